@@ -1,0 +1,1 @@
+"""What the product means: entities, rules and use cases, in the standard library alone."""

@@ -1,0 +1,17 @@
+"""The named numbers of the interface: lengths, page sizes, lifetimes (operations 8, decisions 1 to 3)."""
+
+from datetime import timedelta
+
+EMAIL_CHARACTERS_MAX = 254
+PASSWORD_CHARACTERS_MIN = 8
+PASSWORD_CHARACTERS_MAX = 128
+NAME_CHARACTERS_MAX = 100
+USER_AGENT_CHARACTERS_MAX = 400
+
+PAGE_ITEMS_DEFAULT = 50
+PAGE_ITEMS_MAX = 100
+# Beyond this the answer is empty anyway, and the product with a page size still fits the database's bigint.
+PAGE_NUMBER_MAX = 10**9
+
+ACCESS_TOKEN_LIFETIME_DEFAULT = timedelta(seconds=900)
+IMPERSONATION_LIFETIME_MAX = timedelta(hours=1)
