@@ -1,0 +1,1 @@
+"""The world behind the ports: PostgreSQL, cryptography, gateways and SAML."""

@@ -1,0 +1,185 @@
+"""The hop: how a use case gets a thread, a connection and a transaction, and what happens when one of them is missing.
+
+Everything here is about failing quickly and recovering alone: a database that is away answers `ServiceUnavailable`
+within a second, what lost a race is run again, and an actor is woken only after the commit. Connections are the pool's
+business, and what the statements say is in the sibling modules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+import psycopg
+import structlog
+import trio
+from psycopg.errors import DeadlockDetected, InFailedSqlTransaction, OperationalError, SerializationFailure
+from psycopg.pq import TransactionStatus
+
+from adapters.postgres.pool import NoConnection
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.callers import BACKGROUND, Origin
+from core.errors import DatabaseFailed, ServiceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.postgres.pool import Connection, Pool
+    from adapters.postgres.unit_of_work import Tools
+    from ports.doorbells import Bell, Doorbells
+    from ports.unit_of_work import UnitOfWork
+
+# Waiting for a thread and then for a connection, together: less than the second in which a caller must hear "no".
+WAIT_SECONDS_MAX = 0.8
+ATTEMPTS_MAX = 4
+RETRY_PAUSE_SECONDS_MAX = 0.05
+RETRY_AFTER_SECONDS = 1
+
+# The way to the driver, in it and in its compiled half; what we were doing is told by the step before.
+_DRIVER = (
+    str(Path(__file__).with_name("pool.py")),
+    str(Path(psycopg.__file__).parent),
+    "psycopg_binary",
+    contextlib.__file__,
+)
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+log = structlog.get_logger(__name__)
+
+
+class _LostRace(Exception):
+    """Two transactions were in each other's way, and this one was rolled back."""
+
+
+class _LostConnection(Exception):
+    """The connection broke before a COMMIT was sent, so nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostgresDatabase:
+    """The port `Database` over PostgreSQL: one hop to a thread for one transaction."""
+
+    pool: Pool
+    tools: Tools
+    doorbells: Doorbells
+    origin: Origin = BACKGROUND
+
+    def on_behalf_of(self, origin: Origin) -> PostgresDatabase:
+        """Give the same database as seen by a request from there."""
+        return replace(self, origin=origin)
+
+    async def transact(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run the use case in one transaction: committed when it returns, rolled back when it raises."""
+
+        def run(connection: Connection) -> tuple[Result, set[Bell]]:
+            uow = PostgresUnitOfWork(connection, self.origin, self.tools)
+            is_committing = False
+            try:
+                with connection.transaction():
+                    result = use_case(uow, *args, **kwargs)
+                    _check_can_commit(connection)
+                    is_committing = True
+            except OperationalError:
+                if is_committing and connection.closed:
+                    # Whether the COMMIT was heard cannot be known, so it is not tried twice.
+                    log.warning("database.commit_unknown")
+                    raise _unavailable() from None
+                raise
+            return result, uow.bells
+
+        result, bells = await self._hop(run)
+        # Whoever was cancelled meanwhile gets here too, so what was committed is announced.
+        for bell in bells:
+            self.doorbells.ring(bell)
+        return result
+
+    async def read(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that only looks: each statement by itself, without BEGIN and COMMIT."""
+
+        def run(connection: Connection) -> Result:
+            uow = PostgresUnitOfWork(connection, self.origin, self.tools)
+            result = use_case(uow, *args, **kwargs)
+            assert not uow.bells, "a use case that only looks wakes nobody"
+            return result
+
+        return await self._hop(run)
+
+    async def _hop(self, run: Callable[[Connection], Result]) -> Result:
+        """Run on a thread, as often as it takes and is allowed."""
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        for _ in range(ATTEMPTS_MAX):
+            try:
+                return await self._attempt(run, deadline)
+            except _LostConnection:
+                pass
+            except _LostRace:
+                # The database is there, so the next attempt may wait as long as the first.
+                deadline = time.monotonic() + WAIT_SECONDS_MAX
+            # Two that met in a deadlock must not meet again at once.
+            await trio.sleep(random.uniform(0, RETRY_PAUSE_SECONDS_MAX))  # noqa: S311 - jitter, not a secret
+        log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
+        raise _unavailable()
+
+    async def _attempt(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+        # The deadline is for the way into the thread; a thread at work is waited for, whoever is cancelled meanwhile.
+        with trio.move_on_after(max(0.0, deadline - time.monotonic())):
+            return await trio.to_thread.run_sync(self._on_a_thread, run, deadline, limiter=self.pool.places)
+        raise _unavailable()
+
+    def _on_a_thread(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+        try:
+            with self.pool.connection(deadline) as connection:
+                try:
+                    return run(connection)
+                except psycopg.Error as error:
+                    raise _meaning(error, is_connection_lost=connection.closed) from None
+        except NoConnection:
+            raise _unavailable() from None
+
+
+def _check_can_commit(connection: Connection) -> None:
+    # PostgreSQL answers COMMIT with a silent rollback when a statement failed before, and the driver does not tell.
+    if connection.info.transaction_status != TransactionStatus.INTRANS:
+        raise InFailedSqlTransaction
+
+
+def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
+    """Turn what the driver says into what a caller can act on."""
+    if isinstance(error, SerializationFailure | DeadlockDetected):
+        return _LostRace()
+    if is_connection_lost:
+        return _LostConnection()
+    # The driver's text may quote values, so only its class, its code and the place in our code are written down.
+    log.error("database.failed", error=type(error).__name__, sqlstate=error.sqlstate, where=_place(error))
+    if isinstance(error, OperationalError):
+        return _unavailable()
+    return DatabaseFailed()
+
+
+def _unavailable() -> ServiceUnavailable:
+    return ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
+
+
+def _place(error: psycopg.Error) -> str:
+    """Name the line of ours that ran the statement."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_DRIVER)]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"

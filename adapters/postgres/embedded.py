@@ -1,0 +1,219 @@
+"""An embedded PostgreSQL: started when nobody runs it, joined when somebody does, stopped by the last one to leave.
+
+Here is when that happens. How a cluster is made is in `embedded_cluster.py`, which programs run as whom is in
+`embedded_programs.py`, the locks are in `embedded_folder.py`, and why it is done so in
+ops/decisions/0003-embedded-postgresql.md. Everything here blocks: it belongs before and after the event loop.
+
+Three locks in the data folder answer three questions, and none of them can be stale:
+
+- `postgres.turn.lock`: who starts or stops PostgreSQL at this moment? One process at a time.
+- `postgres.users.lock`: who uses it? Every process that does has it shared, so having it alone means being the last.
+- `postgres.alive.lock`: does it live? PostgreSQL's processes inherit this one and hold it for as long as they exist.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
+
+from adapters.postgres.embedded_cluster import PORT, SUPERUSER, Cluster
+from adapters.postgres.embedded_folder import POLL_SECONDS, FileLock, explaining_refusals, make_data_folder, poll_until
+from adapters.postgres.embedded_programs import (
+    PROGRAM_SECONDS_MAX,
+    EmbeddedPostgresError,
+    account_for,
+    failure,
+    programs_for,
+    rotate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+__all__ = ["EmbeddedPostgres", "EmbeddedPostgresError"]
+
+ROLE = "gatehouse"
+DATABASE = "gatehouse"
+# Recovery after a crash reads at most what max_wal_size in our settings allows, which takes a few seconds.
+START_SECONDS_MAX = 60.0
+STOP_SECONDS_MAX = 60.0
+STOP_AGAIN_SECONDS = 0.5
+# As long as another process may take to make a cluster, start it and, when that fails, stop it.
+TURN_SECONDS_MAX = PROGRAM_SECONDS_MAX + START_SECONDS_MAX + STOP_SECONDS_MAX
+# The shortest that every libpq accepts.
+PING_SECONDS_MAX = 2
+CONNECT_SECONDS_MAX = 10
+
+
+class EmbeddedPostgres:
+    """The PostgreSQL of one data folder, as one of perhaps several processes uses it."""
+
+    def __init__(self, data_folder: Path) -> None:
+        self._folder = data_folder.resolve()
+        self._cluster = Cluster(self._folder)
+        self._turn = FileLock(self._folder / "postgres.turn.lock")
+        self._use = FileLock(self._folder / "postgres.users.lock")
+        self._alive = FileLock(self._folder / "postgres.alive.lock")
+
+    def start(self) -> str:
+        """Make sure that PostgreSQL runs and has our database, count us among its users, and return the address.
+
+        Calling it again is allowed, and revives a PostgreSQL that died. After an error we are not among the users.
+        """
+        if sys.platform != "linux":
+            raise EmbeddedPostgresError(
+                "The embedded PostgreSQL runs on Linux only. Name one of your own with GATEHOUSE_DATABASE_URL."
+            )
+        with explaining_refusals(self._folder):
+            make_data_folder(self._folder)
+            with self._taking_turns():
+                return self._join()
+
+    def release(self) -> None:
+        """Stop using PostgreSQL, and stop it unless another process uses it."""
+        if self._use.is_held:
+            with explaining_refusals(self._folder), self._taking_turns():
+                self._leave()
+
+    def __enter__(self) -> str:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    @contextmanager
+    def _taking_turns(self) -> Generator[None]:
+        if not self._turn.acquire(seconds_max=TURN_SECONDS_MAX):
+            raise EmbeddedPostgresError(
+                f"Another process has been starting or stopping PostgreSQL in {self._folder} for more than "
+                f"{TURN_SECONDS_MAX:.0f} s. See what it waits for in {self._cluster.log}, or end it."
+            )
+        with self._turn:
+            yield
+
+    def _join(self) -> str:
+        if not self._use.is_held:
+            self._use.acquire(shared=True)
+        try:
+            socket_folder = self._bring_up()
+            self._ensure_database(socket_folder)
+            return self._address(socket_folder)
+        except BaseException:
+            # Also when Ctrl-C arrives here: nobody is left behind who counts as a user of what he never got.
+            self._leave()
+            raise
+
+    def _bring_up(self) -> str:
+        """Wait until PostgreSQL accepts connections, whoever started it, and return where."""
+        deadline = time.monotonic() + START_SECONDS_MAX
+        is_launched = False
+        while (socket_folder := self._answering_socket_folder()) is None:
+            if self._claim():
+                with self._alive:
+                    if is_launched:
+                        raise failure("PostgreSQL was started and ended at once.", self._cluster.log)
+                    self._launch()
+                    is_launched = True
+                    # The first start makes the cluster, which has a time limit of its own.
+                    deadline = time.monotonic() + START_SECONDS_MAX
+            elif time.monotonic() > deadline:
+                raise failure(f"PostgreSQL was not ready within {START_SECONDS_MAX:.0f} s.", self._cluster.log)
+            else:
+                time.sleep(POLL_SECONDS)
+        return socket_folder
+
+    def _launch(self) -> None:
+        """Start PostgreSQL, after making its cluster if there is none, and do not wait for it."""
+        cluster = self._cluster
+        rotate(cluster.log)
+        account = account_for(cluster.folder)
+        if not cluster.folder.exists():
+            cluster.create(account, inherited=[self._alive.descriptor])
+        socket_folder = cluster.prepare_launch(account)
+        programs = programs_for(account, cluster.folder, socket_folder, log=cluster.log)
+        # pg_ctl makes the server a process of its own: it outlives us and no signal of our terminal reaches it.
+        arguments = ("--silent", "--no-wait", f"--pgdata={cluster.folder}")
+        if not programs.run("pg_ctl", "start", *arguments, inherited=[self._alive.descriptor]):
+            raise failure("PostgreSQL could not be started.", cluster.log)
+
+    def _leave(self) -> None:
+        """Stop using PostgreSQL, and stop it when nobody is left."""
+        self._use.release()
+        if self._use.acquire():
+            with self._use:
+                self._stop()
+
+    def _stop(self) -> None:
+        cluster = self._cluster
+        give_up_at = time.monotonic() + STOP_SECONDS_MAX
+        while not self._is_dead():
+            if time.monotonic() > give_up_at:
+                raise failure(f"PostgreSQL did not stop within {STOP_SECONDS_MAX:.0f} s.", cluster.log)
+            # A cluster that is not finished has no server: what lives is initdb, which was interrupted and is ending.
+            if cluster.folder.exists():
+                programs = programs_for(account_for(cluster.folder), cluster.folder, log=cluster.log)
+                # Its answer does not matter, for two reasons. A server that died a moment ago is as good as one that
+                # does what it is told, and one that has only just begun cannot be told yet, so it is told again.
+                programs.run("pg_ctl", "stop", "--mode=fast", "--silent", "--no-wait", f"--pgdata={cluster.folder}")
+            poll_until(self._is_dead, STOP_AGAIN_SECONDS)
+        cluster.remove_socket_folder()
+
+    def _claim(self) -> bool:
+        """Take the lock of the living if it is free: then no process of PostgreSQL exists, and we may start one."""
+        if not self._alive.acquire():
+            return False
+        if self._cluster.was_started_by_hand():
+            self._alive.release()
+            return False
+        return True
+
+    def _is_dead(self) -> bool:
+        with self._alive:
+            return self._claim()
+
+    def _answering_socket_folder(self) -> str | None:
+        socket_folder = self._cluster.socket_folder_in_use()
+        if socket_folder is None:
+            return None
+        target = make_conninfo(host=socket_folder, port=PORT, user=ROLE, connect_timeout=PING_SECONDS_MAX)
+        return socket_folder if PGconn.ping(target.encode()) == Ping.OK else None
+
+    def _ensure_database(self, socket_folder: str) -> None:
+        """Create our role and our database where they are missing."""
+        try:
+            connection = psycopg.connect(
+                host=socket_folder,
+                port=PORT,
+                user=SUPERUSER,
+                password=self._cluster.password(),
+                dbname="postgres",
+                connect_timeout=CONNECT_SECONDS_MAX,
+                autocommit=True,
+            )
+        except psycopg.OperationalError as error:
+            raise EmbeddedPostgresError(
+                f"PostgreSQL in {self._folder} runs, but does not let us in: {error}. "
+                f"{self._cluster.password_file} must be the one that was made together with it."
+            ) from error
+        with connection:
+            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
+                # Not a superuser, so that no statement can read files or run programs. It may create databases, which
+                # tests need.
+                create = sql.SQL("CREATE ROLE {} LOGIN CREATEDB PASSWORD {}")
+                connection.execute(create.format(sql.Identifier(ROLE), sql.Literal(self._cluster.password())))
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone() is None:
+                create = sql.SQL("CREATE DATABASE {} OWNER {}")
+                connection.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
+
+    def _address(self, socket_folder: str) -> str:
+        host = quote(socket_folder, safe="")
+        return f"postgresql://{ROLE}:{self._cluster.password()}@/{DATABASE}?host={host}&port={PORT}"

@@ -1,0 +1,189 @@
+"""The outbox in the table `mails`. What a letter says is sealed, and erased by the statement that ends its story."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from psycopg.rows import dict_row
+
+from adapters.crypto.vault import SealBroken
+from core.mail import Letter, Mail, MailState, MailTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.pool import Connection
+
+# During an upgrade an older replica leaves alone the letters that it does not know.
+_TEMPLATES = [template.value for template in MailTemplate]
+_ENDED = [MailState.SENT.value, MailState.FAILED.value]
+
+_SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresMailOutbox:
+    """The port `MailOutbox`."""
+
+    def __init__(self, connection: Connection, vault: Vault, *, wake: Callable[[], object]) -> None:
+        self._connection = connection
+        self._vault = vault
+        self._wake = wake
+
+    def add(self, mail: Mail) -> None:
+        """Queue a letter and, after the commit, wake the courier."""
+        self._connection.execute(
+            """
+            INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                               created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                mail.id,
+                mail.organization_id,
+                mail.letter.to,
+                mail.letter.template.value,
+                self._vault.seal(
+                    json.dumps(dict(mail.letter.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
+                ),
+                mail.state.value,
+                mail.attempts,
+                mail.due_at,
+                mail.created_at,
+            ),
+        )
+        self._wake()
+
+    def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
+        """Take letters that are due, oldest first; nobody else gets them before the lease ends."""
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT   id
+                FROM     mails
+                WHERE    state = 'queued'
+                AND      due_at <= %(now)s
+                AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                AND      template = ANY (%(templates)s)
+                -- Not EXISTS, for which the planner reads all organizations to find those of four letters.
+                AND      coalesce((SELECT organizations.status
+                                   FROM   organizations
+                                   WHERE  organizations.id = mails.organization_id), 'active') = 'active'
+                ORDER BY due_at
+                LIMIT    %(limit)s
+                FOR NO KEY UPDATE SKIP LOCKED
+            )
+            UPDATE    mails
+            SET       attempts = attempts + 1, leased_until = %(leased_until)s
+            FROM      due
+            WHERE     mails.id = due.id
+            RETURNING mails.id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                      last_error, created_at
+            """,
+            {"now": now, "templates": _TEMPLATES, "limit": limit, "leased_until": leased_until},
+        )
+        claimed: list[Mail] = []
+        for row in rows.fetchall():
+            mail = self._opened(row)
+            # One letter that cannot be read must not hold up all the others.
+            if mail is None:
+                self._set_aside(row["id"])
+            else:
+                claimed.append(mail)
+        return sorted(claimed, key=lambda mail: (mail.due_at, mail.id))
+
+    def save(self, mail: Mail) -> bool:
+        """Record what became of an attempt; False when the lease was lost and another courier has the letter now."""
+        # Every claim counts the attempts up, so their number tells whose claim is the last.
+        return (
+            self._connection.execute(
+                """
+                UPDATE mails
+                SET    state = %(state)s,
+                       due_at = %(due_at)s,
+                       last_error = %(last_error)s,
+                       leased_until = NULL,
+                       values_sealed = CASE WHEN %(state)s = ANY (%(ended)s) THEN NULL ELSE values_sealed END
+                WHERE  id = %(id)s
+                AND    attempts = %(attempts)s
+                """,
+                {
+                    "state": mail.state.value,
+                    "due_at": mail.due_at,
+                    "last_error": mail.last_error,
+                    "ended": _ENDED,
+                    "id": mail.id,
+                    "attempts": mail.attempts,
+                },
+            ).rowcount
+            == 1
+        )
+
+    def latest(self, limit: int) -> Sequence[Mail]:
+        """List the letters still kept, newest first; for the embedded mailbox."""
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            SELECT   id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                     last_error, created_at
+            FROM     mails
+            WHERE    state = 'kept'
+            AND      template = ANY (%s)
+            ORDER BY created_at DESC, id DESC
+            LIMIT    %s
+            """,
+            (_TEMPLATES, limit),
+        )
+        return [mail for mail in map(self._opened, rows) if mail is not None]
+
+    def forget(self, before: datetime, limit: int) -> int:
+        """Delete letters made before that moment that were dealt with, at most `limit` of them; say how many."""
+        return self._connection.execute(
+            """
+            DELETE FROM mails
+            WHERE  id IN (
+                SELECT   id
+                FROM     mails
+                WHERE    created_at < %s
+                AND      state <> 'queued'
+                ORDER BY created_at, id
+                LIMIT    %s
+                FOR UPDATE SKIP LOCKED)
+            """,
+            (before, limit),
+        ).rowcount
+
+    def _opened(self, row: dict[str, Any]) -> Mail | None:
+        try:
+            values = self._vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
+        except SealBroken as broken:
+            log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - it is no crash
+            return None
+        return Mail(
+            id=row["id"],
+            letter=Letter(to=row["recipient"], template=MailTemplate(row["template"]), values=json.loads(values)),
+            state=MailState(row["state"]),
+            attempts=row["attempts"],
+            due_at=row["due_at"],
+            created_at=row["created_at"],
+            organization_id=row["organization_id"],
+            last_error=row["last_error"],
+        )
+
+    def _set_aside(self, mail_id: UUID) -> None:
+        # What it said stays, in case the key is found.
+        self._connection.execute(
+            """
+            UPDATE mails
+            SET    state = 'failed',
+                   leased_until = NULL,
+                   last_error = 'What it says cannot be decrypted with the master keys that are set.'
+            WHERE  id = %s
+            """,
+            (mail_id,),
+        )

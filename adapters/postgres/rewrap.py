@@ -1,0 +1,159 @@
+"""Brings every sealed value under the first master key, while the house is open (decisions 2.7).
+
+Here is the one list of the columns that are sealed; a capability that seals another one adds a line. The work is done
+in short transactions that wait for nobody, so it may be stopped, and started again, at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, LiteralString
+
+from psycopg.errors import LockNotAvailable
+from psycopg.sql import SQL, Composable, Composed, Identifier
+
+from adapters.crypto.vault import SealBroken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.pool import Connection
+
+# So few that nobody notices how long their rows are locked.
+PAGE_ROWS_MAX = 200
+PAGES_BETWEEN_REPORTS = 50
+LOCK_WAIT_SECONDS_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """A column whose values the vault sealed, and the primary key that they are bound to."""
+
+    table: str
+    column: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+SEALED_COLUMNS: Final = (
+    SealedColumn("mails", "values_sealed", "id"),
+    SealedColumn("signing_keys", "private_pem_sealed", "kid"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrapped:
+    """What was done to a column, and what is left."""
+
+    column: SealedColumn
+    rewrapped: int = 0
+    unreadable: int = 0
+    held: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is under the first key now, so that the others are no longer needed here."""
+        return not self.unreadable and not self.held
+
+
+def rewrap(connection: Connection, vault: Vault, report: Callable[[str], None]) -> tuple[Rewrapped, ...]:
+    """Seal everything anew that was not sealed with the first key; tell the progress, and what cannot be opened.
+
+    The connection is in autocommit mode and nobody else's. Processes that still seal with another key undo the work
+    for the rows that they write, so they are given the new list of keys first.
+    """
+    assert connection.autocommit, "every page is a transaction of its own"
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{LOCK_WAIT_SECONDS_MAX}s",))
+    return tuple(_ColumnRewrap(connection, vault, column, report).run() for column in SEALED_COLUMNS)
+
+
+class _ColumnRewrap:
+    """The work on one column."""
+
+    def __init__(
+        self, connection: Connection, vault: Vault, column: SealedColumn, report: Callable[[str], None]
+    ) -> None:
+        self._connection = connection
+        self._vault = vault
+        self._report = report
+        self._done = Rewrapped(column=column)
+
+    def run(self) -> Rewrapped:
+        for number, keys in enumerate(self._pages(), start=1):
+            handled = self._seal_anew(keys, _FREE_ONLY)
+            # What somebody held just now is waited for, but alone, so that nobody waits for us meanwhile.
+            for key in keys:
+                if key not in handled:
+                    self._seal_anew_when_free(key)
+            if number % PAGES_BETWEEN_REPORTS == 0:
+                self._report(f"{self._done.column}: {self._done.rewrapped} sealed anew so far")
+        self._report(f"{self._done.column}: {self._done.rewrapped} sealed anew")
+        return self._done
+
+    def _pages(self) -> Iterator[list[Any]]:
+        """Walk along the primary key; of each page give the keys of the rows to do."""
+        after: Composable = SQL("")
+        while True:
+            # A page is so many rows looked at: looking for so many rows to do could go through the whole table.
+            rows = self._connection.execute(
+                self._named(
+                    "SELECT {key}, {is_old} FROM {table} {after} ORDER BY {key} LIMIT {limit}",
+                    after=after,
+                    limit=PAGE_ROWS_MAX,
+                )
+            ).fetchall()
+            yield [key for key, is_old in rows if is_old]
+            if len(rows) < PAGE_ROWS_MAX:
+                return
+            after = self._named("WHERE {key} > {last}", last=rows[-1][0])
+
+    def _seal_anew_when_free(self, key: Any) -> None:
+        try:
+            self._seal_anew([key], _WAITING)
+        except LockNotAvailable:
+            self._report(f"{self._done.column} of {key} is held by somebody else; it stays as it is this time.")
+            self._done = replace(self._done, held=self._done.held + 1)
+
+    def _seal_anew(self, keys: Sequence[Any], lock: SQL) -> set[Any]:
+        """Do these rows in one transaction, those that can be had and are still old; say which they were."""
+        if not keys:
+            return set()
+        with self._connection.transaction():
+            rows = self._connection.execute(
+                self._named("SELECT {key}, {column} FROM {table} WHERE {key} = ANY(%s) AND {is_old} {lock}", lock=lock),
+                (list(keys),),
+            ).fetchall()
+            changes = [(sealed, key) for key, old in rows if (sealed := self._sealed_anew(key, old)) is not None]
+            self._connection.cursor().executemany(
+                self._named("UPDATE {table} SET {column} = %s WHERE {key} = %s"), changes
+            )
+        self._done = replace(
+            self._done,
+            rewrapped=self._done.rewrapped + len(changes),
+            unreadable=self._done.unreadable + len(rows) - len(changes),
+        )
+        return {key for key, _ in rows}
+
+    def _sealed_anew(self, key: Any, old: bytes) -> bytes | None:
+        place = {"table": self._done.column.table, "column": self._done.column.column, "row": key}
+        try:
+            return self._vault.seal(self._vault.open(old, **place), **place)
+        except SealBroken as broken:
+            # One bad value must not keep the others under an old key; whoever runs this learns of it.
+            self._report(str(broken))
+            return None
+
+    def _named(self, statement: LiteralString, **parts: Any) -> Composed:
+        # The names come from the table above and from nowhere else, and are quoted all the same.
+        column = self._done.column
+        mark = self._vault.current_mark
+        names = {"table": Identifier(column.table), "column": Identifier(column.column), "key": Identifier(column.key)}
+        is_old = SQL("substring({column} FROM 1 FOR {length}) <> {mark}").format(**names, length=len(mark), mark=mark)
+        return SQL(statement).format(**names, is_old=is_old, **parts)
+
+
+_FREE_ONLY: Final = SQL("FOR UPDATE SKIP LOCKED")
+_WAITING: Final = SQL("FOR UPDATE")

@@ -1,0 +1,101 @@
+"""Signing keys in the table `signing_keys`; their private halves are sealed, each for its own row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.secrets import Secret
+from core.signing_keys import KeyState, SigningKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.pool import Connection
+
+
+class PostgresSigningKeys:
+    """The port `SigningKeys`."""
+
+    def __init__(self, connection: Connection, vault: Vault) -> None:
+        self._connection = connection
+        self._vault = vault
+
+    def lock(self) -> tuple[SigningKey, ...]:
+        """List the keys that are not retired, oldest first, and let nobody else change any before we end."""
+        # An advisory lock, because of two first starts neither finds a row that it could lock.
+        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
+        return self._opened(
+            self._connection.execute(
+                """
+                SELECT   kid, state, public_pem, private_pem_sealed, created_at, published_until
+                FROM     signing_keys
+                WHERE    state <> 'retired'
+                ORDER BY created_at, kid
+                """
+            )
+        )
+
+    def published(self, at: datetime) -> tuple[SigningKey, ...]:
+        """List every key that is published at that moment, oldest first, the private halves included."""
+        return self._opened(
+            self._connection.execute(
+                """
+                SELECT   kid, state, public_pem, private_pem_sealed, created_at, published_until
+                FROM     signing_keys
+                WHERE    state <> 'retired' OR published_until > %s
+                ORDER BY created_at, kid
+                """,
+                (at,),
+            )
+        )
+
+    def add(self, key: SigningKey) -> None:
+        """Store a new key pair."""
+        self._connection.execute(
+            """
+            INSERT INTO signing_keys (kid, state, public_pem, private_pem_sealed, created_at, published_until)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (
+                key.kid,
+                key.state.value,
+                key.public_pem,
+                self._vault.seal(
+                    key.private_pem.reveal().encode(), table="signing_keys", column="private_pem_sealed", row=key.kid
+                ),
+                key.created_at,
+                key.published_until,
+            ),
+        )
+
+    def save(self, key: SigningKey) -> None:
+        """Store a key's new state."""
+        self._connection.execute(
+            "UPDATE signing_keys SET state = %s, published_until = %s WHERE kid = %s",
+            (key.state.value, key.published_until, key.kid),
+        )
+
+    def forget(self, before: datetime) -> int:
+        """Delete the keys that were published until then or less; say how many."""
+        return self._connection.execute(
+            "DELETE FROM signing_keys WHERE state = 'retired' AND published_until <= %s", (before,)
+        ).rowcount
+
+    def _opened(self, rows: Iterable[tuple[Any, ...]]) -> tuple[SigningKey, ...]:
+        return tuple(
+            SigningKey(
+                kid=kid,
+                state=KeyState(state),
+                public_pem=public_pem,
+                private_pem=Secret(
+                    self._vault.open(
+                        private_pem_sealed, table="signing_keys", column="private_pem_sealed", row=kid
+                    ).decode()
+                ),
+                created_at=created_at,
+                published_until=published_until,
+            )
+            for kid, state, public_pem, private_pem_sealed, created_at, published_until in rows
+        )

@@ -1,0 +1,97 @@
+"""Writes ops/schema.sql: what all migrations together make of an empty database, in a form that a person can read.
+
+It is what pg_dump says of the embedded PostgreSQL, without what differs between two runs or says nothing about the
+schema, and with everything about a table in one place. Foreign keys come last, so that it can be loaded as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from adapters.postgres import migrations
+from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded_programs import programs_folder
+
+SCHEMA = Path(__file__).parent / "schema.sql"
+DUMP_SECONDS_MAX = 60
+PREAMBLE = (
+    "-- The schema after all migrations, written by ops/dump-schema. To change it, add a migration and run that.\n"
+)
+
+_HEADING = re.compile(r"^--\n-- Name: (?P<name>.*); Type: (?P<kind>.*); Schema: .*\n--\n", re.MULTILINE)
+_OWNER_OF_INDEX = re.compile(r" ON (?:ONLY )?(?P<table>\w+) USING ")
+_QUALIFIER = re.compile(r"\bpublic\.")
+_NOISE = re.compile(r"^(?:SET .*|\\(?:un)?restrict .*|-- PostgreSQL database dump complete|--)\n", re.MULTILINE)
+
+
+class Item(NamedTuple):
+    """One object of the database."""
+
+    name: str
+    kind: str
+    sql: str
+
+    @property
+    def table(self) -> str | None:
+        """The table that it is a part of, if it is."""
+        match self.kind:
+            case "TABLE":
+                return self.name
+            case "COMMENT":
+                place, _, name = self.name.partition(" ")
+                return name.partition(".")[0] if place in {"TABLE", "COLUMN"} else None
+            case "CONSTRAINT" | "DEFAULT" | "TRIGGER":
+                return self.name.partition(" ")[0]
+            case "INDEX":
+                owner = _OWNER_OF_INDEX.search(self.sql)
+                return owner and owner["table"]
+            case _:
+                return None
+
+
+def dump(url: str) -> str:
+    """Describe the schema of a database."""
+    command = [programs_folder() / "pg_dump", "--schema-only", "--schema=public", "--no-owner", "--no-privileges", url]
+    finished = subprocess.run(command, check=True, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX)
+    return PREAMBLE + "".join(f"\n{sql}\n" for sql in _arranged(_items(finished.stdout)))
+
+
+def _items(text: str) -> list[Item]:
+    # Split at the headings: what stands before the first is noise, then come name, kind and statement in turn.
+    _, *parts = _HEADING.split(text)
+    return [
+        Item(name, kind, _QUALIFIER.sub("", _NOISE.sub("", sql)).strip())
+        for name, kind, sql in zip(parts[0::3], parts[1::3], parts[2::3], strict=True)
+        if kind != "SCHEMA" and name != "SCHEMA public"
+    ]
+
+
+def _arranged(items: list[Item]) -> list[str]:
+    tables: dict[str, list[str]] = defaultdict(list)
+    before, after = list[str](), list[str]()
+    for item in items:
+        if item.table is not None:
+            tables[item.table].append(item.sql)
+        elif item.kind == "FK CONSTRAINT":
+            after.append(item.sql)
+        else:
+            before.append(item.sql)
+    return [*before, *("\n".join(tables[name]) for name in sorted(tables)), *after]
+
+
+def main() -> None:
+    """Migrate an empty database and write down what came of it."""
+    with tempfile.TemporaryDirectory(prefix="gatehouse-schema-") as folder, EmbeddedPostgres(Path(folder)) as url:
+        with migrations.connected(url) as connection:
+            migrations.migrate(connection, print)
+        SCHEMA.write_text(dump(url))
+    print(f"Wrote {SCHEMA}.")
+
+
+if __name__ == "__main__":
+    main()
