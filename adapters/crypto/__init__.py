@@ -1,0 +1,1 @@
+"""What third-party code computes: encryption, hashes, tokens, chance."""

@@ -1,0 +1,196 @@
+"""Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
+
+Where the keys come from is `adapters/postgres/signing_keys.py`, and `actors/key_refresher.py` brings them here. A
+token is believed only if its header says exactly what ours say, so that there is nothing in it to choose for whoever
+forges one: no other algorithm, no key that it brings along, no extension that must be understood.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast, final
+
+import jwt
+
+from adapters.crypto.key_pairs import json_web_key, parse_private, parse_public
+from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
+from core.signing_keys import RING_AGE_MAX, KeyState
+from core.tokens import SigningKeyUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime, timedelta
+
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
+
+    from core.signing_keys import SigningKey
+    from core.tokens import TokenKind
+    from ports.clock import Randomness
+
+ALGORITHM = "RS256"
+# Ours have about a thousand; a plan with very many features makes more. Nothing longer is looked into.
+TOKEN_CHARACTERS_MAX = 8192
+RETRY_AFTER_SECONDS = 1
+# What the signer adds, so nobody else does.
+_OWN_CLAIMS = frozenset({"iss", "iat", "exp", "jti"})
+_TEXT_CLAIMS = ("sub", "aud", "jti")
+_TIME_CLAIMS = ("iat", "exp")
+
+_JWS = jwt.PyJWS(algorithms=[ALGORITHM])
+_ORDER_SHOWN = (KeyState.ACTIVE, KeyState.NEXT, KeyState.RETIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class _PublishedKey:
+    """A key that checks, parsed once."""
+
+    public: RSAPublicKey
+    shown_as: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _SigningKey:
+    """The key that signs, parsed once."""
+
+    kid: str
+    private: RSAPrivateKey
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """All that a ring knows, in one piece, so that it changes in one step."""
+
+    published: Mapping[str, _PublishedKey]
+    signing: _SigningKey | None
+    loaded_at_seconds: float
+
+
+@final
+class RsaKeyRing:
+    """The port `KeyRing`."""
+
+    def __init__(self, monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
+        # Not the clock of the transactions: the age of what is in memory has nothing to do with what time it is.
+        self._monotonic_seconds = monotonic_seconds
+        self._keys = _Keys({}, None, monotonic_seconds())
+
+    def load(self, keys: Sequence[SigningKey]) -> None:
+        """Forget the keys of before and know these; each is parsed once, and the private half of one alone."""
+        known = self._keys
+        in_order = sorted(keys, key=lambda key: _ORDER_SHOWN.index(key.state))
+        published = {key.kid: known.published.get(key.kid) or _published(key) for key in in_order}
+        active = next((key for key in keys if key.state is KeyState.ACTIVE), None)
+        signing = known.signing
+        if active is None:
+            signing = None
+        elif signing is None or signing.kid != active.kid:
+            signing = _SigningKey(active.kid, parse_private(active.private_pem))
+        self._keys = _Keys(published, signing, self._monotonic_seconds())
+
+    def public_key(self, kid: str) -> RSAPublicKey | None:
+        """Give the published key of that name."""
+        key = self._keys.published.get(kid)
+        return key.public if key else None
+
+    def signing_key(self) -> tuple[str, RSAPrivateKey]:
+        """Give the name of the key that signs, and the key; raise `ServiceUnavailable` when there is none to trust."""
+        keys = self._keys
+        age_seconds = self._monotonic_seconds() - keys.loaded_at_seconds
+        if keys.signing is None or age_seconds > RING_AGE_MAX.total_seconds():
+            raise ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
+        return keys.signing.kid, keys.signing.private
+
+    def jwks(self) -> list[dict[str, str]]:
+        """List the public keys: the one that signs, the next one, and those retired."""
+        return [dict(key.shown_as) for key in self._keys.published.values()]
+
+
+@final
+class JwtTokenSigner:
+    """The port `TokenSigner`."""
+
+    def __init__(self, ring: RsaKeyRing, *, issuer: str, randomness: Randomness) -> None:
+        self._ring = ring
+        self._issuer = issuer
+        self._randomness = randomness
+
+    def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
+        """Sign claims, to which `iss`, `iat`, `exp` and `jti` are added."""
+        assert not _OWN_CLAIMS & claims.keys(), "the signer says who signed, when and for how long"
+        assert all(claims.get(name) for name in ("sub", "aud")), "a token is about somebody and for somebody"
+        kid, private = self._ring.signing_key()
+        issued_at = int(now.timestamp())
+        return jwt.encode(
+            {
+                "iss": self._issuer,
+                **claims,
+                "jti": str(self._randomness.new_id()),
+                "iat": issued_at,
+                "exp": issued_at + int(lifetime.total_seconds()),
+            },
+            private,
+            ALGORITHM,
+            headers={"kid": kid, "typ": kind.value},
+        )
+
+    def verify(self, token: str, *, kind: TokenKind, now: datetime) -> Mapping[str, Any]:
+        """Give the claims of a token that we signed, of this kind and still valid."""
+        # Padding is no part of the compact form (RFC 7515, 2), and with it one token could be written in two ways.
+        if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii() or "=" in token:
+            raise TokenInvalid
+        kid = _kid(token, kind)
+        public = self._ring.public_key(kid)
+        if public is None:
+            raise SigningKeyUnknown
+        try:
+            payload = _JWS.decode(token, public, [ALGORITHM])
+        except jwt.InvalidTokenError as error:
+            raise TokenInvalid from error
+        return _checked(_json_object(payload), self._issuer, now)
+
+    def jwks(self) -> list[dict[str, str]]:
+        """List the public keys as JSON Web Keys."""
+        return self._ring.jwks()
+
+
+def _published(key: SigningKey) -> _PublishedKey:
+    public = parse_public(key.public_pem)
+    return _PublishedKey(public, json_web_key(key.kid, public))
+
+
+def _kid(token: str, kind: TokenKind) -> str:
+    """Read which key the header names, if it is a header that we write for this kind of token."""
+    segment = token.partition(".")[0]
+    try:
+        header = _json_object(base64.urlsafe_b64decode(segment + "=="))
+    except ValueError as error:
+        raise TokenInvalid from error
+    kid = header.get("kid")
+    if not isinstance(kid, str) or header != {"alg": ALGORITHM, "kid": kid, "typ": kind.value}:
+        raise TokenInvalid
+    return kid
+
+
+def _json_object(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TokenInvalid from error
+    if not isinstance(value, dict):
+        raise TokenInvalid
+    return cast("dict[str, Any]", value)
+
+
+def _checked(claims: dict[str, Any], issuer: str, now: datetime) -> Mapping[str, Any]:
+    has_texts = all(isinstance(claims.get(name), str) and claims[name] for name in _TEXT_CLAIMS)
+    # A boolean is an `int` to Python, and no time.
+    has_times = all(type(claims.get(name)) is int for name in _TIME_CLAIMS)
+    if claims.get("iss") != issuer or not has_texts or not has_times:
+        raise TokenInvalid
+    # "On or after" this moment the token must not be accepted (RFC 7519, 4.1.4).
+    if now.timestamp() >= claims["exp"]:
+        raise TokenExpired
+    return claims

@@ -1,0 +1,106 @@
+"""The mail server as the setting names it: where it is, how to log in, and who the sender is.
+
+The conversation with it is in `smtp.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email.headerregistry import Address
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from core.secrets import Secret
+
+_PORTS = {"smtp": 587, "smtps": 465}
+# An encoded word (RFC 2047), which the standard library would decode inside an address, line breaks included.
+ENCODED_WORD = "=?"
+_ADDRESS = re.compile(r"[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]+@[^\s@\"(),:;<>\[\]\\\x00-\x1f\x7f]+")
+_UNREADABLE = (
+    "It cannot be read as smtp://user:password@host:587?from=Name <address>; in the user and the password, "
+    "characters such as / ? # @ and : are written percent-encoded."
+)
+
+
+class SmtpUrlInvalid(Exception):
+    """The address of the mail server cannot be meant; the message says what is wrong, and never the password."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpLogin:
+    """Who we are to the mail server."""
+
+    username: str
+    password: Secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtpServer:
+    """Where letters are handed over, and from whom they come."""
+
+    host: str
+    port: int
+    is_encrypted_at_once: bool
+    sender: Address
+    login: SmtpLogin | None = None
+
+    @classmethod
+    def parse(cls, url: str) -> SmtpServer:
+        """Read `smtp://user:password@host:587?from=Name <address>`, or `smtps://` for TLS from the first byte.
+
+        Raise `SmtpUrlInvalid` when it cannot be meant.
+        """
+        try:
+            parts = urlsplit(url)
+            host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+        except ValueError:
+            # The library's own words would quote the address, and with it the password.
+            raise SmtpUrlInvalid(_UNREADABLE) from None
+        if parts.scheme not in _PORTS:
+            raise SmtpUrlInvalid("It must begin with smtp:// or smtps://.")
+        if parts.fragment or parts.path not in {"", "/"}:
+            raise SmtpUrlInvalid(_UNREADABLE)
+        if not host:
+            raise SmtpUrlInvalid("It names no host.")
+        return cls(
+            host=host,
+            port=port or _PORTS[parts.scheme],
+            is_encrypted_at_once=parts.scheme == "smtps",
+            sender=_parse_sender(parts.query),
+            login=_parse_login(parts),
+        )
+
+
+def parse_address(text: str, *, display_name: str = "") -> Address:
+    """Read an address, its domain in the form that every mail server understands; raise `ValueError`."""
+    if not _ADDRESS.fullmatch(text) or ENCODED_WORD in text or ENCODED_WORD in display_name:
+        raise ValueError("This is not an address.")
+    username, _, domain = text.rpartition("@")
+    return Address(display_name, username, domain.encode("idna").decode())
+
+
+def _parse_sender(query: str) -> Address:
+    # Not by the rules of forms, which would take the + out of an address.
+    name, _, value = query.partition("=")
+    if name != "from" or not value:
+        raise SmtpUrlInvalid("It must say who the sender is, as in ?from=Gatehouse <gatehouse@example.com>.")
+    value = unquote(value).strip()
+    display_name, _, address = value[:-1].rpartition("<") if value.endswith(">") else ("", "", value)
+    try:
+        sender = parse_address(address, display_name=display_name.strip().strip('"'))
+    except ValueError:
+        raise SmtpUrlInvalid("The sender must be like Gatehouse <gatehouse@example.com>.") from None
+    if not sender.addr_spec.isascii():
+        raise SmtpUrlInvalid("The sender's address has characters beyond ASCII, which few mail servers take.")
+    return sender
+
+
+def _parse_login(parts: SplitResult) -> SmtpLogin | None:
+    if parts.username is None:
+        return None
+    username, password = unquote(parts.username), unquote(parts.password or "")
+    if not username or not password:
+        raise SmtpUrlInvalid("A login is both a user and a password.")
+    if not (username + password).isascii():
+        raise SmtpUrlInvalid("The user and the password can only have ASCII characters.")
+    return SmtpLogin(username=username, password=Secret(password))

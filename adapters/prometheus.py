@@ -1,0 +1,220 @@
+"""The metrics of operations 4.11 over prometheus-client, those of the process and of the actors beside them.
+
+One registry of our own per process, so that nothing that a library registers shows up uninvited. The names, types and
+labels below are the interface; where a name and its type disagree with custom (`_total` for a gauge), the document
+decides.
+
+Of several workers a scrape meets any one, and has to hear of all. So they count in files that all of them read, one set
+for each worker's place, and whoever takes the place of one that died goes on from what stands there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    Info,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+    values,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from core.figures import PlatformFigures
+    from ports.metrics import PoolStatistics
+
+REQUEST_SECONDS_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+JOB_SECONDS_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# Up to the last attempt of a delivery (decisions 7.4), which comes hours after the event.
+WEBHOOK_SECONDS_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7200.0, 10800.0)
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER = "other"
+# Some 150 routes, two methods each, three classes of answers. What comes beyond can only be a mistake of ours, and is
+# counted under one label rather than in memory without end.
+REQUEST_SERIES_MAX = 1_000
+
+_BACKEND = "postgres"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedMetrics:
+    """Where several workers keep what they count, and which of them this one is."""
+
+    folder: Path
+    place: int
+
+
+class PrometheusMetrics:
+    """The port `Metrics`."""
+
+    def __init__(self, *, version: str, shared: SharedMetrics | None = None) -> None:
+        # They would double the series to say when each began, which nothing reads.
+        disable_created_metrics()
+        if shared is not None:
+            _share_values(shared)
+        registry = self._registry = CollectorRegistry()
+        self._of_this_process = _of_this_process(version, is_alone=shared is None)
+        self._of_all = registry if shared is None else _of_all_workers(shared.folder)
+
+        self._requests = Histogram(
+            "sso_http_request_duration_seconds",
+            "How long requests took, by method, route template and class of the status.",
+            ("method", "route", "status"),
+            buckets=REQUEST_SECONDS_BUCKETS,
+            registry=registry,
+        )
+        self._observe_request: dict[tuple[str, str, int], Callable[[float], None]] = {}
+
+        def pool_gauge(name: str, meaning: str) -> Gauge:
+            # Every worker has a pool of its own.
+            return Gauge(
+                f"sso_db_pool_connections_{name}", meaning, ("backend",), registry=registry, multiprocess_mode="sum"
+            ).labels(_BACKEND)
+
+        def figure(name: str, meaning: str) -> Gauge:
+            # Every worker asks the same database.
+            return Gauge(name, meaning, registry=registry, multiprocess_mode="mostrecent")
+
+        self._pool_total = pool_gauge("total", "Database connections that exist.")
+        self._pool_idle = pool_gauge("idle", "Database connections that nobody uses.")
+        self._pool_maximum = pool_gauge("max", "Database connections that there may be.")
+
+        self._queue_depth = figure("sso_job_queue_depth", "Pieces of background work that wait.")
+        self._jobs = Histogram(
+            "sso_job_processing_duration_seconds",
+            "How long pieces of background work took.",
+            ("job_type",),
+            buckets=JOB_SECONDS_BUCKETS,
+            registry=registry,
+        )
+        self._webhooks = Histogram(
+            "sso_webhook_delivery_latency_seconds",
+            "How long after its event a webhook was delivered.",
+            buckets=WEBHOOK_SECONDS_BUCKETS,
+            registry=registry,
+        )
+
+        self._active_users = figure("sso_active_users_total", "Accounts in use.")
+        self._organizations = figure("sso_total_organizations", "Organizations.")
+        self._mfa_users = figure("sso_mfa_enabled_users_total", "Accounts in use with multi-factor authentication.")
+        self._mfa_adoption = figure(
+            "sso_mfa_adoption_percentage", "The share of accounts in use with multi-factor authentication, 0 to 100."
+        )
+
+        self._login_failures = Counter(
+            "sso_login_failures_total", "Refused sign-ins, by reason.", ("reason",), registry=registry
+        )
+        self._tokens = Counter("sso_auth_tokens_issued_total", "Access tokens issued.", registry=registry)
+
+        # One that is down in any worker is down.
+        self._actors_up = Gauge(
+            "sso_actor_up", "Whether an actor runs.", ("actor",), registry=registry, multiprocess_mode="min"
+        )
+        self._actor_restarts = Counter(
+            "sso_actor_restarts_total", "How often an actor was run again after a crash.", ("actor",), registry=registry
+        )
+
+    def request_finished(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Note an answered request; the route is a template, or one word for all paths that match none."""
+        # Every request passes here, and a dict finds its series ten times faster than the library does.
+        key = (method, route, status // 100)
+        (self._observe_request.get(key) or self._request_series(*key))(seconds)
+
+    def job_finished(self, job_type: str, seconds: float) -> None:
+        """Note a piece of background work that was dealt with, well or not."""
+        self._jobs.labels(job_type).observe(seconds)
+
+    def webhook_delivered(self, seconds: float) -> None:
+        """Note how long after its event a webhook was delivered."""
+        self._webhooks.observe(seconds)
+
+    def login_failed(self, reason: str) -> None:
+        """Note a refused sign-in."""
+        self._login_failures.labels(reason).inc()
+
+    def token_issued(self) -> None:
+        """Note an access token."""
+        self._tokens.inc()
+
+    def figures_taken(self, figures: PlatformFigures) -> None:
+        """Show these figures from now on."""
+        self._active_users.set(figures.active_users)
+        self._organizations.set(figures.organizations)
+        self._mfa_users.set(figures.mfa_users)
+        self._mfa_adoption.set(figures.mfa_adoption_percentage)
+        self._queue_depth.set(figures.queued_mails)
+
+    def pool_measured(self, statistics: PoolStatistics) -> None:
+        """Show these connections from now on."""
+        self._pool_total.set(statistics.total)
+        self._pool_idle.set(statistics.idle)
+        self._pool_maximum.set(statistics.maximum)
+
+    def actor_changed(self, name: str, *, is_up: bool) -> None:
+        """Note that an actor runs, or no longer does."""
+        self._actors_up.labels(name).set(is_up)
+        # A series that appears with its first restart would hide that restart from `rate()`.
+        self._actor_restarts.labels(name)
+
+    def actor_restarted(self, name: str) -> None:
+        """Note that an actor is run again after a crash."""
+        self._actor_restarts.labels(name).inc()
+
+    def exposition(self) -> bytes:
+        """Write everything down for Prometheus."""
+        return generate_latest(self._of_this_process) + generate_latest(self._of_all)
+
+    def _request_series(self, method: str, route: str, status_class: int) -> Callable[[float], None]:
+        # A method is whatever the client wrote, so one that we do not know becomes neither a label nor a key.
+        key = (method if method in METHODS else OTHER, route, status_class)
+        if key not in self._observe_request and len(self._observe_request) >= REQUEST_SERIES_MAX:
+            key = (OTHER, OTHER, status_class)
+        method, route, _ = key
+        observe = self._observe_request[key] = self._requests.labels(method, route, f"{status_class}xx").observe
+        return observe
+
+
+def forget_shared_metrics(folder: Path) -> None:
+    """Make room for what new workers will count."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+
+
+def _share_values(shared: SharedMetrics) -> None:
+    # The library is told where in the environment, and how in this variable, before the first metric is made.
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(shared.folder)
+    values.ValueClass = values.MultiProcessValue(  # pyright: ignore[reportUnknownMemberType] - its parameter has no type
+        lambda: shared.place
+    )
+
+
+def _of_this_process(version: str, *, is_alone: bool) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    PlatformCollector(registry=registry)
+    Info("sso_build", "The version that runs.", registry=registry).info({"version": version})
+    if is_alone:
+        # The memory of whichever worker a scrape meets would tell nothing, and jump.
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+    return registry
+
+
+def _of_all_workers(folder: Path) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, path=str(folder))
+    return registry
