@@ -1,0 +1,1 @@
+"""Supervised Trio tasks with mailboxes: what happens between requests."""

@@ -1,0 +1,147 @@
+"""Keeps the actors running: a crash is logged, counted and followed by another run, and harms no neighbour.
+
+An actor is an `async def run()` that works until it is cancelled. One that holds something worth finishing brings
+`drain` besides, which tells it to finish that and return. What an actor had in hand when it crashed is not our concern:
+every run begins from the tables.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from ports.actors import ActorReport, ActorState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime
+
+    from ports.clock import Clock
+    from ports.metrics import Metrics
+
+BACKOFF_SECONDS_MIN = 0.5
+BACKOFF_SECONDS_MAX = 60.0
+# Replicas that crashed of one cause must not come back in one moment: each takes off up to this share of its pause.
+BACKOFF_JITTER = 0.3
+# After so long a run the next crash is a new trouble and not more of the old one.
+HEALTHY_SECONDS_MIN = 120.0
+# Enough for a letter that is on its way; whoever stops us usually waits 30 seconds or more before the kill.
+DRAIN_SECONDS_MAX = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Actor:
+    name: str
+    run: Callable[[], Awaitable[None]]
+    drain: Callable[[], None] | None
+    since: datetime
+    state: ActorState = ActorState.STARTING
+    crashes: int = 0
+    backoff_seconds: float = 0.0
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    ended: trio.Event = field(default_factory=trio.Event)
+
+
+class Supervisor:
+    """The port `Actors`, and the hand that starts and stops them, all in one nursery."""
+
+    def __init__(self, nursery: trio.Nursery, *, clock: Clock, metrics: Metrics) -> None:
+        self._nursery = nursery
+        self._clock = clock
+        self._metrics = metrics
+        self._actors: dict[str, _Actor] = {}
+        self._stopping = trio.Event()
+
+    def supervise(
+        self, name: str, run: Callable[[], Awaitable[None]], *, drain: Callable[[], None] | None = None
+    ) -> None:
+        """Run an actor from now on, again after every crash, until `stop`."""
+        assert name not in self._actors, "every actor has a name of its own"
+        actor = _Actor(name=name, run=run, drain=drain, since=self._clock())
+        self._actors[name] = actor
+        self._enter(actor, ActorState.STARTING)
+        self._nursery.start_soon(self._keep_running, actor, name=name)
+
+    async def stop(self) -> None:
+        """Let every actor finish what it holds, cut short those that take too long, and return when all have ended."""
+        self._stopping.set()
+        for actor in self._actors.values():
+            if actor.drain is not None and actor.state is ActorState.RUNNING:
+                actor.drain()
+            else:
+                actor.scope.cancel()
+        with trio.move_on_after(DRAIN_SECONDS_MAX):
+            await self._all_ended()
+            return
+        for actor in self._actors.values():
+            if actor.state is not ActorState.STOPPED:
+                log.warning("actor.cut_short", actor=actor.name, drain_seconds=DRAIN_SECONDS_MAX)
+                actor.scope.cancel()
+        await self._all_ended()
+
+    def reports(self) -> Sequence[ActorReport]:
+        """Report on every actor, in the order in which they were started."""
+        return [
+            ActorReport(name=actor.name, state=actor.state, since=actor.since, crashes=actor.crashes)
+            for actor in self._actors.values()
+        ]
+
+    async def _all_ended(self) -> None:
+        for actor in self._actors.values():
+            await actor.ended.wait()
+
+    async def _keep_running(self, actor: _Actor) -> None:
+        try:
+            while not self._stopping.is_set() and await self._crashes(actor):
+                await self._back_off(actor)
+        finally:
+            self._enter(actor, ActorState.STOPPED)
+            actor.ended.set()
+        if not self._stopping.is_set():
+            log.warning("actor.returned", actor=actor.name)
+
+    async def _crashes(self, actor: _Actor) -> bool:
+        """Run the actor to its end; say whether that was a crash."""
+        began_at = trio.current_time()
+        if actor.crashes:
+            self._metrics.actor_restarted(actor.name)
+        self._enter(actor, ActorState.RUNNING)
+        try:
+            # The scope is inside the `try`, because an actor may answer the cancel by crashing.
+            with trio.CancelScope() as actor.scope:
+                await actor.run()
+        except Exception as crash:  # noqa: BLE001 - here ends whatever goes wrong in an actor
+            self._record_crash(actor, crash, ran_seconds=trio.current_time() - began_at)
+            return True
+        return False
+
+    async def _back_off(self, actor: _Actor) -> None:
+        self._enter(actor, ActorState.BACKING_OFF)
+        jitter = random.uniform(1 - BACKOFF_JITTER, 1)  # noqa: S311 - nothing secret depends on it
+        with trio.move_on_after(actor.backoff_seconds * jitter):
+            await self._stopping.wait()
+
+    def _record_crash(self, actor: _Actor, crash: Exception, *, ran_seconds: float) -> None:
+        is_new_trouble = ran_seconds >= HEALTHY_SECONDS_MIN or not actor.backoff_seconds
+        actor.backoff_seconds = (
+            BACKOFF_SECONDS_MIN if is_new_trouble else min(2 * actor.backoff_seconds, BACKOFF_SECONDS_MAX)
+        )
+        actor.crashes += 1
+        log.error(
+            "actor.crashed",
+            actor=actor.name,
+            crashes=actor.crashes,
+            ran_seconds=round(ran_seconds, 1),
+            exc_info=crash,
+        )
+
+    def _enter(self, actor: _Actor, state: ActorState) -> None:
+        actor.state = state
+        actor.since = self._clock()
+        self._metrics.actor_changed(actor.name, is_up=state is ActorState.RUNNING)
