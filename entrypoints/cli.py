@@ -1,0 +1,183 @@
+"""The command `gatehouse`: one sentence for each thing an operator does.
+
+Commands print what a person wants to know and end with 0, or say in one line what is wrong and end with 1. What they
+do is put together in `main.py` and imported when needed, so that `gatehouse --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from entrypoints import settings as settings_module
+from entrypoints.settings import SettingWrong
+from entrypoints.signals import stop_signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from entrypoints.settings import Settings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name; give its exit status."""
+    options = _parser().parse_args(arguments)
+    with _interruptible():
+        return _run(options)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        for sentence in settings_module.unknown(os.environ):
+            _complain(sentence)
+        return options.run(settings_module.load(os.environ), options) or 0
+    except SettingWrong as wrong:
+        _complain(str(wrong))
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; say nothing more, also at the interpreter's exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gatehouse",
+        description="Gatehouse, the self-hosted identity platform. Settings come from the environment; "
+        "`gatehouse config` shows them.",
+    )
+    parser.add_argument("--version", action="version", version=f"gatehouse {importlib.metadata.version('gatehouse')}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[Settings, argparse.Namespace], int | None], about: str):
+        added = commands.add_parser(name, help=about, description=about)
+        added.set_defaults(run=run)
+        return added
+
+    serve = command("serve", _serve, "Serve until told to stop.")
+    serve.add_argument("--workers", type=_positive, default=1, help="how many processes share the work (default: 1)")
+    migrate = command("migrate", _migrate, "Bring the database's schema up to date.")
+    migrate.add_argument("--plan", action="store_true", help="only say what would run")
+    keys = command("keys", _keys, "Look after signing keys and master keys.")
+    keys.add_argument(
+        "action",
+        choices=["list", "rotate", "rewrap", "generate"],
+        help="list the signing keys; rotate them; rewrap all secrets with the first master key; generate a master key",
+    )
+    owner = command("owner", _owner, "Make somebody a platform owner.")
+    owner.add_argument("email", help="the address; a new account is made when nobody has it")
+    owner.add_argument(
+        "--password-stdin",
+        action="store_true",
+        help="read a new account's password from standard input instead of making one up",
+    )
+    command("routes", _routes, "List every route and who may call it.")
+    command("config", _config, "Show the effective settings, secrets masked.")
+    doctor = command("doctor", _doctor, "Check everything that the house stands on, and say what to do.")
+    doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test letter to this address")
+    return parser
+
+
+def _serve(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import main, serving
+
+    return main.unless_refused(lambda: serving.serve(settings, workers=options.workers))
+
+
+def _migrate(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import operations
+
+    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, say=_say))
+
+
+def _keys(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import operations
+
+    actions = {
+        "list": operations.list_keys,
+        "rotate": operations.rotate_keys,
+        "rewrap": operations.rewrap_secrets,
+        "generate": operations.generate_master_key,
+    }
+    return _operate(lambda: actions[options.action](settings, say=_say))
+
+
+def _owner(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import operations
+
+    password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
+    return _operate(lambda: operations.appoint_owner(settings, options.email, password, say=_say))
+
+
+def _routes(settings: Settings, _options: argparse.Namespace) -> None:
+    from entrypoints import capabilities
+    from entrypoints.http.surface import surface
+
+    _say(surface(capabilities.routes(is_development=settings.dev)))
+
+
+def _config(settings: Settings, _options: argparse.Namespace) -> None:
+    rows = settings_module.rows(settings)
+    width = max(len(row.name) for row in rows)
+    for row in rows:
+        _say(f"{row.name:<{width}}  {row.value or '(not set)'}")
+        _say(f"{'':<{width}}  {row.sentence}")
+
+
+def _doctor(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import doctor
+
+    unknown = settings_module.unknown(os.environ)
+    return _operate(lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, say=_say))
+
+
+def _operate(run: Callable[[], int | None]) -> int:
+    """Run an operator's command; what the house logs meanwhile goes apart from the result, and only if it is bad."""
+    from entrypoints import logs, main
+
+    logs.configure(log_format="console", log_level="error", output=sys.stderr)
+    return main.unless_refused(run)
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let other signals unwind a command as Ctrl-C does; once unwound, the process ends by them, as is the custom."""
+    interruption = signal.SIGINT
+
+    def interrupt(number: int, _frame: object) -> None:
+        nonlocal interruption
+        interruption = signal.Signals(number)
+        # By way of SIGINT, because an event loop knows where it may be interrupted by that one; unless it is ignored.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    for number in stop_signals() - {signal.SIGINT}:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        signal.signal(interruption, signal.SIG_DFL)
+        signal.raise_signal(interruption)
+        # The first process of a container survives that.
+        sys.exit(128 + interruption)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("it takes 1 or more")
+    return int(text)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _complain(text: str) -> None:
+    sys.stderr.write(f"gatehouse: {text}\n")

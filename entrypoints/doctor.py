@@ -1,0 +1,183 @@
+"""`gatehouse doctor`: look at everything that the house stands on, and say what to do about what is not well."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+import trio
+
+from core import figures
+from core.mail import Letter, MailTemplate
+from core.signing_keys import KeyState
+from entrypoints import main
+from entrypoints.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from core.secrets import Secret
+    from entrypoints.main import Connected
+    from entrypoints.settings import Settings
+
+    Say = Callable[[str], None]
+
+FILES_MIN: Final = 4096
+CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
+FREE_BYTES_MIN: Final = 1024**3
+MAIL_SECONDS_MAX: Final = 30.0
+# The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
+HASHES_PER_SECOND_SLOW: Final = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `advice` is what to do when it is not well, or what is worth knowing."""
+
+    subject: str
+    is_well: bool
+    what: str
+    advice: str = ""
+
+
+def examine(settings: Settings, *, unknown_settings: Sequence[str], mail_to: str | None, say: Say) -> int:
+    """Print a line for each thing, with advice below what is not well; 0 when all is well."""
+    are_all_well = True
+    for finding in _findings(settings, unknown_settings, mail_to):
+        are_all_well = are_all_well and finding.is_well
+        say(f"{'ok' if finding.is_well else 'NOT OK':<8}{finding.subject:<20}{finding.what}")
+        if finding.advice:
+            say(f"{'':<28}{finding.advice}")
+    return 0 if are_all_well else 1
+
+
+def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str | None) -> Iterator[Finding]:
+    yield _settings(settings, unknown_settings)
+    yield _data_folder(settings)
+    yield _file_descriptors()
+    yield _password_hashing()
+    opened = [_master_key(settings), *_mail_server(settings)]
+    yield from opened
+    try:
+        with main.unwrapped(), main.database_address(settings) as address:
+            plan = main.migration_plan(address)
+            yield Finding("database", True, "embedded" if settings.is_embedded else "answers")
+            yield _migrations(plan.applied, plan.pending)
+            if not plan.pending and all(finding.is_well for finding in opened):
+                yield from trio.run(partial(_connected_findings, settings, address, mail_to))
+    except main.REFUSALS as refusal:
+        yield Finding("database", False, str(refusal), "What depends on the database was not looked at.")
+
+
+def _settings(settings: Settings, unknown_settings: Sequence[str]) -> Finding:
+    if unknown_settings:
+        return Finding("settings", False, " ".join(unknown_settings), "Correct the name, or unset it.")
+    if settings.dev:
+        return Finding("settings", True, "development mode", "Set GATEHOUSE_DEV=off where real people sign in.")
+    if not settings.base_url.startswith("https:"):
+        advice = "Put a proxy with TLS in front and set GATEHOUSE_BASE_URL to its https address."
+        return Finding("settings", False, f"people are sent to {settings.base_url}, without encryption", advice)
+    if not settings.rate_limits:
+        return Finding("settings", False, "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")
+    return Finding("settings", True, f"people are sent to {settings.base_url}")
+
+
+def _data_folder(settings: Settings) -> Finding:
+    folder = settings.data_dir.resolve()
+    try:
+        main.make_data_folder(folder)
+    except OSError as error:
+        return Finding("data folder", False, f"{folder}: {error.strerror}", "Set GATEHOUSE_DATA_DIR to another one.")
+    if not folder.is_dir():
+        return Finding("data folder", False, f"{folder} is no folder", "Set GATEHOUSE_DATA_DIR to another one.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding("data folder", False, f"{folder} cannot be written", "Let Gatehouse's user own it.")
+    free = shutil.disk_usage(folder).free
+    advice = "" if free >= FREE_BYTES_MIN else "Make room: below 1 GiB the database may stop."
+    return Finding("data folder", free >= FREE_BYTES_MIN, f"{folder}, {free / 1024**3:.1f} GiB free", advice)
+
+
+def _file_descriptors() -> Finding:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    is_enough = hard == resource.RLIM_INFINITY or hard >= FILES_MIN
+    advice = "" if is_enough else f"Raise the limit to {FILES_MIN} or more (LimitNOFILE= or ulimit -Hn)."
+    what = "no limit" if hard == resource.RLIM_INFINITY else f"{hard} at the most"
+    return Finding("file descriptors", is_enough, what, advice)
+
+
+def _password_hashing() -> Finding:
+    if not main.hashing_is_right():
+        return Finding("password hashing", False, "wrong results", "Remove .venv and run ops/run again.")
+    rate = main.hashes_per_second()
+    advice = "" if rate >= HASHES_PER_SECOND_SLOW else "The plain build; with a C compiler ops/run makes a faster one."
+    return Finding("password hashing", True, f"{rate:.0f} a second on each processor", advice)
+
+
+def _master_key(settings: Settings) -> Finding:
+    try:
+        main.vault(settings)
+    except main.REFUSALS as refusal:
+        return Finding("master key", False, str(refusal), "What depends on it was not looked at.")
+    place = main.master_key_place(settings)
+    return Finding("master key", True, f"from {place}", "Keep a copy of it: what it encrypts is lost without it.")
+
+
+def _mail_server(settings: Settings) -> Iterator[Finding]:
+    try:
+        main.mail_gateway(settings)
+    except main.REFUSALS as refusal:
+        yield Finding("mail", False, str(refusal), "What needs the whole house was not looked at.")
+
+
+def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding:
+    if pending:
+        advice = "Run `gatehouse migrate`; what depends on the schema was not looked at."
+        return Finding("migrations", False, f"{len(pending)} to apply", advice)
+    return Finding("migrations", True, f"up to date at {applied[-1]}")
+
+
+async def _connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
+    async with main.connected(settings, address) as connected:
+        return [await _clock(connected), await _keys(connected), await _mail(connected, mail_to)]
+
+
+async def _clock(connected: Connected) -> Finding:
+    before = connected.house.clock()
+    there = await connected.house.database.read(figures.database_time)
+    after = connected.house.clock()
+    difference = max((there - after).total_seconds(), (before - there).total_seconds(), 0.0)
+    is_well = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
+    advice = "" if is_well else "Let both machines follow NTP; one-time codes and tokens depend on it."
+    return Finding("clock", is_well, f"{there:%Y-%m-%d %H:%M:%S} UTC, {difference:.1f} s off the database's", advice)
+
+
+async def _keys(connected: Connected) -> Finding:
+    try:
+        published = await main.published_signing_keys(connected.house)
+    except CannotStart as refusal:
+        return Finding("keys", False, str(refusal), "No server can start until this is solved.")
+    active = [key for key in published if key.state is KeyState.ACTIVE]
+    if not active:
+        return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
+    return Finding("keys", True, f"{active[0].kid} signs since it was made at {active[0].created_at:%Y-%m-%d}")
+
+
+async def _mail(connected: Connected, mail_to: str | None) -> Finding:
+    if connected.send_mail is None:
+        return Finding("mail", True, "kept in the database", "Set GATEHOUSE_SMTP_URL for letters to reach people.")
+    if mail_to is None:
+        return Finding("mail", True, "a server is set", "Try it: gatehouse doctor --mail-to ADDRESS")
+    letter = Letter(to=mail_to, template=MailTemplate.TEST, values={})
+    try:
+        with trio.fail_after(MAIL_SECONDS_MAX):
+            await connected.send_mail(UUID(int=0), mail_to, connected.house.mail_renderer.render(letter))
+    except trio.TooSlowError:
+        return Finding("mail", False, f"no answer within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
+    except main.MAIL_FAILURES as failure:
+        return Finding("mail", False, str(failure), "Check GATEHOUSE_SMTP_URL.")
+    return Finding("mail", True, f"a test letter went to {mail_to}")

@@ -1,0 +1,32 @@
+"""What the entrypoints may use: every port, already connected. `main.py` fills it in; nothing else makes one."""
+
+from dataclasses import dataclass, field
+
+import trio
+
+from entrypoints.settings import Settings
+from ports.actors import Actors
+from ports.clock import Clock
+from ports.database import Database
+from ports.mail import MailRenderer
+from ports.metrics import Metrics
+from ports.passwords import PasswordHasher
+from ports.tokens import KeyRefresh, TokenSigner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """The connected ports and the settings they were connected by."""
+
+    settings: Settings
+    version: str
+    clock: Clock
+    database: Database
+    metrics: Metrics
+    actors: Actors
+    tokens: TokenSigner
+    key_refresh: KeyRefresh
+    passwords: PasswordHasher
+    mail_renderer: MailRenderer
+    # Set when the house is told to stop: from then on it takes leave of its clients.
+    stopping: trio.Event = field(default_factory=trio.Event)

@@ -1,0 +1,1 @@
+"""The HTTP interface: how a route is declared, and one module of routes for each capability."""

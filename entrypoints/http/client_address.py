@@ -1,0 +1,63 @@
+"""Whose request this is, by address: the socket's peer, or what a proxy that we trust says of it (decisions 1.11)."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from entrypoints.settings import Network
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# More proxies than anybody has one behind the other; a longer header is not looked through to its end.
+HOPS_MAX: Final = 20
+LIMITED_IPV6_PREFIX_BITS: Final = 64
+
+
+def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str | None:
+    """Give the right-most address that no trusted proxy vouches for further; nonsense in the header ends the search."""
+    address = _parsed(peer or "")
+    if address is None:
+        return None
+    for hop in reversed(forwarded_for.split(",")[-HOPS_MAX:]):
+        further = _parsed(_without_port(hop.strip())) if _is_within(address, trusted) else None
+        if further is None:
+            break
+        address = further
+    return str(address)
+
+
+def is_trusted_peer(peer: str | None, trusted: Sequence[Network]) -> bool:
+    """Say whether what this peer says about its client is believed."""
+    address = _parsed(peer or "")
+    return address is not None and _is_within(address, trusted)
+
+
+def limited_network(address: str | None) -> str:
+    """Give what shares one rate limit: the address itself, or the /64 of an IPv6 address (decisions 1.9)."""
+    if address is None or ":" not in address:
+        return address or "unknown"
+    return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
+
+
+def _is_within(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _parsed(text: str) -> Address | None:
+    """Read an address; one of IPv4 that is written as IPv6, which dual-stack sockets do, is one of IPv4."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def _without_port(text: str) -> str:
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0] if text.count(":") == 1 else text

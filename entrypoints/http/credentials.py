@@ -1,0 +1,120 @@
+"""Who may call a route: one decorator for each kind of credential, which reads as the route's policy.
+
+A decorator says *who* somebody must be; what that person may do is decided by the use case, in its transaction. A
+route without one of these is refused when the house is built, so forgetting it cannot open a door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+from core.errors import Unauthorized
+from core.tokens import SigningKeyUnknown, TokenKind
+
+if TYPE_CHECKING:
+    from entrypoints.http.calls import Call
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+_BEARER: Final = "bearer"
+
+
+class CredentialKind(Enum):
+    """A kind of credential, as it is declared in the reference: name, OpenAPI security scheme, and where it is sent."""
+
+    NONE = ("public", None)
+    ACCESS_TOKEN = (
+        "user",
+        {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "An access token."},
+    )
+    PRE_AUTH_TOKEN = (
+        "pre-auth token",
+        {"type": "http", "scheme": "bearer", "description": "The short-lived token between password and MFA code."},
+    )
+    API_KEY = (
+        "api-key",
+        {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A service's API key."},
+    )
+    SCIM_TOKEN = (
+        "scim-token",
+        {"type": "http", "scheme": "bearer", "description": "An organization's provisioning token, scim_live_…"},
+    )
+    SIGNATURE = (
+        "signature",
+        {"type": "apiKey", "in": "header", "name": "billing-signature", "description": "The sender's signature."},
+    )
+
+    def __init__(self, label: str, security_scheme: dict[str, str] | None) -> None:
+        self.label = label
+        self.security_scheme = security_scheme
+
+
+Admission: TypeAlias = "Callable[[Call], Awaitable[None]]"
+# Given the parts of the path that are words, such as the organization's slug.
+LastWord: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """Who may call: the credential, and what is checked of it before the use case runs.
+
+    What somebody may do is decided by the use case, which is not reached when the input is wrong. `before_refusing` is
+    awaited then, and may raise what the use case would have raised first, because who may not do something hears that
+    before what is wrong with the input (decisions 1.6).
+    """
+
+    kind: CredentialKind
+    admit: Admission
+    before_refusing: LastWord | None = None
+
+    @property
+    def label(self) -> str:
+        """Say it in a few words, as the golden file does."""
+        return self.kind.label
+
+
+def public(handler: Handler) -> Handler:
+    """Anybody may call."""
+    return _declared(handler, Who(kind=CredentialKind.NONE, admit=_admit_anybody))
+
+
+def signed_in(handler: Handler) -> Handler:
+    """Whoever brings a valid access token may call."""
+    return _declared(handler, Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token))
+
+
+def declared_who(handler: Callable[..., Any]) -> Who | None:
+    """Give what was declared for a handler."""
+    return getattr(handler, "__who__", None)
+
+
+def bearer_value(authorization: str | None) -> str:
+    """Give what follows `Bearer`; another scheme, or nothing, is nobody (decisions 1.10)."""
+    scheme, _, value = (authorization or "").strip().partition(" ")
+    if scheme.lower() != _BEARER or not value:
+        raise Unauthorized
+    return value.strip()
+
+
+async def _admit_anybody(_call: Call) -> None:
+    return
+
+
+async def _admit_access_token(call: Call) -> None:
+    token = bearer_value(call.request.headers.get("Authorization"))
+    house = call.house
+    try:
+        call.claims = house.tokens.verify(token, kind=TokenKind.ACCESS, now=house.clock())
+    except SigningKeyUnknown:
+        # Perhaps a replica rotated the keys a moment ago.
+        await house.key_refresh.catch_up()
+        call.claims = house.tokens.verify(token, kind=TokenKind.ACCESS, now=house.clock())
+
+
+def _declared(handler: Handler, who: Who) -> Handler:
+    assert declared_who(handler) is None, f"{handler.__name__} declares twice who may call it"
+    handler.__who__ = who  # pyright: ignore[reportFunctionMemberAccess] - the declaration travels with the function
+    return handler

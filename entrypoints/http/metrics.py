@@ -1,0 +1,22 @@
+"""What operators measure, as Prometheus reads it; what is measured is the business of `ports/metrics.py`."""
+
+from typing import Annotated
+
+import trio
+from quart import Response
+
+from entrypoints.http.answers import Media
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public
+from entrypoints.http.routes import Routes
+from ports.metrics import EXPOSITION_CONTENT_TYPE
+
+routes = Routes("metrics", "Figures for monitoring. Not rate limited.")
+
+
+@routes.get("/metrics", is_operational=True)
+@public
+async def metrics(call: Call) -> Annotated[Response, Media(EXPOSITION_CONTENT_TYPE)]:
+    """Give all metrics in the text format of Prometheus."""
+    exposition = await trio.to_thread.run_sync(call.house.metrics.exposition)
+    return Response(exposition, content_type=EXPOSITION_CONTENT_TYPE)

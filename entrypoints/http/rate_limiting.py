@@ -1,0 +1,64 @@
+"""The buckets behind the rate limits: one for each limit and client network, bounded in number.
+
+The table of limits and the arithmetic are in `core/rate_limits.py`. Buckets live in this process alone: a restart
+forgets them, and each worker has its own, which is what a limit against floods needs; what must hold across workers
+(failed sign-ins, codes) is counted in the database.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from core.errors import RateLimitExceeded
+from core.rate_limits import Bucket, RateLimit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+BUCKETS_MAX: Final = 100_000
+_FULL: Final = Bucket(0.0)
+
+
+class RateLimiter:
+    """Grants or refuses requests."""
+
+    def __init__(self, *, monotonic: Callable[[], float] = time.monotonic, buckets_max: int = BUCKETS_MAX) -> None:
+        self._buckets: dict[tuple[RateLimit, str], Bucket] = {}
+        self._buckets_max = buckets_max
+        self._monotonic = monotonic
+
+    @property
+    def bucket_count(self) -> int:
+        """How many buckets are remembered."""
+        return len(self._buckets)
+
+    def take(self, limits: Iterable[RateLimit], network: str) -> None:
+        """Take one request out of every bucket, or out of none and raise when one of them is empty."""
+        now = self._monotonic()
+        taken: dict[tuple[RateLimit, str], Bucket] = {}
+        waits_seconds: list[int] = []
+        for limit in limits:
+            bucket = self._buckets.get((limit, network), _FULL)
+            left = bucket.take(limit, now)
+            if left is None:
+                waits_seconds.append(bucket.retry_after_seconds(limit, now))
+            else:
+                taken[limit, network] = left
+        if waits_seconds:
+            # Earlier than this, another of the limits would refuse.
+            raise RateLimitExceeded(retry_after_seconds=max(waits_seconds))
+        for key, bucket in taken.items():
+            # Taken out and put back, so that the dictionary stays in the order of last use.
+            self._buckets.pop(key, None)
+            self._buckets[key] = bucket
+        while len(self._buckets) > self._buckets_max:
+            # The one that was used longest ago, so most likely full again.
+            del self._buckets[next(iter(self._buckets))]
+
+
+class NoRateLimiter(RateLimiter):
+    """Grants everything, for load tests."""
+
+    def take(self, limits: Iterable[RateLimit], network: str) -> None:
+        """Take nothing."""

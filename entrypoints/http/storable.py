@@ -1,0 +1,124 @@
+"""What no shape rules out and the database could still not take: half characters, endless nesting, boundless numbers.
+
+Bodies are looked through as text where that is quicker than as values: everybody may send a megabyte of them.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple, cast
+
+from msgspec import inspect
+
+NESTING_LEVELS_MAX: Final = 50
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+# In JSON these can only be written as escapes.
+_SUSPICIOUS: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
+# The closing quotation mark may be missing, so that a broken body is not searched again from every other one.
+_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+_CURLY_AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_ALL_BUT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def is_storable(text: str) -> bool:
+    """Say whether a text has neither NUL, which PostgreSQL does not store, nor half a character, which is no text."""
+    return _UNSTORABLE.search(text) is None
+
+
+def as_shown(text: str) -> str:
+    """Put the replacement character in place of what cannot be stored, or written."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def unstorable_field(data: bytes) -> str | None:
+    """Name the field of a JSON body with a text that cannot be stored, fields that are otherwise ignored included.
+
+    Raise `ValueError` when it is no JSON after all.
+    """
+    if not _SUSPICIOUS.search(data):
+        return None
+    # A whole number of very many digits is an error to the standard library, and none of our business here.
+    waiting = [_Container(json.loads(data.decode(), parse_int=float), "", None)]
+    while waiting:
+        container = waiting.pop()
+        for name, value in _members(container.value):
+            if isinstance(value, str) and not is_storable(value):
+                return container.path_of(name)
+            if isinstance(value, dict | list):
+                waiting.append(_Container(value, name, container))
+    return None
+
+
+def is_nested_too_deeply(data: bytes) -> bool:
+    """Say whether objects and lists are inside each other more often than anything that we take needs."""
+    if data.count(b"[") + data.count(b"{") <= NESTING_LEVELS_MAX:
+        return False
+    brackets = _STRING.sub(b"", data).translate(_CURLY_AS_SQUARE, _ALL_BUT_BRACKETS)
+    for _ in range(NESTING_LEVELS_MAX):
+        # Each round takes the innermost level away; what is left in the end lay deeper.
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
+
+
+def unbounded_numbers(shape: Any) -> list[str]:
+    """Name the whole numbers in a type that may be of any size, and so of one that fits no column."""
+    return [path for path, kind in simple_types(inspect.type_info(shape)) if _is_unbounded(kind)]
+
+
+def simple_types(
+    kind: inspect.Type, path: str = "", within: tuple[type[Any], ...] = ()
+) -> Iterator[tuple[str, inspect.Type]]:
+    """List the simple types that a type is made of, each with its path."""
+    match kind:
+        case inspect.StructType() | inspect.DataclassType():
+            # A type may contain itself.
+            for field in kind.fields if kind.cls not in within else ():
+                yield from simple_types(
+                    field.type, f"{path}.{field.encode_name}".removeprefix("."), (*within, kind.cls)
+                )
+        case inspect.UnionType():
+            for one in kind.types:
+                yield from simple_types(one, path, within)
+        case inspect.ListType() | inspect.VarTupleType() | inspect.SetType() | inspect.FrozenSetType():
+            yield from simple_types(kind.item_type, f"{path}[]", within)
+        case inspect.DictType():
+            yield from simple_types(kind.key_type, f"{path}{{}}", within)
+            yield from simple_types(kind.value_type, f"{path}{{}}", within)
+        case inspect.Metadata():
+            yield from simple_types(kind.type, path, within)
+        case _:
+            yield path, kind
+
+
+def _is_unbounded(kind: inspect.Type) -> bool:
+    if not isinstance(kind, inspect.IntType):
+        return False
+    return (kind.ge is None and kind.gt is None) or (kind.le is None and kind.lt is None)
+
+
+class _Container(NamedTuple):
+    """An object or a list inside a body, and where it is; the path is put together only when somebody is to read it."""
+
+    value: Any
+    name: str
+    parent: "_Container | None"
+
+    def path_of(self, name: str) -> str:
+        names = [name]
+        container: _Container | None = self
+        while container is not None:
+            names.append(container.name)
+            container = container.parent
+        return "".join(reversed(names)).removeprefix(".")
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    """List what is in an object or a list by the names that a path gives it; the keys of an object are texts too."""
+    if isinstance(value, list):
+        for index, item in enumerate(cast("list[Any]", value)):
+            yield f"[{index}]", item
+    elif isinstance(value, dict):
+        for name, item in cast("dict[str, Any]", value).items():
+            yield f".{name}", name
+            yield f".{name}", item

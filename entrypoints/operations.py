@@ -1,0 +1,114 @@
+"""What operators do by command: migrate, look after keys, appoint owners. Each says what it did and what comes next."""
+
+from __future__ import annotations
+
+import secrets
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from core import platform_owners
+from core.errors import BadRequest
+from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from entrypoints import main
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from core.secrets import Secret
+    from entrypoints.main import Connected
+    from entrypoints.settings import Settings
+
+    Say = Callable[[str], None]
+
+PASSWORD_BYTES: Final = 12
+UP_TO_DATE: Final = "Nothing to do: the schema is up to date."
+
+
+def migrate(settings: Settings, *, is_plan: bool, say: Say) -> None:
+    """Bring the schema up to date, or only say what that would do."""
+    with main.database_address(settings) as address:
+        main.await_database(address, say)
+        if is_plan:
+            _plan(main.migration_plan(address).pending, say)
+        else:
+            applied = main.migrate(address, say)
+            say(f"Applied {len(applied)}." if applied else UP_TO_DATE)
+
+
+def list_keys(settings: Settings, *, say: Say) -> None:
+    """List the signing keys that are published."""
+
+    async def run(connected: Connected) -> None:
+        published = await main.published_signing_keys(connected.house)
+        if not published:
+            say("None yet. `gatehouse serve` makes them at its first start.")
+        for key in published:
+            until = f", published until {key.published_until:%Y-%m-%d %H:%M} UTC" if key.published_until else ""
+            say(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
+
+    _in_house(settings, run)
+
+
+def rotate_keys(settings: Settings, *, say: Say) -> None:
+    """Let the next signing key sign; running servers notice by themselves."""
+
+    async def run(connected: Connected) -> None:
+        await main.ensure_signing_keys(connected.house)
+        active = await main.rotate_signing_keys(connected.house)
+        say(f"Key {active.kid} signs from now on. Tokens of the key before it stay valid until they expire.")
+
+    _in_house(settings, run)
+
+
+def rewrap_secrets(settings: Settings, *, say: Say) -> None:
+    """Encrypt every secret with the first master key; afterwards the others may be removed."""
+    with main.database_address(settings) as address:
+        count = main.rewrap_secrets(settings, address, say)
+    say(f"Encrypted {count} anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use.")
+
+
+def generate_master_key(_settings: Settings, *, say: Say) -> None:
+    """Make a master key."""
+    say(main.generated_master_key())
+
+
+def appoint_owner(settings: Settings, email: str, password: str | None, *, say: Say) -> None:
+    """Make the account of that address a platform owner, or make one with a password."""
+    is_given = password is not None
+    password = password if password is not None else secrets.token_urlsafe(PASSWORD_BYTES)
+    if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX or "\x00" in password:
+        raise BadRequest(f"A password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
+
+    async def run(connected: Connected) -> None:
+        house = connected.house
+        appointment = await house.database.transact(
+            platform_owners.appoint, email, await house.passwords.hash(password)
+        )
+        owner = appointment.owner
+        if not appointment.is_new_account:
+            say(f"{owner.email} had an account already and is a platform owner now; the password stays as it was.")
+        elif is_given:
+            say(f"{owner.email} is a platform owner now, with the password you gave.")
+        else:
+            say(f"{owner.email} is a platform owner now. Password: {password}")
+
+    _in_house(settings, run)
+
+
+def _plan(pending: Sequence[object], say: Say) -> None:
+    for migration in pending:
+        say(f"Would apply {migration}.")
+    say(f"{len(pending)} to apply. Run `gatehouse migrate`." if pending else UP_TO_DATE)
+
+
+def _in_house(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:
+    with main.database_address(settings) as address:
+        main.insist_on_schema(address)
+        trio.run(partial(_connected, settings, address, run))
+
+
+async def _connected(settings: Settings, address: Secret, run: Callable[[Connected], Awaitable[None]]) -> None:
+    async with main.connected(settings, address) as connected:
+        await run(connected)

@@ -1,0 +1,72 @@
+"""A command for each route that can be pasted into a terminal; what only the reader knows is a shell variable."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlencode
+
+from entrypoints.http.answers import encode
+from entrypoints.http.credentials import CredentialKind
+from entrypoints.pages.field_rows import example
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from entrypoints.http.routes import Route
+    from entrypoints.http.schemas import Schemas
+
+# With `"` around them, because a shell fills variables in only there.
+CREDENTIALS: Final = {
+    CredentialKind.ACCESS_TOKEN: '"Authorization: Bearer $TOKEN"',
+    CredentialKind.PRE_AUTH_TOKEN: '"Authorization: Bearer $PRE_AUTH_TOKEN"',
+    CredentialKind.API_KEY: '"X-Api-Key: $API_KEY"',
+    CredentialKind.SCIM_TOKEN: '"Authorization: Bearer $SCIM_TOKEN"',
+    CredentialKind.SIGNATURE: '"billing-signature: $SIGNATURE"',
+}
+_PATH_PARAMETER: Final = re.compile(r"<([a-z_]+)>")
+_VARIABLE: Final = re.compile(r"\$([A-Z_]+)")
+_CONTINUED: Final = " \\\n  "
+
+
+def curl_example(route: Route, schemas: Schemas, base_url: str) -> str:
+    """Write the command that calls the route."""
+    method = [] if route.method == "GET" else [f"-X {route.method}"]
+    return _CONTINUED.join([" ".join(["curl", *method, _address(route, schemas, base_url)]), *_options(route, schemas)])
+
+
+def variables(command: str) -> list[str]:
+    """List the shell variables that have to be set before the command is pasted."""
+    return list(dict.fromkeys(_VARIABLE.findall(command)))
+
+
+def _address(route: Route, schemas: Schemas, base_url: str) -> str:
+    query = _query(route, schemas)
+    address = shlex.quote(base_url + _PATH_PARAMETER.sub(_path_variable, route.rule) + query)
+    if not route.path_parameters:
+        return address
+    # The base address has no `"`, so the quotes can simply be the other ones.
+    return '"' + address.strip("'") + '"'
+
+
+def _path_variable(match: re.Match[str]) -> str:
+    return f"${match[1].upper()}"
+
+
+def _query(route: Route, schemas: Schemas) -> str:
+    if route.query is None:
+        return ""
+    schema = schemas.resolved(schemas.of(route.query))
+    if not schema.get("required"):
+        return ""
+    return "?" + urlencode(example(schemas, schema), quote_via=quote)
+
+
+def _options(route: Route, schemas: Schemas) -> Iterator[str]:
+    credential = CREDENTIALS.get(route.who.kind)
+    if credential is not None:
+        yield f"-H {credential}"
+    if route.body is not None:
+        yield f"-H 'Content-Type: {route.media_type}'"
+        yield f"-d {shlex.quote(encode(example(schemas, schemas.of(route.body))).decode())}"

@@ -1,0 +1,176 @@
+"""How a JSON schema reads to a person: its fields one below the other, and a value that would be taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from entrypoints.http.answers import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from entrypoints.http.schemas import Schema, Schemas
+
+# Deeper than any body of ours; a type that contains itself ends here.
+DEPTH_MAX: Final = 4
+
+_WORDS: Final = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "null": "null",
+}
+_TEXT_FORMATS: Final = {"uuid": "id", "date-time": "time"}
+_EXAMPLE_BY_FORMAT: Final = {"uuid": "01890a5d-ac96-774b-bcce-b302099a8057", "date-time": "2026-02-03T04:05:06Z"}
+_EXAMPLE_BY_NAME: Final = {
+    "email": "ada@example.com",
+    "password": "correct horse battery staple",
+    "code": "123456",
+    "token": "6f1d2c1e-9a3b-4c5d-8e7f-0a1b2c3d4e5f",
+    "slug": "example",
+    "name": "Example",
+    "url": "https://example.com",
+}
+_EXAMPLE_BY_TYPE: Final[dict[str, Any]] = {"boolean": True, "object": {}, "null": None}
+
+_BOUNDS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("minLength", "maxLength", "characters"),
+    ("minItems", "maxItems", "items"),
+    ("minimum", "maximum", ""),
+)
+_LIMITS: Final = {
+    "exclusiveMinimum": "More than {}.",
+    "exclusiveMaximum": "Less than {}.",
+    "multipleOf": "A multiple of {}.",
+    "pattern": "Matches `{}`.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRow:
+    """One field: its name with the names around it, what it takes, and within which limits."""
+
+    name: str
+    takes: str
+    is_required: bool
+    remarks: str
+
+
+def field_rows(schemas: Schemas, schema: Schema, *, prefix: str = "", depth: int = 0) -> list[FieldRow]:
+    """List the fields of a schema, those inside its fields included."""
+    schema = schemas.resolved(schema)
+    if schema.get("type") == "array":
+        return field_rows(schemas, schema["items"], prefix=f"{prefix}[]", depth=depth)
+    rows: list[FieldRow] = []
+    for name, field in schema.get("properties", {}).items():
+        path = f"{prefix}.{name}" if prefix else name
+        is_required = name in schema.get("required", ())
+        rows.append(FieldRow(name=path, takes=takes(schemas, field), is_required=is_required, remarks=remarks(field)))
+        if depth < DEPTH_MAX:
+            rows += [row for part in _parts(field) for row in field_rows(schemas, part, prefix=path, depth=depth + 1)]
+    return rows
+
+
+def takes(schemas: Schemas, schema: Schema) -> str:
+    """Say in a few words what may stand there."""
+    schema = schemas.resolved(schema)
+    if "enum" in schema:
+        return " or ".join(f"`{_written(value)}`" for value in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(takes(schemas, part) for part in schema["anyOf"])
+    match schema.get("type"):
+        case "array":
+            return f"list of {takes(schemas, schema.get('items', {}))}"
+        case "string":
+            return _TEXT_FORMATS.get(schema.get("format", ""), _WORDS["string"])
+        case str(kind):
+            return _WORDS[kind]
+        case _:
+            return "anything"
+
+
+def remarks(schema: Schema) -> str:
+    """Say what limits a value has, what it is when it is left out, and what it means."""
+    said = [schema["description"]] if "description" in schema else []
+    for part in _parts(schema):
+        said += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
+        said += [words.format(part[name]) for name, words in _LIMITS.items() if name in part]
+    if schema.get("default") not in (None, [], {}, ""):
+        said.append(f"`{_written(schema['default'])}` when left out.")
+    return " ".join(said)
+
+
+def example(schemas: Schemas, schema: Schema, name: str = "") -> Any:
+    """Make a value that the schema takes; of an object with required fields it has only those."""
+    schema = schemas.resolved(schema)
+    for given in ("examples", "enum"):
+        if given in schema:
+            return schema[given][0]
+    if "anyOf" in schema:
+        return example(schemas, schema["anyOf"][0], name)
+    kind = schema.get("type")
+    if kind in _MAKERS:
+        return _MAKERS[kind](schemas, schema, name)
+    return schema.get("default", _EXAMPLE_BY_TYPE.get(kind or ""))
+
+
+def _object(schemas: Schemas, schema: Schema, _name: str) -> dict[str, Any]:
+    fields = schema.get("properties", {})
+    chosen = schema.get("required") or fields
+    return {name: example(schemas, fields[name], name) for name in chosen}
+
+
+def _list(schemas: Schemas, schema: Schema, name: str) -> list[Any]:
+    return [example(schemas, schema.get("items", {}), name.removesuffix("s"))] * max(1, schema.get("minItems", 1))
+
+
+def _text(_schemas: Schemas, schema: Schema, name: str) -> str:
+    text = _EXAMPLE_BY_FORMAT.get(schema.get("format", "")) or next(
+        (value for part, value in _EXAMPLE_BY_NAME.items() if name.endswith(part)), "text"
+    )
+    shortest = schema.get("minLength", 0)
+    return (text * shortest)[:shortest] if len(text) < shortest else text[: schema.get("maxLength", len(text))]
+
+
+def _whole_number(_schemas: Schemas, schema: Schema, _name: str) -> int:
+    return schema.get("default") or schema.get("minimum", schema.get("exclusiveMinimum", 0) + 1)
+
+
+_MAKERS: Final[dict[str, Callable[[Schemas, Schema, str], Any]]] = {
+    "object": _object,
+    "array": _list,
+    "string": _text,
+    "integer": _whole_number,
+    "number": _whole_number,
+}
+
+
+def _parts(schema: Schema) -> Iterator[Schema]:
+    """Give what a field may be, null aside, and what a list is a list of."""
+    if "anyOf" in schema:
+        for part in schema["anyOf"]:
+            yield from _parts(part)
+    else:
+        yield schema
+
+
+def _bounds(schema: Schema, lowest: str, highest: str, unit: str) -> str:
+    low, high = schema.get(lowest), schema.get(highest)
+    if low is None and high is None:
+        return ""
+    if low == high:
+        said = f"Exactly {low}"
+    elif high is None:
+        said = f"At least {low}"
+    elif low is None:
+        said = f"At most {high}"
+    else:
+        said = f"{low} to {high}"
+    return f"{said} {unit}".rstrip() + "."
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else encode(value).decode()

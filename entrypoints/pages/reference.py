@@ -1,0 +1,165 @@
+"""The reference for people: every route, what it takes and answers, and a command to try it. One page, no scripts.
+
+It is made from the same declarations as the OpenAPI document (`entrypoints/http/openapi.py`), so neither can say what
+the other does not. The page is the same for everybody, and written once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import groupby
+from typing import Final
+
+from core.errors import ErrorCode
+from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
+from core.rate_limits import RateLimit
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import CredentialKind, public
+from entrypoints.http.documents import Document, written_once
+from entrypoints.http.openapi import Refused, introductions, operation_id, refusals
+from entrypoints.http.routes import Route, Routes, is_id
+from entrypoints.http.schemas import Schemas, answers, for_readers
+from entrypoints.pages import mailbox
+from entrypoints.pages.curl_examples import curl_example, variables
+from entrypoints.pages.field_rows import FieldRow, field_rows
+from entrypoints.pages.rendering import HTML, Page, protected, render
+
+routes = Routes("reference", "This reference: for people, and for programs.")
+
+ADDRESS: Final = "/docs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerView:
+    """One way in which a route answers."""
+
+    status: int
+    phrase: str
+    media_type: str
+    fields: list[FieldRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteView:
+    """What the page shows of a route."""
+
+    anchor: str
+    method: str
+    path: str
+    title: str
+    documentation: str
+    who: str
+    is_public: bool
+    parameters: list[FieldRow]
+    body_media_type: str
+    body: list[FieldRow] | None
+    answers: list[AnswerView]
+    refusals: list[Refused]
+    limits: list[str]
+    command: str
+    variables: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityView:
+    """What the page shows of a capability."""
+
+    anchor: str
+    name: str
+    introduction: str
+    routes: list[RouteView]
+
+
+@routes.get("/", status=302)
+@public
+async def home(call: Call) -> None:
+    """Lead to the reference."""
+    call.headers["Location"] = ADDRESS
+
+
+@routes.get(ADDRESS)
+@public
+async def page(call: Call) -> Page:
+    """Show this reference."""
+    document = await written_once(_write)
+    return protected(document.response(call))
+
+
+def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
+    html = render(
+        "reference.html",
+        version=version,
+        base_url=base_url,
+        capabilities=describe(routes, base_url),
+        routes_count=len(routes),
+        has_mailbox=any(route.capability == mailbox.routes.capability for route in routes),
+        credentials=[
+            (kind.label, kind.security_scheme["description"]) for kind in CredentialKind if kind.security_scheme
+        ],
+        codes=sorted(ErrorCode, key=lambda code: (code.status, code.name)),
+        limits=[(limit.name, describe_limit(limit)) for limit in RateLimit],
+        page_items_default=PAGE_ITEMS_DEFAULT,
+        page_items_max=PAGE_ITEMS_MAX,
+    )
+    return Document.of(html.encode(), media_type=f"{HTML}; charset=utf-8")
+
+
+def describe(routes: Iterable[Route], base_url: str) -> list[CapabilityView]:
+    """Put together what the page shows, by capability, in the order in which the capabilities are declared."""
+    routes = tuple(routes)
+    schemas, order = Schemas(routes), introductions(routes)
+    by_capability = sorted(routes, key=lambda route: list(order).index(route.capability))
+    return [
+        CapabilityView(
+            anchor=capability.replace(" ", "-"),
+            name=capability[:1].upper() + capability[1:],
+            introduction=order[capability],
+            routes=[_route_view(route, schemas, base_url) for route in group],
+        )
+        for capability, group in groupby(by_capability, key=lambda route: route.capability)
+    ]
+
+
+def describe_limit(limit: RateLimit) -> str:
+    """Say a rate limit in words."""
+    seconds = f"{limit.seconds_per_request:g}"
+    pace = "one per second" if seconds == "1" else f"one every {seconds} seconds"
+    return f"{limit.burst} requests at once, then {pace}"
+
+
+def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
+    title, _, rest = for_readers(route.documentation).partition("\n")
+    command = curl_example(route, schemas, base_url)
+    return RouteView(
+        anchor=operation_id(route),
+        method=route.method,
+        path=route.path,
+        title=title,
+        documentation=rest.strip(),
+        who=route.who.label,
+        is_public=route.who.kind is CredentialKind.NONE,
+        parameters=_parameters(route, schemas),
+        body_media_type=route.media_type,
+        body=None if route.body is None else field_rows(schemas, schemas.of(route.body)),
+        answers=[
+            AnswerView(
+                status=answer.status,
+                phrase=HTTPStatus(answer.status).phrase,
+                media_type=answer.media_type or "",
+                fields=[] if answer.shape is None else field_rows(schemas, schemas.of(answer.shape)),
+            )
+            for answer in answers(route)
+        ],
+        refusals=refusals(route),
+        limits=[describe_limit(limit) for limit in route.limits],
+        command=command,
+        variables=variables(command),
+    )
+
+
+def _parameters(route: Route, schemas: Schemas) -> list[FieldRow]:
+    in_path = [
+        FieldRow(name=name, takes="id" if is_id(kind) else "text", is_required=True, remarks="In the path.")
+        for name, kind in route.path_parameters.items()
+    ]
+    return in_path + ([] if route.query is None else field_rows(schemas, schemas.of(route.query)))

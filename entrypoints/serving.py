@@ -1,0 +1,185 @@
+"""`gatehouse serve`: from nothing to ready, then until told to stop, then down in order.
+
+Ready means: the schema fits, the keys are there, the socket listens. With several workers this process makes the way
+free for them, then only watches. A signal stops it at any moment: before there is an event loop it unwinds what was
+begun, from then on it starts the orderly way down, and a second one cuts that short.
+"""
+
+from __future__ import annotations
+
+import resource
+import secrets
+import signal
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import structlog
+import trio
+
+from core import platform_owners
+from entrypoints import capabilities, logs, main
+from entrypoints.http.application import Application
+from entrypoints.refusals import CannotStart
+from entrypoints.server import Server, listen_on, reserve
+from entrypoints.settings import Bind
+from entrypoints.signals import stop_signals
+from entrypoints.workers import watch_over
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Callable
+
+    from core.secrets import Secret
+    from entrypoints.house import House
+    from entrypoints.settings import Settings
+
+DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
+OWNER_KEPT_IN: Final = "owner-password"
+OWNER_PASSWORD_BYTES: Final = 12
+# What a worker needs besides the time for requests in flight: for its actors, its connections, and a busy machine.
+WORKER_LEAVE_SECONDS_MAX: Final = 20.0
+
+log = structlog.get_logger(__name__)
+
+
+class StoppedAtOnce(CannotStart):
+    """Somebody asked twice and did not want to wait."""
+
+
+def serve(settings: Settings, *, workers: int) -> int:
+    """Serve until told to stop; give the exit status."""
+    logs.configure(log_format=settings.log_format, log_level=settings.log_level)
+    _allow_many_files()
+    with main.serving_lock(settings), reserve(settings.bind) as listener:
+        main.insist_on_settings(settings)
+        with main.database_address(settings) as address:
+            _prepare(settings, address)
+            status = _serve_with(workers, settings, address, listener)
+    log.info("server.stopped")
+    return status
+
+
+def _serve_with(workers: int, settings: Settings, address: Secret, listener: socket.socket) -> int:
+    def work(worker: int | None, tell_ready: Callable[[], None] | None) -> None:
+        # From here on signals wait until the event loop listens to them.
+        signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
+        trio.run(_serve, settings, address, listener, worker, tell_ready)
+
+    if workers == 1:
+        work(None, lambda: None)
+        return 0
+    main.forget_shared_metrics(settings)
+    return watch_over(
+        workers,
+        lambda worker, tell_ready: main.unless_refused(partial(work, worker, tell_ready)),
+        listener=listener,
+        stop_seconds_max=settings.shutdown_seconds + WORKER_LEAVE_SECONDS_MAX,
+    )
+
+
+def _prepare(settings: Settings, address: Secret) -> None:
+    """Bring the schema up to date where that is ours to do, else insist that somebody did."""
+
+    def report(text: str) -> None:
+        log.info("migrations", text=text)
+
+    main.await_database(address, report)
+    if settings.is_embedded or settings.dev:
+        main.migrate(address, report)
+    else:
+        main.insist_on_schema(address)
+    if not main.hashing_is_right():
+        raise CannotStart("Password hashing gives wrong results here. Remove .venv and run ops/run again.")
+
+
+async def _serve(
+    settings: Settings,
+    address: Secret,
+    listener: socket.socket,
+    worker: int | None,
+    tell_ready: Callable[[], None] | None,
+) -> None:
+    stopping = trio.Event()
+    is_alone = worker is None
+    with trio.open_signal_receiver(*stop_signals()) as signals:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stop_signals())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(_heed, signals, stopping, is_alone=is_alone))
+            async with main.connected(settings, address, worker=worker) as connected:
+                await main.ensure_signing_keys(connected.house)
+                await connected.refresh_keys()
+                owner = await _ensure_owner(connected.house)
+                connected.start_actors()
+                application = Application(connected.house, capabilities.routes(is_development=settings.dev))
+                listen_on(listener, settings.bind)
+                if tell_ready is None:
+                    log.info("worker.ready", worker=worker)
+                else:
+                    _announce(settings, listener, owner)
+                    tell_ready()
+                await Server(application, listener, float(settings.shutdown_seconds)).serve(stopping)
+            nursery.cancel_scope.cancel()
+
+
+async def _heed(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:
+    async for number in signals:
+        if not stopping.is_set():
+            if is_alone:
+                log.info("server.stopping", signal=signal.Signals(number).name)
+            stopping.set()
+        elif is_alone:
+            # The third one, should this be too slow as well, is for the kernel.
+            for stop in stop_signals():
+                signal.signal(stop, signal.SIG_DFL)
+            raise StoppedAtOnce("Stopped at once, as asked twice. Requests in flight were cut.")
+
+
+async def _ensure_owner(house: House) -> str | None:
+    """Make the first platform owner where a setting or development mode asks for one; give the address if it is one."""
+    settings = house.settings
+    email = settings.owner_email or (DEVELOPMENT_OWNER if settings.dev else None)
+    if email is None:
+        return None
+    if not await house.database.transact(platform_owners.any_exists):
+        password = settings.owner_password or _development_password(settings)
+        await house.database.transact(platform_owners.found, email, await house.passwords.hash(password.reveal()))
+    # Somebody else may have been the first, here or through another replica.
+    return email if await house.database.read(platform_owners.is_one, email) else None
+
+
+def _development_password(settings: Settings) -> Secret:
+    """Give the development owner's password; made once, so that it can be announced at every start."""
+    return main.kept_secret(settings, OWNER_KEPT_IN, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
+
+
+def _announce(settings: Settings, listener: socket.socket, owner: str | None) -> None:
+    port = listener.getsockname()[1]
+    log.info(
+        "server.ready", address=settings.base_url, bind=str(Bind(settings.bind.host, port)), version=main.version()
+    )
+    # What follows is for a person at a terminal.
+    if not settings.dev or settings.log_format != "console":
+        return
+    base = settings.base_url
+    lines = [
+        "",
+        f"  Gatehouse is ready at {base}",
+        "",
+        f"  Reference   {base}/docs",
+        f"  Mailbox     {base}/dev/mailbox",
+        f"  Metrics     {base}/metrics",
+    ]
+    if owner is not None:
+        is_given = settings.owner_password is not None
+        password = "as in GATEHOUSE_OWNER_PASSWORD" if is_given else _development_password(settings).reveal()
+        lines += [f"  Owner       {owner}", f"  Password    {password}"]
+    lines += ["", "  Stop with Ctrl-C.", ""]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+def _allow_many_files() -> None:
+    """Raise the limit on open files as far as we may: the usual 1,024 are a few hundred connections (pitfall 36)."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

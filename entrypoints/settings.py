@@ -1,0 +1,312 @@
+"""Every setting: its name in the environment, what it takes, its default, and a sentence for whoever runs the house.
+
+The environment is read once, into one frozen object; nothing else in the house looks at it. A wrong value stops the
+start with one line that names the setting and says what it takes (decisions 11.3).
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from urllib.parse import urlsplit
+
+from core.errors import BadRequest
+from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.secrets import Secret
+from core.users import normalize_email
+from entrypoints.refusals import CannotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+PREFIX: Final = "GATEHOUSE_"
+_PORT_MAX: Final = 65535
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
+_HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
+_PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
+# So alike that it is most likely the same word with a slip in it.
+_SLIP_LIKENESS_MIN: Final = 0.8
+
+
+class SettingWrong(CannotStart):
+    """A setting has a value that cannot be meant; the message is the line to print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """An address to listen on."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of value: how it is read, what to say it takes, and how it is shown."""
+
+    read: Callable[[str], Any]
+    takes: str
+    show: Callable[[Any], str] = str
+
+
+def _switch(text: str) -> bool:
+    return {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}[
+        text.lower()
+    ]
+
+
+def _bind(text: str) -> Bind:
+    match = re.fullmatch(r"(?:\[([0-9a-fA-F:.]+)\]|([^\[\]:\s]+)):([0-9]{1,5})", text)
+    if match is None or int(match[3]) > _PORT_MAX:
+        raise ValueError
+    return Bind(match[1] or match[2], int(match[3]))
+
+
+def _web_address(text: str) -> str:
+    """Write an address as browsers do, so that two can be compared: in lower case, without the usual port."""
+    parts = urlsplit(text)
+    host, port = parts.hostname or "", parts.port
+    if parts.scheme not in _USUAL_PORTS or not _HOST.fullmatch(host) or "@" in parts.netloc:
+        raise ValueError
+    if not _PATH.fullmatch(parts.path) or "?" in text or "#" in text:
+        raise ValueError
+    shown_host = f"[{host}]" if ":" in host else host
+    shown_port = "" if port in {None, _USUAL_PORTS[parts.scheme]} else f":{port}"
+    return f"{parts.scheme}://{shown_host}{shown_port}{parts.path.rstrip('/')}"
+
+
+def _origin(text: str) -> str:
+    address = _web_address(text)
+    if urlsplit(address).path:
+        raise ValueError
+    return address
+
+
+def _database_address(text: str) -> Secret:
+    if urlsplit(text).scheme not in {"postgresql", "postgres"}:
+        raise ValueError
+    return Secret(text)
+
+
+def _password(text: str) -> Secret:
+    if not PASSWORD_CHARACTERS_MIN <= len(text) <= PASSWORD_CHARACTERS_MAX:
+        raise ValueError
+    return Secret(text)
+
+
+def _number(minimum: int, maximum: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
+            raise ValueError
+        return int(text)
+
+    return read
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError
+        return text.lower()
+
+    return read
+
+
+def _list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+    return lambda text: tuple(read(item.strip()) for item in text.split(",") if item.strip())
+
+
+def _show_list(items: tuple[Any, ...]) -> str:
+    return ",".join(str(item) for item in items)
+
+
+def _show_seconds(duration: timedelta) -> str:
+    return f"{duration.total_seconds():.0f}"
+
+
+_SWITCH = _Kind(_switch, "on or off", lambda value: "on" if value else "off")
+_WEB_ADDRESS = _Kind(_web_address, "an address such as https://id.example.com, without query or fragment")
+_ORIGINS = _Kind(
+    _list_of(_origin), "a comma-separated list of origins such as https://app.example.com, without a path", _show_list
+)
+_NETWORKS = _Kind(_list_of(ipaddress.ip_network), "a comma-separated list of networks such as 10.0.0.0/8", _show_list)
+
+
+def _setting(name: str, sentence: str, kind: _Kind, default: Any) -> Any:
+    return field(default=default, metadata={"name": PREFIX + name, "sentence": sentence, "kind": kind})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The effective settings."""
+
+    base_url: str = _setting(
+        "BASE_URL",
+        "The address under which people and services reach Gatehouse; it goes into links and tokens.",
+        _WEB_ADDRESS,
+        "http://localhost:8000",
+    )
+    bind: Bind = _setting(
+        "BIND", "The address and port to listen on.", _Kind(_bind, "host:port"), Bind("127.0.0.1", 8000)
+    )
+    database_url: Secret | None = _setting(
+        "DATABASE_URL",
+        "Which PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
+        _Kind(_database_address, "an address such as postgresql://user:password@host/database"),
+        None,
+    )
+    database_connections: int = _setting(
+        "DATABASE_CONNECTIONS",
+        "How many connections to PostgreSQL each process may open.",
+        _Kind(_number(1, 500), "a whole number from 1 to 500"),
+        10,
+    )
+    data_dir: Path = _setting(
+        "DATA_DIR",
+        "The folder for the embedded PostgreSQL and the generated keys.",
+        _Kind(Path, "a folder"),
+        Path(".gatehouse"),
+    )
+    master_keys: Secret | None = _setting(
+        "MASTER_KEYS",
+        "The keys that encrypt secrets at rest; the first encrypts, all decrypt.",
+        _Kind(Secret, "a comma-separated list of keys of 32 bytes in base64"),
+        None,
+    )
+    owner_email: str | None = _setting(
+        "OWNER_EMAIL",
+        "The address of the first platform owner, made at the first start.",
+        _Kind(normalize_email, "an email address"),
+        None,
+    )
+    owner_password: Secret | None = _setting(
+        "OWNER_PASSWORD",
+        "The password of the first platform owner.",
+        _Kind(_password, f"{PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters"),
+        None,
+    )
+    smtp_url: Secret | None = _setting(
+        "SMTP_URL",
+        "The mail server; without it mail is kept in the database.",
+        _Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
+        None,
+    )
+    dev: bool = _setting(
+        "DEV",
+        "Development mode: a first owner with a generated password, the mailbox page, migrations at every start.",
+        _SWITCH,
+        False,
+    )
+    access_token_ttl: timedelta = _setting(
+        "ACCESS_TOKEN_TTL",
+        "How many seconds an access token is valid.",
+        _Kind(lambda text: timedelta(seconds=_number(60, 86_400)(text)), "seconds from 60 to 86400", _show_seconds),
+        ACCESS_TOKEN_LIFETIME_DEFAULT,
+    )
+    trusted_proxies: tuple[Network, ...] = _setting(
+        "TRUSTED_PROXIES",
+        "The networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+        _NETWORKS,
+        (),
+    )
+    cors_origins: tuple[str, ...] = _setting(
+        "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
+    )
+    rate_limits: bool = _setting(
+        "RATE_LIMITS", "Whether rate limits hold; turn them off for load tests only.", _SWITCH, True
+    )
+    log_format: str = _setting(
+        "LOG_FORMAT", "How the log is written.", _Kind(_one_of("json", "console"), "json or console"), "json"
+    )
+    log_level: str = _setting(
+        "LOG_LEVEL",
+        "From which level on the log is written.",
+        _Kind(_one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
+        "info",
+    )
+    shutdown_seconds: int = _setting(
+        "SHUTDOWN_SECONDS",
+        "How long requests in flight may take to finish when the server is told to stop.",
+        _Kind(_number(1, 300), "seconds from 1 to 300"),
+        15,
+    )
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the embedded PostgreSQL is used."""
+        return self.database_url is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingRow:
+    """One setting as it is shown to a person."""
+
+    name: str
+    value: str
+    default: str
+    takes: str
+    sentence: str
+
+
+def load(environment: Mapping[str, str]) -> Settings:
+    """Read the settings; raise `SettingWrong` for the first one that cannot be meant."""
+    values: dict[str, Any] = {}
+    for attribute in fields(Settings):
+        name, kind = attribute.metadata["name"], attribute.metadata["kind"]
+        text = environment.get(name, "").strip()
+        if not text:
+            continue
+        try:
+            values[attribute.name] = kind.read(text)
+        except (ValueError, KeyError, BadRequest):
+            raise SettingWrong(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
+    if "bind" in values:
+        # Whoever moves only the port wants links that lead here all the same.
+        values.setdefault("base_url", _web_address(f"http://localhost:{values['bind'].port}"))
+    settings = Settings(**values)
+    if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
+        raise SettingWrong("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
+    return settings
+
+
+def unknown(environment: Mapping[str, str]) -> list[str]:
+    """Say of each name that looks like a setting and is none that it is none, and which one may be meant."""
+    known = [attribute.metadata["name"] for attribute in fields(Settings)]
+    strangers = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    return [_stranger(name, known) for name in strangers]
+
+
+def rows(settings: Settings) -> list[SettingRow]:
+    """Show every setting, secrets masked."""
+    return [
+        SettingRow(
+            name=attribute.metadata["name"],
+            value=_shown(attribute.metadata["kind"], getattr(settings, attribute.name)),
+            default=_shown(attribute.metadata["kind"], attribute.default),
+            takes=attribute.metadata["kind"].takes,
+            sentence=attribute.metadata["sentence"],
+        )
+        for attribute in fields(Settings)
+    ]
+
+
+def _shown(kind: _Kind, value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, Secret) else kind.show(value)
+
+
+def _stranger(name: str, known: list[str]) -> str:
+    sentence = f"{name} is set, but there is no such setting."
+    meant = difflib.get_close_matches(name, known, n=1, cutoff=_SLIP_LIKENESS_MIN)
+    return f"{sentence} Is {meant[0]} meant?" if meant else sentence
