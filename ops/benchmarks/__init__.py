@@ -1,0 +1,1 @@
+"""What `ops/bench` does. A new operation is one row in `operations.py`."""

@@ -1,0 +1,121 @@
+"""What `ops/bench` runs: the options, the order of things, and the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ops.benchmarks import machine, report, servers, standing
+from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
+from ops.benchmarks.operations import BARE, OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ops.benchmarks.comparing import Row
+    from ops.benchmarks.operations import Operation
+
+CONNECTIONS: Final = (1, 16, 64)
+SECONDS: Final = 3
+ROUNDS: Final = 5
+STANDING: Final = {"starts": standing.starts, "hashing": standing.hashing}
+
+
+def main() -> int:
+    """Measure what the options ask for, and say what came of it."""
+    options = _parser().parse_args()
+    # So that what was started is stopped then, too.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
+    names: list[str] = options.only or [*STANDING, *(operation.name for operation in OPERATIONS)]
+    description = machine.description() | {"loader": options.loader}
+    try:
+        figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
+        rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
+    except (servers.CannotMeasure, LoaderFailed, ProcessLookupError) as failure:
+        _say(f"Cannot measure. {failure}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+    tables = [report.machine_table(description)]
+    if rows:
+        tables.append(report.operations_table(rows))
+    if figures:
+        tables.append(report.standing_table(figures))
+    print("\n\n".join(tables))
+    if options.json:
+        options.json.write_text(json.dumps(report.as_json(description, rows, figures), indent=2) + "\n")
+    is_well = not any(row.is_over or row.errors for row in rows) and not any(figure.is_over for figure in figures)
+    return 1 if options.strict and not is_well else 0
+
+
+def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> list[Row]:
+    if not operations:
+        return []
+    with (
+        tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder,
+        servers.service(Path(folder) / "data") as service,
+        servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
+    ):
+        comparison = Comparison(
+            service=service,
+            bare=bare,
+            loader=LOADERS[options.loader],
+            seconds=options.seconds,
+            rounds=options.rounds,
+            say=_say,
+        )
+        return [row for connections in options.connections for row in comparison.rows(operations, connections)]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ops/bench",
+        description='Measures Gatehouse beside a bare Quart-Trio "hello", with the same load on the same machine at the'
+        " same time. Progress goes to standard error, the tables to standard output.",
+    )
+    add = parser.add_argument
+    add("--seconds", type=_positive, default=SECONDS, help=f"how long each load lasts (default: {SECONDS})")
+    add("--rounds", type=_positive, default=ROUNDS, help=f"how often each is repeated (default: {ROUNDS})")
+    add(
+        "--connections",
+        type=_positive_numbers,
+        default=CONNECTIONS,
+        metavar="N,N",
+        help=f"how many connections, one after the other (default: {','.join(map(str, CONNECTIONS))})",
+    )
+    add(
+        "--only",
+        action="append",
+        choices=[*STANDING, *(operation.name for operation in OPERATIONS)],
+        help="measure only this; may be given several times",
+    )
+    add("--loader", choices=LOADERS, default=best_loader(), help="what sends the requests (default: wrk, if present)")
+    add("--json", type=Path, metavar="FILE", help="also write everything there, every round by itself")
+    add("--strict", action="store_true", help="end with status 1 when a limit is exceeded or a request failed")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it takes 1 or more")
+    return number
+
+
+def _positive_numbers(text: str) -> list[int]:
+    return [_positive(number) for number in text.split(",")]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

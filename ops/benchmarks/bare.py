@@ -1,0 +1,32 @@
+"""The server that everything is compared with: one Quart-Trio route that answers a constant, on our Hypercorn settings.
+
+python -m ops.benchmarks.bare HOST:PORT ANSWER
+"""
+
+from __future__ import annotations
+
+import sys
+
+import trio
+from hypercorn.trio import serve  # pyright: ignore[reportUnknownVariableType] - its annotations name a bare dict
+from quart_trio import QuartTrio
+
+from entrypoints.server import hypercorn_config
+from ops.benchmarks.operations import BARE
+
+
+async def main(bind: str, answer: str) -> None:
+    """Serve until the process is ended."""
+    application = QuartTrio("bare", static_folder=None)
+
+    async def hello() -> tuple[str, dict[str, str]]:
+        return answer, {"Content-Type": "application/json"}
+
+    application.add_url_rule(BARE.path, "hello", hello)
+    config = hypercorn_config()
+    config.bind = [bind]
+    await serve(application, config)
+
+
+if __name__ == "__main__":
+    trio.run(main, sys.argv[1], sys.argv[2])

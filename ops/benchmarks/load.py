@@ -1,0 +1,206 @@
+"""Load: one request, sent over so many connections as fast as the answers come; by wrk, else by a small loader of ours.
+
+Both are closed loops: a connection sends its next request when it has its answer. wrk takes less processor time, which
+on a small machine leaves more to the server, so figures made with different loaders are not to be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ops.benchmarks.operations import Operation
+
+HOST: Final = "127.0.0.1"
+# How long an answer may take before it counts as an error.
+ANSWER_SECONDS_MAX: Final = 5.0
+# How long wrk may take beyond the time that it is told to.
+WRK_SECONDS_MORE_MAX: Final = 30.0
+HEAD_BYTES_MAX: Final = 64 * 1024
+
+# wrk rounds what it prints for people; this is what it knows.
+_WRK_REPORT: Final = """
+done = function(summary, latency, requests)
+    local errors = summary.errors
+    io.write(string.format(
+        '\\n{"requests": %d, "seconds": %f, "p50_ms": %f, "p99_ms": %f, "errors": %d}\\n',
+        summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+        errors.connect + errors.read + errors.write + errors.timeout + errors.status))
+end
+"""
+
+
+class LoaderFailed(Exception):
+    """The loader itself did not work; the message says what it said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What came of a load; an answer of status 400 and above is an error, and counts as a request."""
+
+    requests: int
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+    errors: int
+
+
+Loader: TypeAlias = "Callable[[Operation, int, int, float], Load]"
+
+
+def best_loader() -> str:
+    """Name the loader that is used when none is asked for."""
+    return "wrk" if shutil.which("wrk") else "own"
+
+
+def with_wrk(operation: Operation, port: int, connections: int, seconds: float) -> Load:
+    """Let wrk send the operation's request."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        script.write(wrk_script(operation))
+        script.flush()
+        command = ["wrk", "--threads=1", f"--connections={connections}", f"--duration={seconds:.0f}s"]
+        command += [f"--timeout={ANSWER_SECONDS_MAX:.0f}s", f"--script={script.name}"]
+        finished = subprocess.run(
+            [*command, f"http://{HOST}:{port}{operation.path}"],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=seconds + WRK_SECONDS_MORE_MAX,
+        )
+    if finished.returncode:
+        raise LoaderFailed(f"wrk failed: {finished.stdout}{finished.stderr}")
+    return parse_wrk(finished.stdout)
+
+
+def wrk_script(operation: Operation) -> str:
+    """Write the request in wrk's language."""
+    lines = [f"wrk.method = {_lua(operation.method.encode())}", f"wrk.body = {_lua(operation.body)}"]
+    lines += [
+        f"wrk.headers[{_lua(name.encode())}] = {_lua(value.encode())}" for name, value in operation.headers.items()
+    ]
+    return "\n".join(lines) + _WRK_REPORT
+
+
+def parse_wrk(output: str) -> Load:
+    """Read the last line that our script makes wrk write."""
+    try:
+        load = Load(**json.loads(output.strip().rpartition("\n")[2]))
+    except (json.JSONDecodeError, TypeError) as error:
+        raise LoaderFailed(f"wrk said something unexpected: {output}") from error
+    if not load.requests:
+        raise LoaderFailed(f"wrk got no answer at all: {output}")
+    return load
+
+
+def with_our_own(operation: Operation, port: int, connections: int, seconds: float) -> Load:
+    """Send the operation's request ourselves."""
+    return trio.run(_load, operation, port, connections, seconds)
+
+
+LOADERS: Final[dict[str, Loader]] = {"wrk": with_wrk, "own": with_our_own}
+
+
+@dataclass(slots=True)
+class _Tally:
+    latencies_ms: list[float] = field(default_factory=list[float])
+    errors: int = 0
+
+
+async def _load(operation: Operation, port: int, connections: int, seconds: float) -> Load:
+    request = _request_bytes(operation, port)
+    tally = _Tally()
+    started = trio.current_time()
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            for _ in range(connections):
+                nursery.start_soon(_connect_and_send, request, port, tally)
+    elapsed_seconds = trio.current_time() - started
+    if len(tally.latencies_ms) < 2:
+        raise LoaderFailed(f"{operation.path} was answered {len(tally.latencies_ms)} times in {seconds} s.")
+    percentiles = statistics.quantiles(tally.latencies_ms, n=100, method="inclusive")
+    return Load(
+        requests=len(tally.latencies_ms),
+        seconds=elapsed_seconds,
+        p50_ms=percentiles[49],
+        p99_ms=percentiles[98],
+        errors=tally.errors,
+    )
+
+
+async def _connect_and_send(request: bytes, port: int, tally: _Tally) -> None:
+    """Send again and again; when the connection breaks, count that and open another one."""
+    while True:
+        try:
+            stream = await trio.open_tcp_stream(HOST, port)
+            async with stream:
+                await _send_again_and_again(stream, request, tally)
+        except (OSError, trio.BrokenResourceError, trio.TooSlowError):
+            tally.errors += 1
+            # A refused connection fails at once; the others get their turn.
+            await trio.lowlevel.checkpoint()
+
+
+async def _send_again_and_again(stream: trio.SocketStream, request: bytes, tally: _Tally) -> None:
+    while True:
+        sent = trio.current_time()
+        with trio.fail_after(ANSWER_SECONDS_MAX):
+            await stream.send_all(request)
+            status, is_last = await _receive_answer(stream)
+        tally.latencies_ms.append((trio.current_time() - sent) * 1000)
+        tally.errors += status >= 400
+        if is_last:
+            return
+
+
+async def _receive_answer(stream: trio.SocketStream) -> tuple[int, bool]:
+    """Receive one answer whole; give its status, and whether the connection ends with it."""
+    received = b""
+    while (end := received.find(b"\r\n\r\n")) < 0:
+        if len(received) > HEAD_BYTES_MAX:
+            raise LoaderFailed("The head of an answer is too long.")
+        received += await _receive_some(stream)
+    status, body_bytes, is_last = parse_head(received[:end])
+    missing = body_bytes - (len(received) - end - 4)
+    while missing > 0:
+        missing -= len(await _receive_some(stream))
+    return status, is_last
+
+
+async def _receive_some(stream: trio.SocketStream) -> bytes:
+    data = bytes(await stream.receive_some())
+    if not data:
+        raise trio.BrokenResourceError("the server closed the connection before it had answered")
+    return data
+
+
+def parse_head(head: bytes) -> tuple[int, int, bool]:
+    """Read the head of an answer: its status, the length of its body, and whether the connection ends with it."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    status = int(first.split()[1])
+    if "content-length" not in headers and status not in {204, 304}:
+        raise LoaderFailed("This loader only understands answers with a Content-Length. Install wrk.")
+    return status, int(headers.get("content-length", 0)), headers.get("connection", "").lower() == "close"
+
+
+def _request_bytes(operation: Operation, port: int) -> bytes:
+    headers = {"Host": f"{HOST}:{port}", "Content-Length": str(len(operation.body)), **operation.headers}
+    if not operation.body:
+        del headers["Content-Length"]
+    lines = [f"{operation.method} {operation.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + operation.body
+
+
+def _lua(text: bytes) -> str:
+    """Write a Lua string in which every byte is a number, so that none needs a special case."""
+    return '"' + "".join(f"\\{byte:03d}" for byte in text) + '"'

@@ -1,0 +1,115 @@
+"""The tables at the end, as Markdown that also reads well in a terminal; and the same as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from ops.benchmarks.comparing import COMPARED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ops.benchmarks.comparing import Row, Spread
+    from ops.benchmarks.standing import StandingFigure
+
+OVER: Final = "**over**"
+FAILED: Final = "**failed**"
+UNKNOWN: Final = "?"
+# For each compared figure its heading, and how many decimals are worth reading.
+COLUMNS: Final = {
+    "requests_per_second": ("requests/s", 0),
+    "p50_ms": ("p50 ms", 2),
+    "p99_ms": ("p99 ms", 2),
+    "cpu_ms_per_request": ("CPU ms/request", 3),
+    "python_megabytes": ("Python MB", 0),
+    "whole_megabytes": ("whole MB", 0),
+}
+
+
+def machine_table(description: Mapping[str, str]) -> str:
+    """Show on what it was measured."""
+    return table(("measured on", ""), description.items())
+
+
+def operations_table(rows: Sequence[Row]) -> str:
+    """Show what operations cost: each figure, and in parentheses its ratio to the bare server's."""
+    heading = ("operation", "connections", *(heading for heading, _ in COLUMNS.values()))
+    lines: list[Sequence[str]] = []
+    for index, row in enumerate(rows):
+        if index == 0 or rows[index - 1].connections != row.connections:
+            bare = [_number(row.bare_figure(name), decimals) for name, (_, decimals) in COLUMNS.items()]
+            lines.append(("bare", str(row.connections), *bare, "", "", str(row.bare_errors), "", ""))
+        lines.append(_operation_line(row))
+    return table((*heading, "CPU ratio, spread", "limit", "errors", "others", ""), lines)
+
+
+def standing_table(figures: Sequence[StandingFigure]) -> str:
+    """Show what does not depend on a request."""
+    lines = [
+        (
+            figure.name,
+            f"{figure.values.median:.2f} {figure.unit}",
+            f"{figure.values.least:.2f}–{figure.values.most:.2f}",
+            "" if figure.maximum is None else f"{figure.maximum:g} {figure.unit}",
+            OVER if figure.is_over else "",
+        )
+        for figure in figures
+    ]
+    return table(("", "median", "spread", "limit", ""), lines)
+
+
+def as_json(description: Mapping[str, str], rows: Sequence[Row], figures: Sequence[StandingFigure]) -> dict[str, Any]:
+    """Give everything that was measured, each round by itself too."""
+    return {
+        "machine": dict(description),
+        "operations": [
+            {
+                "name": row.operation.name,
+                "connections": row.connections,
+                "cpu_ratio_max": row.operation.cpu_ratio_max,
+                "is_over": row.is_over,
+                "errors": row.errors,
+                "ratios": {name: _spread_as_json(row.ratio(name)) for name in COMPARED},
+                "rounds": [asdict(each) for each in row.rounds],
+            }
+            for row in rows
+        ],
+        "standing": [asdict(figure) | {"is_over": figure.is_over} for figure in figures],
+    }
+
+
+def table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Write a Markdown table whose columns line up."""
+    cells = [list(heading), *map(list, lines)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(heading))]
+    cells.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in cells
+    )
+
+
+def _operation_line(row: Row) -> Sequence[str]:
+    cells: list[str] = []
+    for name, (_, decimals) in COLUMNS.items():
+        ratio = row.ratio(name)
+        cells.append(_number(row.figure(name), decimals) + ("" if ratio is None else f" ({ratio.median:.2f}×)"))
+    spread, limit = row.ratio("cpu_ms_per_request"), row.operation.cpu_ratio_max
+    return (
+        row.operation.name,
+        str(row.connections),
+        *cells,
+        UNKNOWN if spread is None else f"{spread.least:.2f}–{spread.most:.2f}",
+        "" if limit is None else f"{limit:.2f}×",
+        str(row.errors),
+        f"{row.others_share:.0%}",
+        " ".join(mark for mark, is_set in ((OVER, row.is_over), (FAILED, row.errors)) if is_set),
+    )
+
+
+def _number(values: Spread | None, decimals: int) -> str:
+    return UNKNOWN if values is None else f"{values.median:,.{decimals}f}"
+
+
+def _spread_as_json(spread: Spread | None) -> dict[str, float] | None:
+    return None if spread is None else asdict(spread)

@@ -1,0 +1,138 @@
+"""The two servers that are measured, started and stopped: the service with its own PostgreSQL, and the bare one."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ops.benchmarks.operations import BARE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+HOST: Final = "127.0.0.1"
+READY_PATH: Final = "/health/ready"
+START_SECONDS_MAX: Final = 60.0
+STOP_SECONDS_MAX: Final = 30.0
+POLL_SECONDS: Final = 0.005
+ANSWER_SECONDS_MAX: Final = 5.0
+LOG_TAIL_BYTES: Final = 2_000
+
+
+class CannotMeasure(Exception):
+    """What is to be measured does not work; the message is the line to print."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningServer:
+    """A server that answers: where, as which processes, and how long it took to get there."""
+
+    name: str
+    port: int
+    # The Python process comes first; PostgreSQL's, where there is one, is not its child.
+    roots: tuple[int, ...]
+    start_seconds: float
+
+    @property
+    def python_process(self) -> int:
+        """The process that answers requests."""
+        return self.roots[0]
+
+    def get(self, path: str) -> bytes:
+        """Fetch the body at a path; raise `CannotMeasure` when it is not there."""
+        status, body = _get(self.port, path)
+        if status != http.HTTPStatus.OK:
+            raise CannotMeasure(f"{self.name} answers {path} with {status}: {body.decode(errors='replace')}")
+        return body
+
+
+@contextmanager
+def service(folder: Path) -> Generator[RunningServer]:
+    """Run the service as in production, on the data folder `folder`, which keeps its state for a later start."""
+    port = _free_port()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+    environment |= {
+        "GATEHOUSE_DATA_DIR": str(folder),
+        "GATEHOUSE_BIND": f"{HOST}:{port}",
+        "GATEHOUSE_BASE_URL": f"http://{HOST}:{port}",
+        "GATEHOUSE_RATE_LIMITS": "off",
+        "GATEHOUSE_LOG_FORMAT": "json",
+    }
+    command = [str(Path(sys.executable).with_name("gatehouse")), "serve"]
+    with _running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:
+        postmaster = int((folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+        yield RunningServer(
+            name=server.name, port=port, roots=(*server.roots, postmaster), start_seconds=server.start_seconds
+        )
+
+
+@contextmanager
+def bare(folder: Path, answer: bytes) -> Generator[RunningServer]:
+    """Run the bare server, which answers with these bytes."""
+    port = _free_port()
+    command = [sys.executable, "-m", "ops.benchmarks.bare", f"{HOST}:{port}", answer.decode()]
+    with _running("bare", command, port, BARE.path, folder / "bare.log", os.environ.copy()) as server:
+        yield server
+
+
+@contextmanager
+def _running(
+    name: str, command: Sequence[str], port: int, ready_path: str, log: Path, environment: dict[str, str]
+) -> Generator[RunningServer]:
+    with log.open("ab") as output:
+        started = time.monotonic()
+        # A session of its own: Ctrl-C is for us, and we stop our servers in order.
+        process = subprocess.Popen(command, stdout=output, stderr=output, env=environment, start_new_session=True)
+    try:
+        if not _answers_in_time(process, port, ready_path):
+            tail = log.read_bytes()[-LOG_TAIL_BYTES:].decode(errors="replace")
+            raise CannotMeasure(f"The {name} server does not answer. The end of its log:\n{tail}")
+        start_seconds = time.monotonic() - started
+        yield RunningServer(name=name, port=port, roots=(process.pid,), start_seconds=start_seconds)
+    finally:
+        _stop(process)
+
+
+def _answers_in_time(process: subprocess.Popen[bytes], port: int, path: str) -> bool:
+    give_up_at = time.monotonic() + START_SECONDS_MAX
+    while process.poll() is None and time.monotonic() < give_up_at:
+        # Until it listens, the connection is refused.
+        with suppress(OSError):
+            status, _ = _get(port, path)
+            if status == http.HTTPStatus.OK:
+                return True
+        time.sleep(POLL_SECONDS)
+    return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _get(port: int, path: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS_MAX)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def _free_port() -> int:
+    with socket.create_server((HOST, 0)) as listener:
+        return listener.getsockname()[1]
