@@ -1,0 +1,360 @@
+"""The outbox in PostgreSQL: a letter is there when its cause is, given to one courier at a time, and mute once sent."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import chain
+from threading import Barrier
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+import pytest
+import structlog
+
+from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.mail import PostgresMailOutbox
+from core import mail as letters
+from core.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.postgres.pool import Connection
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+
+    Transact = Callable[..., Any]
+
+ORGANIZATION = UUID("01900000-0000-7000-8000-00000000000a")
+
+
+class Changed(Exception):
+    """The test's reason for rolling back."""
+
+
+def queue(transact: Transact, *, to: str = "ada@example.org", **arguments: Any) -> None:
+    transact(letters.send, to, MailTemplate.TEST, **arguments)
+
+
+def recipients(mails: list[Mail]) -> list[str]:
+    return [mail.letter.to for mail in mails]
+
+
+def stored(connection: Connection, column: str) -> list[Any]:
+    """Look at a column of all letters, oldest first."""
+    rows = connection.execute("SELECT to_jsonb(mails) FROM mails ORDER BY created_at, id").fetchall()
+    return [row[0][column] for row in rows]
+
+
+def organization_is(connection: Connection, clock: SettableClock, status: str) -> None:
+    connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %s, 'acme', 'Acme', %s, id, %s, %s FROM tiers WHERE name = 'free'
+        ON CONFLICT (id) DO UPDATE SET status = excluded.status
+        """,
+        (ORGANIZATION, status, clock.now, clock.now),
+    )
+
+
+class TestQueue:
+    """What a transaction leaves in the outbox."""
+
+    def test_a_letter_comes_out_as_it_went_in(self, transact: Transact, clock: SettableClock) -> None:
+        queue(transact, to="jürgen@münchen.example", link="https://x/?a=b&c", name='Ada "O\'Neil" 東京 👋')
+
+        (mail,) = transact(letters.claim, 4)
+
+        assert (mail.letter.to, mail.letter.template) == ("jürgen@münchen.example", MailTemplate.TEST)
+        assert mail.letter.values == {"link": "https://x/?a=b&c", "name": 'Ada "O\'Neil" 東京 👋'}
+        assert (mail.state, mail.attempts, mail.due_at, mail.created_at) == (
+            MailState.QUEUED,
+            1,
+            clock.now,
+            clock.now,
+        )
+
+    def test_a_letter_whose_cause_is_rolled_back_was_never_there(self, transact: Transact) -> None:
+        def change(uow: UnitOfWork) -> None:
+            letters.send(uow, "ada@example.org", MailTemplate.TEST)
+            raise Changed
+
+        with pytest.raises(Changed):
+            transact(change)
+
+        assert transact(letters.claim, 4) == []
+
+    def test_what_a_letter_says_is_not_in_the_database(self, transact: Transact, connection: Connection) -> None:
+        queue(transact, link="https://id.example.com/s3cret")
+
+        (row,) = connection.execute("SELECT mails::text, values_sealed FROM mails").fetchall()
+
+        assert "s3cret" not in row[0]
+        assert b"s3cret" not in row[1]
+
+    def test_a_letter_cannot_be_read_from_another_row(self, transact: Transact, connection: Connection) -> None:
+        queue(transact, to="eve@example.org")
+        queue(transact, to="ada@example.org", link="https://id.example.com/s3cret")
+        connection.execute(
+            """
+            UPDATE mails
+            SET    values_sealed = (SELECT values_sealed FROM mails WHERE recipient = 'ada@example.org')
+            WHERE  recipient = 'eve@example.org'
+            """
+        )
+
+        assert recipients(transact(letters.claim, 4)) == ["ada@example.org"]
+
+    def test_queueing_wakes_the_courier(self, connection: Connection, vault: Vault, clock: SettableClock) -> None:
+        rings: list[str] = []
+        outbox = PostgresMailOutbox(connection, vault, wake=lambda: rings.append("ring"))
+        letter = letters.Letter(to="ada@example.org", template=MailTemplate.TEST, values={})
+
+        outbox.add(
+            Mail(
+                id=UUID(int=1),
+                letter=letter,
+                state=MailState.QUEUED,
+                attempts=0,
+                due_at=clock.now,
+                created_at=clock.now,
+            )
+        )
+
+        assert rings == ["ring"]
+
+
+class TestClaim:
+    """Who gets which letter, and for how long."""
+
+    def test_the_oldest_come_first_and_no_more_than_asked(self, transact: Transact, clock: SettableClock) -> None:
+        for name in ("first", "second", "third"):
+            queue(transact, to=f"{name}@example.org")
+            clock.advance(timedelta(seconds=1))
+
+        assert recipients(transact(letters.claim, 2)) == ["first@example.org", "second@example.org"]
+        assert recipients(transact(letters.claim, 2)) == ["third@example.org"]
+
+    def test_a_claimed_letter_is_nobody_elses_until_the_lease_ends(
+        self, transact: Transact, clock: SettableClock
+    ) -> None:
+        queue(transact)
+        transact(letters.claim, 4)
+
+        clock.advance(LEASE - timedelta(microseconds=1))
+        before = transact(letters.claim, 4)
+        clock.advance(timedelta(microseconds=1))
+        after = transact(letters.claim, 4)
+
+        assert before == []
+        assert [mail.attempts for mail in after] == [2]
+
+    def test_a_letter_is_not_claimed_before_it_is_due(self, transact: Transact, clock: SettableClock) -> None:
+        queue(transact)
+        (mail,) = transact(letters.claim, 4)
+        transact(letters.record_deferred, mail, "busy")
+
+        clock.advance(RETRY_DELAYS[0] - timedelta(microseconds=1))
+        before = transact(letters.claim, 4)
+        clock.advance(timedelta(microseconds=1))
+        after = transact(letters.claim, 4)
+
+        assert before == []
+        assert [(mail.attempts, mail.last_error) for mail in after] == [(2, "busy")]
+
+    @pytest.mark.parametrize("record", [letters.record_sent, letters.record_kept])
+    def test_a_letter_that_was_dealt_with_is_not_claimed_again(
+        self, transact: Transact, clock: SettableClock, record: Callable[..., bool]
+    ) -> None:
+        queue(transact)
+        (mail,) = transact(letters.claim, 4)
+        transact(record, mail)
+
+        clock.advance(timedelta(days=1))
+
+        assert transact(letters.claim, 4) == []
+
+    def test_couriers_that_claim_at_once_share_the_letters_out(
+        self, transact: Transact, database_url: str, vault: Vault, clock: SettableClock
+    ) -> None:
+        for number in range(40):
+            queue(transact, to=f"{number}@example.org")
+        couriers = 4
+        barrier = Barrier(couriers)
+
+        def claim_all() -> list[str]:
+            claimed: list[str] = []
+            with psycopg.connect(database_url, autocommit=True) as connection:
+                barrier.wait()
+                while True:
+                    with connection.transaction():
+                        outbox = PostgresMailOutbox(connection, vault, wake=lambda: None)
+                        mails = outbox.claim(3, now=clock.now, leased_until=clock.now + LEASE)
+                    if not mails:
+                        return claimed
+                    claimed += recipients(list(mails))
+
+        with ThreadPoolExecutor(couriers) as threads:
+            shares = [share.result() for share in [threads.submit(claim_all) for _ in range(couriers)]]
+
+        assert sorted(chain.from_iterable(shares)) == sorted(f"{number}@example.org" for number in range(40))
+
+    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
+    def test_letters_of_an_organization_wait_while_it_is_not_active(
+        self, transact: Transact, connection: Connection, clock: SettableClock, status: str
+    ) -> None:
+        organization_is(connection, clock, status)
+        queue(transact, organization_id=ORGANIZATION)
+        queue(transact, to="nobodys@example.org")
+
+        while_it_is_not = transact(letters.claim, 4)
+        organization_is(connection, clock, "active")
+        when_it_is_again = transact(letters.claim, 4)
+
+        assert recipients(while_it_is_not) == ["nobodys@example.org"]
+        assert [(mail.letter.to, mail.organization_id) for mail in when_it_is_again] == [
+            ("ada@example.org", ORGANIZATION)
+        ]
+
+    def test_letters_that_a_newer_version_queued_are_left_to_it(
+        self, transact: Transact, connection: Connection
+    ) -> None:
+        queue(transact)
+        connection.execute("UPDATE mails SET template = 'from_the_future'")
+
+        assert transact(letters.claim, 4) == []
+        assert stored(connection, "attempts") == [0]
+
+    def test_a_letter_that_cannot_be_opened_fails_and_holds_up_no_other(
+        self, transact: Transact, connection: Connection, clock: SettableClock
+    ) -> None:
+        foreign = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
+        letter = letters.Letter(to="lost@example.org", template=MailTemplate.TEST, values={})
+        mail = Mail(
+            id=UUID(int=1), letter=letter, state=MailState.QUEUED, attempts=0, due_at=clock.now, created_at=clock.now
+        )
+        foreign.add(mail)
+        queue(transact)
+
+        with structlog.testing.capture_logs() as lines:
+            claimed = transact(letters.claim, 4)
+
+        assert recipients(claimed) == ["ada@example.org"]
+        assert [line["event"] for line in lines] == ["mail.unreadable"]
+        assert stored(connection, "state") == ["failed", "queued"]
+        # Should the key be found, an operator can queue it again.
+        assert stored(connection, "values_sealed")[0] is not None
+
+
+class TestSave:
+    """What is remembered of an attempt."""
+
+    @pytest.mark.parametrize(
+        ("record", "arguments", "state", "is_erased"),
+        [
+            (letters.record_sent, (), "sent", True),
+            (letters.record_failed, ("no such user",), "failed", True),
+            (letters.record_kept, (), "kept", False),
+            (letters.record_deferred, ("busy",), "queued", False),
+        ],
+    )
+    def test_what_a_letter_said_is_erased_once_nobody_needs_it(
+        self,
+        transact: Transact,
+        connection: Connection,
+        record: Callable[..., bool],
+        arguments: tuple[str, ...],
+        state: str,
+        is_erased: bool,
+    ) -> None:
+        queue(transact, link="https://id.example.com/s3cret")
+        (mail,) = transact(letters.claim, 4)
+
+        assert transact(record, mail, *arguments) is True
+
+        assert stored(connection, "state") == [state]
+        assert [sealed is None for sealed in stored(connection, "values_sealed")] == [is_erased]
+        assert stored(connection, "leased_until") == [None]
+
+    def test_a_courier_whose_lease_was_taken_over_overwrites_nothing(
+        self, transact: Transact, connection: Connection, clock: SettableClock
+    ) -> None:
+        queue(transact)
+        (slow,) = transact(letters.claim, 4)
+        clock.advance(LEASE)
+        (quick,) = transact(letters.claim, 4)
+
+        assert transact(letters.record_sent, quick) is True
+        assert transact(letters.record_deferred, slow, "busy") is False
+
+        assert stored(connection, "state") == ["sent"]
+
+    def test_to_record_the_same_outcome_twice_is_to_record_it_once(
+        self, transact: Transact, connection: Connection
+    ) -> None:
+        queue(transact)
+        (mail,) = transact(letters.claim, 4)
+
+        assert [transact(letters.record_sent, mail) for _ in range(2)] == [True, True]
+
+        assert stored(connection, "state") == ["sent"]
+
+
+class TestMailbox:
+    """What the embedded mailbox shows, and how long."""
+
+    def test_it_shows_what_was_kept_newest_first(self, transact: Transact, clock: SettableClock) -> None:
+        for name in ("first", "second", "third"):
+            queue(transact, to=f"{name}@example.org", link=f"https://x/{name}")
+            clock.advance(timedelta(seconds=1))
+        for mail in transact(letters.claim, 2):
+            transact(letters.record_kept, mail)
+
+        latest = transact(letters.latest, 10)
+
+        assert recipients(latest) == ["second@example.org", "first@example.org"]
+        assert latest[0].letter.values == {"link": "https://x/second"}
+        assert recipients(transact(letters.latest, 1)) == ["second@example.org"]
+
+    def test_it_passes_over_what_cannot_be_opened(
+        self, transact: Transact, connection: Connection, clock: SettableClock
+    ) -> None:
+        queue(transact)
+        (mail,) = transact(letters.claim, 4)
+        transact(letters.record_kept, mail)
+
+        outbox = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
+
+        assert outbox.latest(10) == []
+
+    def test_letters_that_were_dealt_with_are_forgotten_after_their_retention(
+        self, transact: Transact, connection: Connection, clock: SettableClock
+    ) -> None:
+        for record in (letters.record_sent, letters.record_kept):
+            queue(transact)
+            transact(record, *transact(letters.claim, 4))
+        clock.advance(RETENTION)
+        at_the_end = transact(letters.forget, 10)
+        clock.advance(timedelta(microseconds=1))
+        after = transact(letters.forget, 10)
+
+        assert (at_the_end, after) == (0, 2)
+        assert stored(connection, "id") == []
+
+    def test_letters_are_forgotten_a_few_at_a_time(self, transact: Transact, clock: SettableClock) -> None:
+        for _ in range(5):
+            queue(transact)
+            transact(letters.record_sent, *transact(letters.claim, 4))
+        clock.advance(RETENTION * 2)
+
+        assert [transact(letters.forget, 2) for _ in range(4)] == [2, 2, 1, 0]
+
+    def test_a_letter_that_waits_is_never_forgotten(self, transact: Transact, clock: SettableClock) -> None:
+        queue(transact)
+
+        clock.advance(RETENTION * 10)
+
+        assert transact(letters.forget, 10) == 0
+        assert len(transact(letters.claim, 4)) == 1

@@ -1,0 +1,199 @@
+"""Letters as people read them: every one can be written, and nobody's name writes a letter of its own."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+from jinja2 import Environment, meta
+
+from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, TEMPLATES_FOLDER, JinjaMailRenderer
+from core.mail import Letter, MailRefused, MailTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from core.mail import RenderedMail
+
+BASE_URL = "https://id.example.com"
+# What the renderer brings to every letter.
+BROUGHT = {"base_url", "subject"}
+# The parts that letters share.
+SHARED = {"layout"}
+
+HOSTILE = [
+    '<script>alert("x")</script>',
+    "\"><img src=x onerror='alert(1)'>",
+    "{{ 7 * 7 }}{% include 'layout.html' %}",
+    "Ada\r\nBcc: eve@example.org\r\n\r\nDear customer",
+    "Ada\u2028\u2029\x00\x1b[31m\u202egro.elpmaxe\u2066",
+    "w" * 10_000,
+    "👩‍👩‍👧 שלום 東京",
+    "",
+]
+
+
+class Page(HTMLParser):
+    """What a browser would make of a page: its elements with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, frozenset[str]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, frozenset(name for name, _ in attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def names_in(template: MailTemplate) -> set[str]:
+    """List the values that a letter's templates ask for."""
+    environment = Environment()  # noqa: S701 - nothing is rendered with it
+    sources = [(TEMPLATES_FOLDER / f"{template}.{kind}").read_text() for kind in ("txt", "html")]
+    names = set[str]().union(*(meta.find_undeclared_variables(environment.parse(source)) for source in sources))
+    # The layout defines it.
+    return names - BROUGHT - {"button"}
+
+
+def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) -> RenderedMail:
+    values = dict.fromkeys(names_in(template), value)
+    return JinjaMailRenderer(base_url=base_url).render(Letter(to="ada@example.org", template=template, values=values))
+
+
+def folder_with(path: Path, *, text: str, html: str) -> Path:
+    """Make a folder of templates that all say the same."""
+    for template in MailTemplate:
+        path.joinpath(f"{template}.txt").write_text(text)
+        path.joinpath(f"{template}.html").write_text(html)
+    return path
+
+
+def render_from(folder: Path, **values: str) -> RenderedMail:
+    letter = Letter(to="ada@example.org", template=MailTemplate.TEST, values=values)
+    return JinjaMailRenderer(base_url=BASE_URL, folder=folder).render(letter)
+
+
+def files_of(names: Iterable[str]) -> set[str]:
+    return {f"{name}.{kind}" for name in names for kind in ("txt", "html")}
+
+
+def test_the_vocabulary_and_the_files_match_exactly() -> None:
+    files = {path.name for path in TEMPLATES_FOLDER.iterdir() if path.suffix in {".txt", ".html"}}
+
+    assert files == files_of(MailTemplate) | files_of(SHARED)
+
+
+@pytest.mark.parametrize("template", MailTemplate)
+@pytest.mark.parametrize("value", HOSTILE)
+def test_no_value_whatever_adds_an_element_to_a_page(template: MailTemplate, value: str) -> None:
+    harmless = Page(rendered(template, "harmless").html)
+
+    page = Page(rendered(template, value, base_url=f"{BASE_URL}/{value}").html)
+
+    assert page.elements == harmless.elements
+
+
+@pytest.mark.parametrize("template", MailTemplate)
+@pytest.mark.parametrize("value", HOSTILE)
+def test_every_subject_is_one_line_of_bounded_length(template: MailTemplate, value: str) -> None:
+    subject = rendered(template, value).subject
+
+    assert 0 < len(subject) <= SUBJECT_CHARACTERS_MAX
+    assert subject == subject.strip()
+    assert subject.splitlines() == [subject]
+
+
+@pytest.mark.parametrize("template", MailTemplate)
+def test_every_letter_can_be_read_without_a_page(template: MailTemplate) -> None:
+    letter = rendered(template, "https://id.example.com/somewhere")
+
+    assert BASE_URL in letter.text
+    assert letter.subject not in letter.text
+    assert not any(mark in letter.text for mark in ("<", ">", "{", "}"))
+    assert max(map(len, letter.text.splitlines())) <= 78
+
+
+@pytest.mark.parametrize("template", MailTemplate)
+def test_no_page_fetches_anything_or_runs_anything(template: MailTemplate) -> None:
+    html = rendered(template, "harmless").html
+
+    elements = {tag for tag, _ in Page(html).elements}
+    assert not elements & {"img", "link", "script", "iframe", "object", "form", "base"}
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+@pytest.mark.parametrize("template", MailTemplate)
+def test_every_page_shows_the_addresses_behind_its_links(template: MailTemplate) -> None:
+    page = Page(rendered(template, "https://id.example.com/somewhere").html)
+
+    has_links = any(tag == "a" for tag, _ in page.elements)
+    assert not has_links or "https://id.example.com" in page.text
+
+
+def test_a_value_stays_on_its_line_in_the_text(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="Hello {{ name }}\n\nDear {{ name }},\n", html="{{ name }}")
+
+    letter = render_from(folder, name="Ada\r\n\r\nDear customer\u2028click here")
+
+    assert letter.subject == "Hello Ada Dear customer click here"
+    assert letter.text == "Dear Ada Dear customer click here,\n"
+
+
+def test_marks_that_turn_the_direction_of_writing_are_taken_out(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="{{ name }}")
+
+    letter = render_from(folder, name="safe\u202egro.live\u202c\u2066!")
+
+    assert (letter.subject, letter.html) == ("safe gro.live !", "safe gro.live !")
+
+
+def test_what_joins_the_parts_of_a_character_stays(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="{{ name }}")
+
+    assert render_from(folder, name="👩‍👩‍👧 می‌خواهم").subject == "👩‍👩‍👧 می‌خواهم"
+
+
+def test_text_is_not_escaped_and_a_page_is(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="<a title='{{ name }}'>")
+
+    letter = render_from(folder, name="R&D's <b>")
+
+    assert (letter.subject, letter.text) == ("R&D's <b>", "R&D's <b>\n")
+    assert letter.html == "<a title='R&amp;D&#39;s &lt;b&gt;'>"
+
+
+def test_a_long_subject_is_cut_and_says_so(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="{{ name }}\n\ntext\n", html="")
+
+    subject = render_from(folder, name="東" * 1_000).subject
+
+    assert subject == "東" * (SUBJECT_CHARACTERS_MAX - 1) + "…"
+
+
+def test_no_letter_takes_over_what_the_house_says_of_itself(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="{{ base_url }}\n\ntext\n", html="{{ base_url }}")
+
+    assert render_from(folder, base_url="https://evil.example").html == BASE_URL
+
+
+def test_a_letter_without_a_value_that_it_needs_is_refused_by_its_name(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="Hello\n\n{{ link }}\n", html="")
+
+    with pytest.raises(MailRefused, match=r"test\.txt cannot be filled in: 'link' is undefined"):
+        render_from(folder)
+
+
+def test_templates_are_read_once(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, text="Before\n\ntext\n", html="")
+    renderer = JinjaMailRenderer(base_url=BASE_URL, folder=folder)
+    folder_with(tmp_path, text="After\n\ntext\n", html="")
+
+    letter = renderer.render(Letter(to="ada@example.org", template=MailTemplate.TEST, values={}))
+
+    assert letter.subject == "Before"

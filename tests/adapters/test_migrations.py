@@ -1,0 +1,291 @@
+"""Migrations: what they do to a database, what they refuse, and what happens when several run or one fails."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from adapters.postgres import migrations
+from adapters.postgres.migrations import DatabaseAway, Migration, MigrationError
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.postgres.pool import Connection
+
+SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer);")
+BOOKS = Migration(version=2, name="books", sql="CREATE TABLE books (id integer); INSERT INTO shelf VALUES (7);")
+
+
+@pytest.fixture
+def empty(empty_database_url: str) -> Iterator[Connection]:
+    """A connection to a database without a schema."""
+    with migrations.connected(empty_database_url) as connection:
+        yield connection
+
+
+def nobody(_line: str) -> None:
+    """Take a report that no test looks at."""
+
+
+def tables(connection: Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r' AND oid >= 16384")}
+
+
+def test_an_empty_database_is_brought_to_the_present_schema(empty: Connection) -> None:
+    applied = migrations.migrate(empty, nobody)
+
+    assert applied == list(migrations.known())
+    assert migrations.is_current(empty)
+
+
+def test_the_migrations_are_found_in_the_package_in_order() -> None:
+    known = migrations.known()
+
+    assert str(known[0]) == "0001_foundation"
+    assert [migration.version for migration in known] == list(range(1, len(known) + 1))
+
+
+@pytest.mark.parametrize("migration", migrations.known(), ids=str)
+def test_a_migration_leaves_its_transaction_to_whoever_runs_it(migration: Migration) -> None:
+    assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK|VACUUM)\b.*;|\bCONCURRENTLY\b", migration.sql, re.MULTILINE)
+
+
+def test_a_database_that_is_current_is_left_alone(empty: Connection) -> None:
+    migrations.migrate(empty, nobody)
+
+    assert migrations.migrate(empty, nobody) == []
+
+
+def test_the_plan_says_what_was_done_and_what_is_to_be_done(empty: Connection) -> None:
+    migrations.migrate(empty, nobody, [SHELF])
+
+    plan = migrations.plan(empty, [SHELF, BOOKS])
+
+    assert [str(migration) for migration in plan.applied] == ["0001_shelf"]
+    assert plan.pending == (BOOKS,)
+
+
+def test_planning_changes_nothing(empty: Connection) -> None:
+    plan = migrations.plan(empty)
+
+    assert plan.pending == migrations.known()
+    assert tables(empty) == set()
+    assert not migrations.is_current(empty)
+
+
+def test_a_migration_that_fails_leaves_nothing_behind_and_keeps_those_before_it(empty: Connection) -> None:
+    broken = Migration(version=2, name="broken", sql="CREATE TABLE books (id integer); INSERT INTO nowhere VALUES (1);")
+
+    with pytest.raises(MigrationError, match=r"0002_broken failed and left nothing behind.*nowhere"):
+        migrations.migrate(empty, nobody, [SHELF, broken])
+
+    assert tables(empty) == {"schema_migrations", "shelf"}
+    assert migrations.plan(empty, [SHELF, BOOKS]).pending == (BOOKS,)
+
+
+def test_a_migration_whose_connection_breaks_leaves_nothing_behind_and_can_be_repeated(empty_database_url: str) -> None:
+    breaking = Migration(
+        version=1,
+        name="shelf",
+        sql="CREATE TABLE shelf (id integer); SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5);",
+    )
+
+    with (
+        pytest.raises(MigrationError, match="0001_shelf failed and left nothing behind: terminating connection"),
+        migrations.connected(empty_database_url) as first,
+    ):
+        migrations.migrate(first, nobody, [breaking])
+
+    with migrations.connected(empty_database_url) as second:
+        assert migrations.migrate(second, nobody, [SHELF]) == [SHELF]
+
+
+def test_a_database_that_refuses_is_one_sentence(empty_database_url: str) -> None:
+    forbidden = make_conninfo(empty_database_url, options="-c search_path=pg_catalog")
+
+    with (
+        pytest.raises(MigrationError, match="The database refused: permission denied for schema pg_catalog"),
+        migrations.connected(forbidden) as connection,
+    ):
+        migrations.migrate(connection, nobody, [SHELF])
+
+
+def test_a_changed_migration_is_named(empty: Connection) -> None:
+    migrations.migrate(empty, nobody, [SHELF])
+    changed = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id bigint);")
+
+    with pytest.raises(MigrationError, match=r"Migration 0001_shelf is not what was applied.*restore 0001_shelf.sql"):
+        migrations.migrate(empty, nobody, [changed, BOOKS])
+
+
+def test_another_migration_under_the_same_number_is_named(empty: Connection) -> None:
+    migrations.migrate(empty, nobody, [SHELF])
+    other = Migration(version=1, name="cellar", sql=SHELF.sql)
+
+    with pytest.raises(
+        MigrationError, match="Migration 0001_cellar is not what was applied to this database as 0001_shelf"
+    ):
+        migrations.plan(empty, [other])
+
+
+def test_a_database_of_a_newer_gatehouse_is_refused(empty: Connection) -> None:
+    migrations.migrate(empty, nobody, [SHELF, BOOKS])
+
+    with pytest.raises(MigrationError, match=r"ahead of this version: 0002_books.*run that newer Gatehouse"):
+        migrations.is_current(empty, [SHELF])
+
+
+def test_line_ends_and_trailing_blanks_do_not_change_a_checksum() -> None:
+    one = Migration(version=1, name="shelf", sql="SELECT 1;\nSELECT 2;\n")
+    same = Migration(version=1, name="shelf", sql="SELECT 1;  \r\nSELECT 2;")
+    other = Migration(version=1, name="shelf", sql="SELECT 1;\nSELECT  2;")
+
+    assert one.checksum == same.checksum
+    assert one.checksum != other.checksum
+
+
+def test_replicas_that_start_together_migrate_once(empty_database_url: str) -> None:
+    applied: list[list[Migration]] = []
+    barrier = threading.Barrier(4)
+
+    def start() -> None:
+        with migrations.connected(empty_database_url) as connection:
+            barrier.wait()
+            applied.append(migrations.migrate(connection, nobody))
+
+    replicas = [threading.Thread(target=start) for _ in range(4)]
+    for replica in replicas:
+        replica.start()
+    for replica in replicas:
+        replica.join()
+
+    assert sorted(map(len, applied)) == [0, 0, 0, len(migrations.known())]
+
+
+def test_a_replica_that_waits_says_so_and_goes_on_when_it_may(
+    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
+    lines: list[str] = []
+
+    def migrate() -> None:
+        with migrations.connected(empty_database_url) as second:
+            migrations.migrate(second, lines.append, [SHELF])
+
+    empty.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
+    replica = threading.Thread(target=migrate)
+    replica.start()
+    wait_until(lambda: len(lines) >= 2)
+    empty.execute("SELECT pg_advisory_unlock(hashtext('gatehouse.migrations'))")
+    replica.join()
+
+    assert lines[0] == "Another Gatehouse is migrating this database. Waiting for it."
+    assert lines[-2] == "Applying 0001_shelf."
+
+
+def test_a_replica_does_not_wait_for_ever(
+    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "REPLICA_WAIT_SECONDS_MAX", 0.05)
+    empty.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
+
+    with (
+        migrations.connected(empty_database_url) as second,
+        pytest.raises(MigrationError, match="Another Gatehouse has been migrating"),
+    ):
+        migrations.migrate(second, nobody, [SHELF])
+
+    assert tables(empty) == set()
+
+
+def test_a_table_that_others_use_is_not_waited_for_long(
+    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
+    migrations.migrate(empty, nobody, [SHELF])
+    wider = Migration(version=2, name="wider", sql="ALTER TABLE shelf ADD COLUMN width integer;")
+
+    with psycopg.connect(empty_database_url) as reader:
+        reader.execute("SELECT count(*) FROM shelf")
+        with pytest.raises(MigrationError, match=r"0002_wider waited 0\.05 s for a table that others use"):
+            migrations.migrate(empty, nobody, [SHELF, wider])
+
+    assert migrations.migrate(empty, nobody, [SHELF, wider]) == [wider]
+
+
+def test_long_work_may_outlast_the_limit_on_statements(empty: Connection) -> None:
+    empty.execute("SET statement_timeout = '20ms'")
+    slow = Migration(version=1, name="slow", sql="SELECT pg_sleep(0.1);")
+
+    assert migrations.migrate(empty, nobody, [slow]) == [slow]
+
+
+def test_progress_is_reported_with_what_the_migration_itself_says(empty: Connection) -> None:
+    talkative = Migration(version=1, name="talkative", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
+    lines: list[str] = []
+
+    migrations.migrate(empty, lines.append, [talkative])
+
+    assert lines[:2] == ["Applying 0001_talkative.", "0001_talkative: 500 of 900 rows"]
+    assert lines[2].startswith("Applied 0001_talkative in 0.")
+
+
+def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_address() -> None:
+    with (
+        pytest.raises(DatabaseAway, match=r"^The database cannot be reached: Connection refused\. Check") as refused,
+        migrations.connected("postgresql://gatehouse:hunter2@127.0.0.1:1/gatehouse"),
+    ):
+        pass
+
+    assert "127.0.0.1" not in str(refused.value)
+    assert refused.value.__suppress_context__
+
+
+def test_an_address_that_is_none_is_not_quoted() -> None:
+    with (
+        pytest.raises(MigrationError, match="not an address that PostgreSQL understands") as refused,
+        migrations.connected("postgresql://gatehouse:hunter2@[half/gatehouse"),
+    ):
+        pass
+
+    assert "hunter2" not in str(refused.value)
+    assert refused.value.__suppress_context__
+
+
+def test_a_database_in_another_encoding_is_refused(empty_database_url: str) -> None:
+    with psycopg.connect(empty_database_url, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE gatehouse_latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+        try:
+            with (
+                migrations.connected(make_conninfo(empty_database_url, dbname="gatehouse_latin")) as latin,
+                pytest.raises(MigrationError, match="gatehouse_latin is not encoded in UTF-8"),
+            ):
+                migrations.migrate(latin, nobody)
+        finally:
+            admin.execute("DROP DATABASE gatehouse_latin WITH (FORCE)")
+
+
+def test_an_older_postgresql_is_refused(empty: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "SERVER_VERSION_MIN", 990000)
+
+    with pytest.raises(MigrationError, match="Gatehouse needs 99 or newer"):
+        migrations.plan(empty)
+
+
+def test_a_migration_belongs_to_the_schema_of_the_address(empty: Connection, empty_database_url: str) -> None:
+    empty.execute("CREATE SCHEMA house")
+    elsewhere = make_conninfo(empty_database_url, options="-c search_path=house")
+
+    with migrations.connected(elsewhere) as connection:
+        migrations.migrate(connection, nobody, [SHELF])
+
+    assert empty.execute("SELECT count(*) FROM house.schema_migrations").fetchone() == (1,)
+    assert migrations.plan(empty, [SHELF]).pending == (SHELF,)

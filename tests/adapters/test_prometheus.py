@@ -1,0 +1,155 @@
+"""The exposition: every metric of operations 4.11 by its name, type and labels, in a bounded number of series."""
+
+from __future__ import annotations
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
+from core.figures import PlatformFigures
+from ports.metrics import EXPOSITION_CONTENT_TYPE
+
+# Operations 4.11; the label of the status class is named by decisions 11.4.
+DOCUMENTED = {
+    "sso_http_request_duration_seconds": ("histogram", {"method", "route", "status"}),
+    "sso_db_pool_connections_total": ("gauge", {"backend"}),
+    "sso_db_pool_connections_idle": ("gauge", {"backend"}),
+    "sso_db_pool_connections_max": ("gauge", {"backend"}),
+    "sso_job_queue_depth": ("gauge", set[str]()),
+    "sso_job_processing_duration_seconds": ("histogram", {"job_type"}),
+    "sso_webhook_delivery_latency_seconds": ("histogram", set[str]()),
+    "sso_active_users_total": ("gauge", set[str]()),
+    "sso_total_organizations": ("gauge", set[str]()),
+    "sso_mfa_enabled_users_total": ("gauge", set[str]()),
+    "sso_mfa_adoption_percentage": ("gauge", set[str]()),
+    "sso_login_failures_total": ("counter", {"reason"}),
+    "sso_auth_tokens_issued_total": ("counter", set[str]()),
+    "sso_actor_up": ("gauge", {"actor"}),
+    "sso_actor_restarts_total": ("counter", {"actor"}),
+    "sso_build_info": ("gauge", {"version"}),
+}
+
+
+@pytest.fixture
+def metrics() -> PrometheusMetrics:
+    return PrometheusMetrics(version="1.2.3")
+
+
+@pytest.fixture
+def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
+    """Metrics to which everything has happened once."""
+    metrics.request_finished("GET", "/api/organizations/:slug", 200, 0.004)
+    metrics.job_finished("mail", 0.2)
+    metrics.webhook_delivered(0.3)
+    metrics.login_failed("wrong_password")
+    metrics.token_issued()
+    metrics.actor_changed("mail_courier", is_up=True)
+    metrics.figures_taken(PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0))
+    return metrics
+
+
+def lines(metrics: PrometheusMetrics) -> list[str]:
+    return metrics.exposition().decode().splitlines()
+
+
+@pytest.mark.parametrize(("name", "type_and_labels"), DOCUMENTED.items(), ids=DOCUMENTED)
+def test_every_documented_metric_has_its_name_type_and_labels(
+    used: PrometheusMetrics, name: str, type_and_labels: tuple[str, set[str]]
+) -> None:
+    kind, labels = type_and_labels
+
+    exposition = used.exposition().decode()
+
+    assert f"# TYPE {name} {kind}" in exposition.splitlines()
+    samples = [
+        sample
+        for family in text_string_to_metric_families(exposition)
+        for sample in family.samples
+        if sample.name in {name, f"{name}_bucket", f"{name}_sum", f"{name}_count"}
+    ]
+    assert samples
+    assert {frozenset(sample.labels) - {"le"} for sample in samples} == {frozenset(labels)}
+
+
+def test_nothing_else_of_ours_is_exposed(used: PrometheusMetrics) -> None:
+    names = {line.split()[2] for line in lines(used) if line.startswith("# TYPE sso_")}
+
+    assert names == DOCUMENTED.keys()
+
+
+def test_the_content_type_is_the_documented_one() -> None:
+    assert EXPOSITION_CONTENT_TYPE == "text/plain; version=0.0.4"
+
+
+@pytest.mark.parametrize("name", ["process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"])
+def test_the_process_is_measured_too(metrics: PrometheusMetrics, name: str) -> None:
+    assert any(line.startswith(f"{name} ") for line in lines(metrics))
+
+
+def test_the_build_names_the_version(metrics: PrometheusMetrics) -> None:
+    assert 'sso_build_info{version="1.2.3"} 1.0' in lines(metrics)
+
+
+def test_a_request_is_counted_under_its_template_and_the_class_of_its_status(metrics: PrometheusMetrics) -> None:
+    metrics.request_finished("GET", "/api/organizations/:slug", 200, 0.004)
+    metrics.request_finished("GET", "/api/organizations/:slug", 204, 0.004)
+    metrics.request_finished("GET", "/api/organizations/:slug", 404, 0.004)
+
+    labels = 'method="GET",route="/api/organizations/:slug"'
+    assert f'sso_http_request_duration_seconds_count{{{labels},status="2xx"}} 2.0' in lines(metrics)
+    assert f'sso_http_request_duration_seconds_count{{{labels},status="4xx"}} 1.0' in lines(metrics)
+
+
+def test_a_duration_falls_into_its_bucket(metrics: PrometheusMetrics) -> None:
+    metrics.request_finished("GET", "/health", 200, 0.004)
+
+    series = 'sso_http_request_duration_seconds_bucket{{le="{}",method="GET",route="/health",status="2xx"}} {}'
+    assert series.format("0.0025", "0.0") in lines(metrics)
+    assert series.format("0.005", "1.0") in lines(metrics)
+    assert series.format("+Inf", "1.0") in lines(metrics)
+
+
+def test_methods_that_nobody_knows_share_one_label(metrics: PrometheusMetrics) -> None:
+    for number in range(100):
+        metrics.request_finished(f"BREW{number}", "unmatched", 405, 0.001)
+
+    counts = [line for line in lines(metrics) if line.startswith("sso_http_request_duration_seconds_count")]
+    assert counts == [
+        f'sso_http_request_duration_seconds_count{{method="{OTHER}",route="unmatched",status="4xx"}} 100.0'
+    ]
+
+
+def test_the_series_of_requests_are_bounded_and_lose_no_request(metrics: PrometheusMetrics) -> None:
+    requests = REQUEST_SERIES_MAX + 500
+
+    for number in range(requests):
+        metrics.request_finished("GET", f"/{number}", 200, 0.001)
+
+    counts = [line for line in lines(metrics) if line.startswith("sso_http_request_duration_seconds_count")]
+    assert len(counts) == REQUEST_SERIES_MAX + 1
+    assert sum(float(line.rsplit(" ", 1)[1]) for line in counts) == requests
+    assert any(f'route="{OTHER}"' in line and line.endswith(" 500.0") for line in counts)
+
+
+def test_a_known_series_is_still_found_when_there_is_room_for_no_other(metrics: PrometheusMetrics) -> None:
+    for number in range(REQUEST_SERIES_MAX):
+        metrics.request_finished("GET", f"/{number}", 200, 0.001)
+
+    metrics.request_finished("GET", "/0", 200, 0.001)
+
+    assert 'sso_http_request_duration_seconds_count{method="GET",route="/0",status="2xx"} 2.0' in lines(metrics)
+
+
+def test_two_registries_know_nothing_of_each_other(used: PrometheusMetrics) -> None:
+    assert "sso_auth_tokens_issued_total 1.0" in lines(used)
+    assert "sso_auth_tokens_issued_total 0.0" in lines(PrometheusMetrics(version="other"))
+
+
+def test_no_one_has_enabled_multi_factor_authentication_where_there_is_no_one(metrics: PrometheusMetrics) -> None:
+    metrics.figures_taken(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
+
+    assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)
+
+
+def test_no_series_says_when_it_was_created(used: PrometheusMetrics) -> None:
+    assert not [line for line in lines(used) if "_created" in line]

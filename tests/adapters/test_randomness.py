@@ -1,0 +1,155 @@
+"""Chance: ids that sort by the time they were made, and secrets of the promised size."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.crypto.randomness import SystemRandomness
+
+MOMENT_MILLISECONDS = 1_770_091_506_789
+
+
+def standing_still(milliseconds: int = MOMENT_MILLISECONDS) -> SystemRandomness:
+    return SystemRandomness(lambda: milliseconds * 1_000_000)
+
+
+def milliseconds_of(new_id: UUID) -> int:
+    return new_id.int >> 80
+
+
+def tail_of(new_id: UUID) -> int:
+    return (new_id.int >> 64 & 0xFFF) << 62 | new_id.int & (1 << 62) - 1
+
+
+def test_a_new_id_is_a_uuid_of_version_7() -> None:
+    new_id = SystemRandomness().new_id()
+
+    assert new_id.version == 7
+    assert new_id.variant == "specified in RFC 4122"
+
+
+def test_a_new_id_begins_with_the_milliseconds_of_its_making() -> None:
+    before = time.time_ns() // 1_000_000
+    new_id = SystemRandomness().new_id()
+    after = time.time_ns() // 1_000_000
+
+    assert before <= milliseconds_of(new_id) <= after
+
+
+def test_every_bit_behind_the_time_is_left_to_chance() -> None:
+    tails = [tail_of(standing_still().new_id()) for _ in range(500)]
+
+    ever_set, always_set = 0, -1
+    for tail in tails:
+        ever_set, always_set = ever_set | tail, always_set & tail
+    # The topmost is where counting on within the millisecond runs over to.
+    assert ever_set == (1 << 73) - 1
+    assert always_set == 0
+
+
+def test_ids_of_one_millisecond_are_in_the_order_of_their_making() -> None:
+    randomness = standing_still()
+
+    ids = [randomness.new_id() for _ in range(10_000)]
+
+    assert ids == sorted(set(ids))
+    assert {milliseconds_of(new_id) for new_id in ids} == {MOMENT_MILLISECONDS}
+
+
+def test_nobody_can_count_from_one_id_to_the_next() -> None:
+    randomness = standing_still()
+
+    tails = [tail_of(randomness.new_id()) for _ in range(1000)]
+
+    assert len({later - earlier for earlier, later in pairwise(tails)}) == 999
+
+
+@given(st.lists(st.integers(-5, 5), max_size=50))
+def test_ids_are_in_the_order_of_their_making_however_the_clock_is_set(steps: list[int]) -> None:
+    milliseconds = MOMENT_MILLISECONDS
+    randomness = SystemRandomness(lambda: milliseconds * 1_000_000)
+    ids: list[UUID] = []
+
+    for step in steps:
+        milliseconds += step
+        ids.append(randomness.new_id())
+
+    assert ids == sorted(set(ids))
+
+
+def test_a_millisecond_that_is_full_runs_over_into_the_next() -> None:
+    randomness = standing_still()
+    randomness.new_id()
+    randomness._tail = (1 << 74) - 1
+
+    new_id = randomness.new_id()
+
+    assert milliseconds_of(new_id) == MOMENT_MILLISECONDS + 1
+    assert new_id.version == 7
+    assert randomness.new_id() > new_id
+
+
+def test_an_id_is_greater_than_all_that_other_threads_had_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    randomness = standing_still()
+    made: list[UUID] = [randomness.new_id()]
+    randbits = secrets.randbits
+
+    def randbits_after_the_others(bits: int) -> int:
+        time.sleep(0)
+        return randbits(bits)
+
+    def make(_: int) -> bool:
+        made_before = max(made)
+        new_id = randomness.new_id()
+        made.append(new_id)
+        return new_id > made_before
+
+    monkeypatch.setattr(secrets, "randbits", randbits_after_the_others)
+    with ThreadPoolExecutor(4) as pool:
+        are_greater = list(pool.map(make, range(500)))
+
+    assert all(are_greater)
+    assert len(set(made)) == 501
+
+
+def test_a_mail_token_is_a_uuid_of_version_4() -> None:
+    randomness = SystemRandomness()
+
+    token, other = randomness.mail_token().reveal(), randomness.mail_token().reveal()
+
+    assert UUID(token).version == 4
+    assert str(UUID(token)) == token
+    assert token != other
+
+
+def test_a_token_has_256_bits() -> None:
+    randomness = SystemRandomness()
+
+    token, other = randomness.token().reveal(), randomness.token().reveal()
+
+    assert len(base64.urlsafe_b64decode(token + "=")) == 32
+    assert token != other
+
+
+@pytest.mark.parametrize("length", [0, 1, 8, 100])
+def test_a_choice_has_the_length_and_the_characters_asked_for(length: int) -> None:
+    text = SystemRandomness().choice("BCDFGHJKLMNPQRSTVWXZ", length)
+
+    assert len(text) == length
+    assert set(text) <= set("BCDFGHJKLMNPQRSTVWXZ")
+
+
+def test_a_choice_draws_every_character_about_as_often() -> None:
+    text = SystemRandomness().choice("abcde", 50_000)
+
+    # Seven standard deviations, so chance alone fails it about once in 10^11 runs.
+    assert all(abs(text.count(character) - 10_000) < 630 for character in "abcde")

@@ -1,0 +1,280 @@
+"""Rewrapping: every sealed value comes under the first master key, while others work on the same rows."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres import rewrap as rewrapping
+from adapters.postgres.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
+from adapters.postgres.signing_keys import PostgresSigningKeys
+from core.signing_keys import KeyState, SigningKey
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+OLD_KEY, NEW_KEY = MasterKey.generate(), MasterKey.generate()
+BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+MAILS = SEALED_COLUMNS[0]
+
+new_id = SystemRandomness().new_id
+
+
+@pytest.fixture(autouse=True)
+def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are several pages."""
+    monkeypatch.setattr(rewrapping, "PAGE_ROWS_MAX", 3)
+
+
+def add_mail(connection: Connection, vault: Vault | None, text: bytes = b"hello") -> UUID:
+    """Store a letter; without a vault, one that was sent and erased."""
+    mail_id = new_id()
+    sealed = vault.seal(text, table="mails", column="values_sealed", row=mail_id) if vault else None
+    connection.execute(
+        """
+        INSERT INTO mails (id, recipient, template, values_sealed, state, attempts, due_at, created_at)
+        VALUES (%s, 'ann@example.com', 'test', %s, 'kept', 1, %s, %s)
+        """,
+        (mail_id, sealed, NOW, NOW),
+    )
+    return mail_id
+
+
+def stored(connection: Connection) -> dict[UUID, bytes]:
+    return dict(connection.execute("SELECT id, values_sealed FROM mails ORDER BY id").fetchall())
+
+
+def text_of(connection: Connection, mail_id: UUID, vault: Vault = AFTER) -> bytes:
+    return vault.open(stored(connection)[mail_id], table="mails", column="values_sealed", row=mail_id)
+
+
+def of_mails(outcome: tuple[Rewrapped, ...]) -> Rewrapped:
+    return next(part for part in outcome if part.column is MAILS)
+
+
+@contextmanager
+def another_transaction(database_url: str) -> Generator[Connection]:
+    with psycopg.connect(database_url) as connection:
+        yield connection
+
+
+def is_somebody_waiting(connection: Connection) -> bool:
+    row = connection.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    ).fetchone()
+    return row == (1,)
+
+
+def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(connection: Connection) -> None:
+    columns = connection.execute(
+        """
+        SELECT c.table_name, c.column_name, string_agg(k.column_name, ',')
+        FROM   information_schema.columns c
+        JOIN   information_schema.table_constraints t
+               ON t.table_name = c.table_name AND t.constraint_type = 'PRIMARY KEY' AND t.table_schema = 'public'
+        JOIN   information_schema.key_column_usage k USING (constraint_name, constraint_schema)
+        WHERE  c.table_schema = 'public' AND c.column_name LIKE '%sealed'
+        GROUP  BY c.table_name, c.column_name
+        """
+    ).fetchall()
+
+    assert sorted(columns) == sorted((column.table, column.column, column.key) for column in SEALED_COLUMNS)
+
+
+def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(connection: Connection) -> None:
+    ids = [add_mail(connection, BEFORE, f"letter {number}".encode()) for number in range(10)]
+
+    outcome = rewrap(connection, DURING, lambda _: None)
+
+    assert [text_of(connection, mail_id) for mail_id in ids] == [f"letter {number}".encode() for number in range(10)]
+    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=10)
+    assert all(part.is_complete for part in outcome)
+
+
+def test_signing_keys_are_rewrapped(connection: Connection) -> None:
+    pair = make_key_pair()
+    PostgresSigningKeys(connection, BEFORE).add(
+        SigningKey(
+            kid=pair.kid,
+            state=KeyState.ACTIVE,
+            public_pem=pair.public_pem,
+            private_pem=pair.private_pem,
+            created_at=NOW,
+        )
+    )
+
+    rewrap(connection, DURING, lambda _: None)
+
+    (key,) = PostgresSigningKeys(connection, AFTER).published(NOW)
+    assert key.private_pem == pair.private_pem
+
+
+def test_what_is_under_the_first_key_already_is_not_written_again(connection: Connection) -> None:
+    for vault in (DURING, BEFORE, DURING, DURING, DURING, BEFORE):
+        add_mail(connection, vault)
+    before = stored(connection)
+
+    outcome = rewrap(connection, DURING, lambda _: None)
+
+    after = stored(connection)
+    changed = {mail_id for mail_id in before if before[mail_id] != after[mail_id]}
+    assert changed == {mail_id for mail_id, sealed in before.items() if DURING.needs_rewrap(sealed)}
+    assert of_mails(outcome).rewrapped == 2
+
+
+def test_a_second_run_finds_nothing_to_do(connection: Connection) -> None:
+    for _ in range(5):
+        add_mail(connection, BEFORE)
+    rewrap(connection, DURING, lambda _: None)
+    after_first = stored(connection)
+
+    outcome = rewrap(connection, DURING, lambda _: None)
+
+    assert of_mails(outcome) == Rewrapped(column=MAILS)
+    assert stored(connection) == after_first
+
+
+def test_what_was_erased_stays_erased(connection: Connection) -> None:
+    ids = [add_mail(connection, vault) for vault in (None, BEFORE, None, None, None, BEFORE)]
+
+    outcome = rewrap(connection, DURING, lambda _: None)
+
+    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2)
+    assert [stored(connection)[mail_id] is None for mail_id in ids] == [True, False, True, True, True, False]
+
+
+def test_a_value_that_cannot_be_opened_is_reported_and_left_and_the_others_are_done(connection: Connection) -> None:
+    ids = [add_mail(connection, vault) for vault in (BEFORE, Vault([MasterKey.generate()]), BEFORE)]
+    broken = stored(connection)[ids[1]]
+    lines: list[str] = []
+
+    outcome = rewrap(connection, DURING, lines.append)
+
+    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, unreadable=1)
+    assert not of_mails(outcome).is_complete
+    assert stored(connection)[ids[1]] == broken
+    assert any(f"mails.values_sealed of {ids[1]}" in line for line in lines)
+
+
+def test_it_can_be_stopped_anywhere_and_started_again(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = [add_mail(connection, BEFORE) for _ in range(10)]
+    monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 1)
+    lines: list[str] = []
+
+    def stop_at_the_second_report(line: str) -> None:
+        lines.append(line)
+        if len(lines) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rewrap(connection, DURING, stop_at_the_second_report)
+    readable_between = [text_of(connection, mail_id, DURING) for mail_id in ids]
+    outcome = rewrap(connection, DURING, lambda _: None)
+
+    assert readable_between == [b"hello"] * 10
+    assert of_mails(outcome).rewrapped == 4
+    assert [text_of(connection, mail_id) for mail_id in ids] == [b"hello"] * 10
+
+
+def test_progress_is_told_now_and_then_and_at_the_end(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(7):
+        add_mail(connection, BEFORE)
+    monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 2)
+    lines: list[str] = []
+
+    rewrap(connection, DURING, lines.append)
+
+    assert lines == [
+        "mails.values_sealed: 6 sealed anew so far",
+        "mails.values_sealed: 7 sealed anew",
+        "signing_keys.private_pem_sealed: 0 sealed anew",
+    ]
+
+
+def test_a_row_that_somebody_holds_for_long_is_left_and_the_others_are_done(
+    connection: Connection, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [add_mail(connection, BEFORE) for _ in range(3)]
+    monkeypatch.setattr(rewrapping, "LOCK_WAIT_SECONDS_MAX", 0.05)
+    lines: list[str] = []
+
+    with another_transaction(database_url) as other:
+        other.execute("SELECT FROM mails WHERE id = %s FOR UPDATE", (ids[1],))
+        outcome = rewrap(connection, DURING, lines.append)
+
+    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, held=1)
+    assert not of_mails(outcome).is_complete
+    assert any(f"{ids[1]} is held" in line for line in lines)
+    assert of_mails(rewrap(connection, DURING, lambda _: None)) == Rewrapped(column=MAILS, rewrapped=1)
+
+
+def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
+    connection: Connection, database_url: str
+) -> None:
+    ids = [add_mail(connection, BEFORE) for _ in range(3)]
+
+    with another_transaction(database_url) as other, psycopg.connect(database_url, autocommit=True) as worker:
+        other.execute("SELECT FROM mails WHERE id = %s FOR UPDATE", (ids[0],))
+        work = threading.Thread(target=rewrap, args=(worker, DURING, lambda _: None))
+        work.start()
+        wait_until(lambda: is_somebody_waiting(connection))
+        free = connection.execute("SELECT id FROM mails ORDER BY id FOR UPDATE SKIP LOCKED").fetchall()
+        others_are_done = [text_of(connection, mail_id) for mail_id in ids[1:]]
+        other.rollback()
+        work.join()
+
+    assert [mail_id for (mail_id,) in free] == ids[1:]
+    assert others_are_done == [b"hello"] * 2
+    assert text_of(connection, ids[0]) == b"hello"
+
+
+@pytest.mark.parametrize("writers_vault", [BEFORE, DURING], ids=["old key", "new key"])
+def test_what_somebody_writes_meanwhile_is_kept(
+    connection: Connection, database_url: str, writers_vault: Vault
+) -> None:
+    mail_id = add_mail(connection, BEFORE)
+    written = writers_vault.seal(b"written meanwhile", table="mails", column="values_sealed", row=mail_id)
+
+    with another_transaction(database_url) as other, psycopg.connect(database_url, autocommit=True) as worker:
+        other.execute("UPDATE mails SET values_sealed = %s WHERE id = %s", (written, mail_id))
+        work = threading.Thread(target=rewrap, args=(worker, DURING, lambda _: None))
+        work.start()
+        wait_until(lambda: is_somebody_waiting(connection))
+        other.commit()
+        work.join()
+
+    assert text_of(connection, mail_id) == b"written meanwhile"
+    assert (stored(connection)[mail_id] == written) is (writers_vault is DURING)
+
+
+def test_a_row_that_somebody_deletes_meanwhile_is_no_trouble(connection: Connection, database_url: str) -> None:
+    mail_id = add_mail(connection, BEFORE)
+    outcomes: list[Any] = []
+
+    with another_transaction(database_url) as other, psycopg.connect(database_url, autocommit=True) as worker:
+        other.execute("DELETE FROM mails WHERE id = %s", (mail_id,))
+        work = threading.Thread(target=lambda: outcomes.append(rewrap(worker, DURING, lambda _: None)))
+        work.start()
+        wait_until(lambda: is_somebody_waiting(connection))
+        other.commit()
+        work.join()
+
+    assert of_mails(outcomes[0]) == Rewrapped(column=MAILS)
+
+
+def test_it_is_refused_inside_a_transaction(database_url: str) -> None:
+    with another_transaction(database_url) as connection, pytest.raises(AssertionError):
+        rewrap(connection, DURING, lambda _: None)

@@ -1,0 +1,35 @@
+"""The readable schema: ops/schema.sql says exactly what the migrations make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from ops.dump_schema import SCHEMA, dump
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+
+
+def test_the_readable_schema_is_what_the_migrations_make(database_url: str) -> None:
+    assert SCHEMA.read_text() == dump(database_url), "run ops/dump-schema"
+
+
+def test_the_readable_schema_can_be_loaded_and_is_complete(empty_database_url: str) -> None:
+    with psycopg.connect(empty_database_url) as connection:
+        connection.execute(SCHEMA.read_bytes())
+
+    assert dump(empty_database_url) == SCHEMA.read_text()
+
+
+def test_every_table_says_what_it_is(connection: Connection) -> None:
+    silent = connection.execute(
+        """
+        SELECT relname
+        FROM   pg_class
+        WHERE  relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND obj_description(oid) IS NULL
+        """
+    ).fetchall()
+
+    assert silent == []

@@ -1,0 +1,189 @@
+"""Signing keys in PostgreSQL: sealed, one of each state, and safe against two who start or rotate at once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+import trio
+
+from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.vault import MasterKey, SealBroken, Vault
+from adapters.postgres.signing_keys import PostgresSigningKeys
+from core import signing_keys
+from core.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+
+LIFETIME = timedelta(minutes=15)
+PAIRS = [make_key_pair() for _ in range(4)]
+
+
+def states(transact: Callable[..., Any]) -> dict[str, KeyState]:
+    return {key.kid: key.state for key in transact(signing_keys.published)}
+
+
+def test_keys_come_back_as_they_were_stored(transact: Callable[..., Any], clock: SettableClock) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    keys = transact(signing_keys.published)
+
+    assert {key.kid: key for key in keys} == {
+        pair.kid: SigningKey(
+            kid=pair.kid,
+            state=state,
+            public_pem=pair.public_pem,
+            private_pem=pair.private_pem,
+            created_at=clock.now,
+        )
+        for pair, state in ((PAIRS[0], KeyState.ACTIVE), (PAIRS[1], KeyState.NEXT))
+    }
+
+
+def test_keys_are_listed_oldest_first(transact: Callable[..., Any], clock: SettableClock) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    for pair in PAIRS[2:]:
+        clock.advance(timedelta(seconds=1))
+        transact(signing_keys.rotate, pair, LIFETIME)
+
+    kids = [key.kid for key in transact(signing_keys.published)]
+
+    assert kids[2:] == [PAIRS[2].kid, PAIRS[3].kid]
+    assert set(kids[:2]) == {PAIRS[0].kid, PAIRS[1].kid}
+
+
+def test_a_private_half_is_nowhere_in_the_database_in_plain(
+    transact: Callable[..., Any], connection: Connection
+) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    rows = connection.execute("SELECT row_to_json(k)::text, private_pem_sealed FROM signing_keys k").fetchall()
+
+    assert len(rows) == 2
+    for text, sealed in rows:
+        assert "PRIVATE" not in text
+        assert b"PRIVATE" not in sealed
+
+
+def test_a_private_half_moved_to_another_key_is_refused(transact: Callable[..., Any], connection: Connection) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    connection.execute(
+        "UPDATE signing_keys SET private_pem_sealed = (SELECT private_pem_sealed FROM signing_keys WHERE kid = %s)",
+        (PAIRS[0].kid,),
+    )
+
+    with pytest.raises(SealBroken):
+        transact(signing_keys.published)
+
+
+def test_keys_cannot_be_read_without_the_master_key(transact: Callable[..., Any], connection: Connection) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    with pytest.raises(SealBroken, match="GATEHOUSE_MASTER_KEYS"):
+        PostgresSigningKeys(connection, Vault([MasterKey.generate()])).lock()
+
+
+def test_a_rotation_is_stored(transact: Callable[..., Any]) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+
+    transact(signing_keys.rotate, PAIRS[2], LIFETIME)
+
+    assert states(transact) == {
+        PAIRS[0].kid: KeyState.RETIRED,
+        PAIRS[1].kid: KeyState.ACTIVE,
+        PAIRS[2].kid: KeyState.NEXT,
+    }
+
+
+def test_a_retired_key_is_published_until_its_moment_and_not_at_it(
+    transact: Callable[..., Any], clock: SettableClock
+) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    transact(signing_keys.rotate, PAIRS[2], LIFETIME)
+
+    clock.advance(LIFETIME + RETIREMENT_MARGIN - timedelta(microseconds=1))
+    just_before = states(transact)
+    clock.advance(timedelta(microseconds=1))
+
+    assert PAIRS[0].kid in just_before
+    assert PAIRS[0].kid not in states(transact)
+
+
+def test_a_rotation_deletes_what_is_no_longer_published_and_nothing_else(
+    transact: Callable[..., Any], clock: SettableClock, connection: Connection
+) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    transact(signing_keys.rotate, PAIRS[2], LIFETIME)
+    clock.advance(LIFETIME + RETIREMENT_MARGIN)
+
+    transact(signing_keys.rotate, PAIRS[3], LIFETIME)
+
+    stored = {kid for (kid,) in connection.execute("SELECT kid FROM signing_keys")}
+    assert stored == {PAIRS[1].kid, PAIRS[2].kid, PAIRS[3].kid}
+
+
+def test_there_are_never_two_keys_that_sign(transact: Callable[..., Any], clock: SettableClock) -> None:
+    transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    second = SigningKey(
+        kid=PAIRS[2].kid,
+        state=KeyState.ACTIVE,
+        public_pem=PAIRS[2].public_pem,
+        private_pem=PAIRS[2].private_pem,
+        created_at=clock.now,
+    )
+
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        transact(lambda uow: uow.signing_keys.add(second))
+
+
+async def test_of_two_first_starts_one_gives_the_keys(database: PostgresDatabase) -> None:
+    outcomes: list[bool] = []
+
+    async def start(first: int) -> None:
+        outcomes.append(await database.transact(signing_keys.ensure, PAIRS[first], PAIRS[first + 1]))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(start, 0)
+        nursery.start_soon(start, 2)
+
+    keys = await database.read(signing_keys.published)
+    assert sorted(outcomes) == [False, True]
+    assert {key.kid for key in keys} in ({PAIRS[0].kid, PAIRS[1].kid}, {PAIRS[2].kid, PAIRS[3].kid})
+
+
+async def test_whoever_wants_to_change_the_keys_waits_for_whoever_does(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    await database.transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
+    is_waiting = (
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+
+    has_rotated = trio.Event()
+
+    def rotate_and_wait_for_another(uow: UnitOfWork) -> None:
+        signing_keys.rotate(uow, PAIRS[2], LIFETIME)
+        trio.from_thread.run_sync(has_rotated.set)
+        wait_until(lambda: connection.execute(is_waiting).fetchone() == (1,))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(database.transact, rotate_and_wait_for_another)
+        await has_rotated.wait()
+        await database.transact(signing_keys.rotate, PAIRS[3], LIFETIME)
+
+    keys = await database.read(signing_keys.published)
+    assert {key.kid: key.state for key in keys if key.state is not KeyState.RETIRED} == {
+        PAIRS[2].kid: KeyState.ACTIVE,
+        PAIRS[3].kid: KeyState.NEXT,
+    }

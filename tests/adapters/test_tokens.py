@@ -1,0 +1,384 @@
+"""Signed tokens: ours are believed while they last, and whatever else looks like one is not."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jwt.algorithms import RSAAlgorithm
+
+from adapters.crypto.key_pairs import json_web_key, make_key_pair, parse_private
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import TOKEN_CHARACTERS_MAX, JwtTokenSigner, RsaKeyRing
+from core.errors import TokenExpired, TokenInvalid
+from core.signing_keys import KeyState
+from core.tokens import SigningKeyUnknown, TokenKind
+from tests.signing_keys import signing_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    from core.signing_keys import SigningKey
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+QUARTER_HOUR = timedelta(minutes=15)
+ISSUER = "https://id.example.com"
+CLAIMS = {"sub": "0191d3c1-0000-7000-8000-000000000001", "aud": "client-1", "email": "ann@example.com"}
+
+
+ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT), signing_key(KeyState.RETIRED)
+PRIVATE = parse_private(ACTIVE.private_pem)
+
+
+def signer_with(*keys: SigningKey, issuer: str = ISSUER) -> JwtTokenSigner:
+    ring = RsaKeyRing()
+    ring.load(keys)
+    return JwtTokenSigner(ring, issuer=issuer, randomness=SystemRandomness())
+
+
+SIGNER = signer_with(ACTIVE, NEXT, RETIRED)
+
+
+def signed(claims: Mapping[str, Any] = CLAIMS, kind: TokenKind = TokenKind.ACCESS) -> str:
+    return SIGNER.sign(claims, kind=kind, lifetime=QUARTER_HOUR, now=NOW)
+
+
+def verify(token: str, *, kind: TokenKind = TokenKind.ACCESS, now: datetime = NOW) -> Mapping[str, Any]:
+    return SIGNER.verify(token, kind=kind, now=now)
+
+
+def base64url(value: bytes | str | object) -> str:
+    if not isinstance(value, bytes):
+        value = (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogatepass")
+    return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
+
+
+def forged(header: object, payload: object, key: rsa.RSAPrivateKey = PRIVATE) -> str:
+    """Write a token by hand and sign it rightly: what could only come from somebody who has the key."""
+    signing_input = f"{base64url(header)}.{base64url(payload)}"
+    signature = RSAAlgorithm(RSAAlgorithm.SHA256).sign(signing_input.encode(), key)
+    return f"{signing_input}.{base64url(signature)}"
+
+
+def header(**changes: object) -> dict[str, object]:
+    return {"alg": "RS256", "kid": ACTIVE.kid, "typ": "at+jwt", **changes}
+
+
+def payload(**changes: object) -> dict[str, object]:
+    full = {
+        **CLAIMS,
+        "iss": ISSUER,
+        "jti": "1",
+        "iat": int(NOW.timestamp()),
+        "exp": int(NOW.timestamp()) + 900,
+        **changes,
+    }
+    return {name: value for name, value in full.items() if value is not None}
+
+
+def test_a_signed_token_tells_its_claims_and_who_signed_it_when_and_for_how_long() -> None:
+    claims = verify(signed())
+
+    assert claims == {
+        **CLAIMS,
+        "iss": ISSUER,
+        "iat": int(NOW.timestamp()),
+        "exp": int(NOW.timestamp()) + 900,
+        "jti": claims["jti"],
+    }
+
+
+def test_every_token_has_an_id_of_its_own() -> None:
+    assert len({verify(signed())["jti"] for _ in range(20)}) == 20
+
+
+@pytest.mark.parametrize("kind", TokenKind)
+def test_the_header_names_algorithm_key_and_kind_and_nothing_else(kind: TokenKind) -> None:
+    token = signed(kind=kind)
+
+    assert jwt.get_unverified_header(token) == {"alg": "RS256", "kid": ACTIVE.kid, "typ": kind.value}
+
+
+def test_an_access_token_is_of_the_registered_type() -> None:
+    assert jwt.get_unverified_header(signed())["typ"] == "at+jwt"
+
+
+def test_a_relying_party_can_check_a_token_with_the_published_keys_alone() -> None:
+    published = jwt.PyJWKSet.from_dict({"keys": SIGNER.jwks()})
+    token = SIGNER.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=datetime.now(UTC))
+
+    key = published[jwt.get_unverified_header(token)["kid"]]
+    claims = jwt.decode(token, key, algorithms=["RS256"], audience="client-1", issuer=ISSUER)
+
+    assert claims["sub"] == CLAIMS["sub"]
+
+
+@pytest.mark.parametrize("claim", ["iss", "iat", "exp", "jti"])
+def test_nobody_else_may_say_what_the_signer_says(claim: str) -> None:
+    with pytest.raises(AssertionError):
+        signed({**CLAIMS, claim: "x"})
+
+
+@pytest.mark.parametrize("claim", ["sub", "aud"])
+def test_a_token_is_about_somebody_and_for_somebody(claim: str) -> None:
+    with pytest.raises(AssertionError):
+        signed({**CLAIMS, claim: ""})
+
+
+def test_a_token_is_valid_until_the_moment_it_expires_and_not_at_it() -> None:
+    token = signed()
+
+    assert verify(token, now=NOW + QUARTER_HOUR - timedelta(microseconds=1))
+    with pytest.raises(TokenExpired):
+        verify(token, now=NOW + QUARTER_HOUR)
+    with pytest.raises(TokenExpired):
+        verify(token, now=NOW + timedelta(days=1))
+
+
+@pytest.mark.parametrize("kind", TokenKind)
+@pytest.mark.parametrize("expected", TokenKind)
+def test_a_token_of_one_kind_is_refused_where_another_is_expected(kind: TokenKind, expected: TokenKind) -> None:
+    token = signed(kind=kind)
+
+    if kind is expected:
+        assert verify(token, kind=expected)
+    else:
+        with pytest.raises(TokenInvalid):
+            verify(token, kind=expected)
+
+
+def test_a_token_of_another_installation_is_refused() -> None:
+    token = signer_with(ACTIVE, issuer="https://id.example.org").sign(
+        CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW
+    )
+
+    with pytest.raises(TokenInvalid):
+        verify(token)
+
+
+def test_a_hand_made_token_that_says_what_ours_say_is_believed() -> None:
+    assert verify(forged(header(), payload()))
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        pytest.param(payload(exp=None), id="no exp"),
+        pytest.param(payload(iat=None), id="no iat"),
+        pytest.param(payload(sub=None), id="no sub"),
+        pytest.param(payload(aud=None), id="no aud"),
+        pytest.param(payload(jti=None), id="no jti"),
+        pytest.param(payload(iss=None), id="no iss"),
+        pytest.param(payload(sub=""), id="empty sub"),
+        pytest.param(payload(aud=""), id="empty aud"),
+        pytest.param(payload(aud=["client-1"]), id="a list of audiences"),
+        pytest.param(payload(aud={"client-1": True}), id="an object of audiences"),
+        pytest.param(payload(sub=7), id="a number as sub"),
+        pytest.param(payload(iss=[ISSUER]), id="a list of issuers"),
+        pytest.param(payload(iss=ISSUER + "/"), id="almost the issuer"),
+        pytest.param(payload(exp="9999999999"), id="a text as exp"),
+        pytest.param(payload(exp=True), id="true as exp"),
+        pytest.param(payload(exp=1e300), id="a fraction as exp"),
+        pytest.param(json.dumps(payload(exp=0)).replace('"exp": 0', '"exp": Infinity'), id="infinity as exp"),
+        pytest.param(json.dumps(payload(exp=0)).replace('"exp": 0', '"exp": NaN'), id="no number as exp"),
+        pytest.param([payload()], id="a list of claims"),
+        pytest.param("null", id="null"),
+        pytest.param("", id="nothing"),
+        pytest.param("{", id="half an object"),
+        pytest.param(b"\xff\xfe", id="no text"),
+        pytest.param("[" * 5000, id="deep lists"),
+        pytest.param('{"a":' * 1000, id="deep objects"),
+        pytest.param('{"exp":' + "9" * 5000 + "}", id="a huge number"),
+    ],
+)
+def test_claims_that_are_missing_or_not_what_they_should_be_are_refused(claims: object) -> None:
+    with pytest.raises(TokenInvalid):
+        verify(forged(header(), claims))
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(header(alg="none"), id="alg none"),
+        pytest.param(header(alg="None"), id="alg None"),
+        pytest.param(header(alg="HS256"), id="alg HS256"),
+        pytest.param(header(alg="RS512"), id="alg RS512"),
+        pytest.param(header(alg="PS256"), id="alg PS256"),
+        pytest.param(header(alg=None), id="alg null"),
+        pytest.param(header(alg=["RS256"]), id="a list of algs"),
+        pytest.param({"kid": ACTIVE.kid, "typ": "at+jwt"}, id="no alg"),
+        pytest.param({"alg": "RS256", "typ": "at+jwt"}, id="no kid"),
+        pytest.param({"alg": "RS256", "kid": ACTIVE.kid}, id="no typ"),
+        pytest.param(header(kid="../../../../dev/null"), id="kid is a path"),
+        pytest.param(header(kid="x' OR kid IS NOT NULL --"), id="kid is SQL"),
+        pytest.param(header(kid=""), id="kid is empty"),
+        pytest.param(header(kid=ACTIVE.kid + "\x00"), id="kid and a NUL"),
+        pytest.param(header(kid="x" * 5000), id="kid is long"),
+        pytest.param(header(kid=7), id="kid is a number"),
+        pytest.param(header(kid=None), id="kid is null"),
+        pytest.param(header(kid=[ACTIVE.kid]), id="kid is a list"),
+        pytest.param(header(kid={"kid": ACTIVE.kid}), id="kid is an object"),
+        pytest.param(header(kid="\ud800"), id="kid is half a character"),
+        pytest.param(header(kid=NEXT.kid), id="kid of another key"),
+        pytest.param(header(typ="JWT"), id="typ JWT"),
+        pytest.param(header(typ="AT+JWT"), id="typ in capitals"),
+        pytest.param(header(typ=["at+jwt"]), id="a list of typs"),
+        pytest.param(header(crit=["exp"]), id="crit"),
+        pytest.param(header(crit=[]), id="empty crit"),
+        pytest.param(header(b64=False), id="b64 false"),
+        pytest.param(header(b64=False, crit=["b64"]), id="b64 false and critical"),
+        pytest.param(header(jwk=json_web_key("x", PRIVATE.public_key())), id="a key of its own"),
+        pytest.param(header(jku="https://evil.example.com/jwks.json"), id="keys from elsewhere"),
+        pytest.param(header(x5u="https://evil.example.com/chain.pem"), id="a chain from elsewhere"),
+        pytest.param(header(zip="DEF"), id="compressed"),
+        pytest.param(header(cty="JWT"), id="nested"),
+        pytest.param([], id="a list"),
+        pytest.param("null", id="null"),
+        pytest.param("", id="nothing"),
+        pytest.param('"text"', id="a text"),
+        pytest.param(b"\xff\xfe", id="no UTF-8"),
+        pytest.param("[" * 3000, id="deep lists"),
+        pytest.param('{"a":' * 500, id="deep objects"),
+        pytest.param('{"kid":' + "9" * 4500 + "}", id="a huge number"),
+    ],
+)
+def test_a_header_that_is_not_exactly_ours_is_refused(head: object) -> None:
+    with pytest.raises(TokenInvalid):
+        verify(forged(head, payload()))
+
+
+def test_a_token_without_a_signature_is_refused() -> None:
+    unsigned = f"{base64url(header(alg='none'))}.{base64url(payload())}."
+
+    with pytest.raises(TokenInvalid):
+        verify(unsigned)
+
+
+@pytest.mark.parametrize("alg", ["HS256", "RS256"])
+@pytest.mark.parametrize("secret", [ACTIVE.public_pem, ACTIVE.public_pem.strip()])
+def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused(alg: str, secret: str) -> None:
+    signing_input = f"{base64url(header(alg=alg))}.{base64url(payload())}"
+    signature = hmac.new(secret.encode(), signing_input.encode(), hashlib.sha256).digest()
+
+    with pytest.raises(TokenInvalid):
+        verify(f"{signing_input}.{base64url(signature)}")
+
+
+def test_a_token_signed_with_a_strangers_key_is_refused() -> None:
+    strangers = parse_private(make_key_pair().private_pem)
+
+    with pytest.raises(TokenInvalid):
+        verify(forged(header(), payload(), strangers))
+
+
+def test_other_claims_under_a_right_signature_are_refused() -> None:
+    head, _, signature = signed().split(".")
+
+    with pytest.raises(TokenInvalid):
+        verify(f"{head}.{base64url(payload(is_platform_owner=True))}.{signature}")
+
+
+TOKEN = signed()
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+@given(position=st.integers(0, len(TOKEN) - 1), character=st.sampled_from(ALPHABET + "+/=. \n\x00é"))
+def test_a_token_with_any_character_changed_is_refused(position: int, character: str) -> None:
+    altered = TOKEN[:position] + character + TOKEN[position + 1 :]
+
+    if altered == TOKEN:
+        assert verify(altered)
+    else:
+        with pytest.raises(TokenInvalid):
+            verify(altered)
+
+
+@pytest.mark.parametrize("character", ALPHABET)
+def test_a_token_with_another_last_character_is_refused(character: str) -> None:
+    # A signature leaves four bits of its last character unused, so a lenient reader takes sixteen characters for one.
+    altered = TOKEN[:-1] + character
+
+    if altered != TOKEN:
+        with pytest.raises(TokenInvalid):
+            verify(altered)
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        pytest.param(TOKEN + "=", id="padded"),
+        pytest.param(TOKEN + "==", id="padded fully"),
+        pytest.param(TOKEN + "\n", id="a new line"),
+        pytest.param(" " + TOKEN, id="a blank"),
+        pytest.param(TOKEN + ".", id="another part"),
+        pytest.param("." + TOKEN, id="a part before"),
+        pytest.param(TOKEN.rpartition(".")[0], id="two parts"),
+        pytest.param(TOKEN.rpartition(".")[0] + ".", id="an empty signature"),
+        pytest.param(TOKEN[:-4], id="cut"),
+        pytest.param(TOKEN + TOKEN, id="twice"),
+        pytest.param("", id="empty"),
+        pytest.param("..", id="empty parts"),
+        pytest.param("a.b.c", id="letters"),
+        pytest.param("\ud800.\udfff.\ud800", id="half characters"),
+        pytest.param(TOKEN + "\ud800", id="half a character behind it"),
+        pytest.param(TOKEN[0] + "\u200b" + TOKEN[1:], id="an invisible character"),
+    ],
+)
+def test_a_token_that_is_written_differently_is_refused(altered: str) -> None:
+    with pytest.raises(TokenInvalid):
+        verify(altered)
+
+
+@given(st.text(st.characters(), max_size=300))
+def test_no_text_whatever_does_more_than_to_be_refused(text: str) -> None:
+    with pytest.raises(TokenInvalid):
+        verify(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10) | st.just(ACTIVE.kid),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(head=json_values | st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "b64"]), json_values))
+def test_no_header_whatever_does_more_than_to_be_refused(head: object) -> None:
+    with pytest.raises(TokenInvalid):
+        verify(f"{base64url(head)}.{base64url(payload())}.{base64url(b'x')}")
+
+
+def test_a_token_over_the_maximum_length_is_not_looked_into() -> None:
+    fits = signed({**CLAIMS, "padding": "x" * 4000})
+    too_long = signed({**CLAIMS, "padding": "x" * TOKEN_CHARACTERS_MAX})
+
+    assert len(fits) <= TOKEN_CHARACTERS_MAX < len(too_long)
+    assert verify(fits)
+    with pytest.raises(TokenInvalid):
+        verify(too_long)
+
+
+def test_a_token_of_an_unknown_key_says_that_a_second_look_may_help() -> None:
+    token = signer_with(signing_key(KeyState.ACTIVE)).sign(
+        CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW
+    )
+
+    with pytest.raises(SigningKeyUnknown):
+        verify(token)
+
+
+def test_a_header_that_is_not_ours_does_not_ask_for_a_second_look() -> None:
+    with pytest.raises(TokenInvalid) as refusal:
+        verify(forged(header(kid="unknown", alg="none"), payload()))
+
+    assert not isinstance(refusal.value, SigningKeyUnknown)

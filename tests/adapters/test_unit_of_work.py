@@ -1,0 +1,203 @@
+"""The unit of work: what a change leaves besides itself is committed with it or not at all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from core import mail
+from core.audit import AuditAction
+from core.callers import Origin
+from core.errors import DatabaseFailed, NotFound
+from core.events import EventType
+from core.mail import MailTemplate
+from core.secrets import Secret
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+    from tests.doorbells import RecordedDoorbells
+
+SERVICE = UUID("00000000-0000-7000-8000-00000000005e")
+ACTOR = UUID("00000000-0000-7000-8000-0000000000ac")
+
+
+@pytest.fixture
+def organization(connection: Connection, clock: SettableClock) -> UUID:
+    """An organization."""
+    row = connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %s, 'acme', 'Acme', 'active', id, %s, %s FROM tiers WHERE name = 'free'
+        RETURNING id
+        """,
+        (uuid4(), clock.now, clock.now),
+    ).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def create_service(uow: UnitOfWork, organization: UUID, **details: Any) -> None:
+    """Leave everything that a change can leave."""
+    uow.audit(
+        AuditAction.SERVICE_CREATED, SERVICE, organization_id=organization, actor_user_id=ACTOR, success=True, **details
+    )
+    uow.publish(
+        EventType.SERVICE_CREATED,
+        organization_id=organization,
+        actor_user_id=ACTOR,
+        actor_email="ada@example.org",
+        **details,
+    )
+    mail.send(uow, "ada@example.org", MailTemplate.TEST, organization_id=organization)
+
+
+def count(connection: Connection) -> list[int]:
+    row = connection.execute(
+        "SELECT (SELECT count(*) FROM audit_entries), (SELECT count(*) FROM events), (SELECT count(*) FROM mails)"
+    ).fetchone()
+    assert row is not None
+    return list(row)
+
+
+async def test_audit_event_and_mail_are_committed_with_the_change_and_then_announced(
+    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
+) -> None:
+    await database.transact(create_service, organization)
+
+    assert count(connection) == [1, 1, 1]
+    assert set(doorbells.rung) == {Bell.EVENTS, Bell.MAIL}
+
+
+async def test_audit_event_and_mail_vanish_with_the_change(
+    database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
+) -> None:
+    def use_case(uow: UnitOfWork) -> None:
+        create_service(uow, organization)
+        raise NotFound
+
+    with pytest.raises(NotFound):
+        await database.transact(use_case)
+
+    assert count(connection) == [0, 0, 0]
+    assert doorbells.rung == []
+
+
+async def test_an_audit_entry_says_who_did_what_to_what_from_where(
+    database: PostgresDatabase, connection: Connection, clock: SettableClock, organization: UUID
+) -> None:
+    origin = Origin(request_id="r1", ip_address="192.0.2.1", user_agent="Firefox")
+
+    await database.on_behalf_of(origin).transact(create_service, organization, service_name="Shop")
+
+    entry = connection.execute(
+        """
+        SELECT organization_id, actor_user_id, action, target_type, target_id, ip_address, user_agent, success, details,
+               created_at
+        FROM   audit_entries
+        """
+    ).fetchone()
+    assert entry == (
+        organization,
+        ACTOR,
+        "service.created",
+        "service",
+        str(SERVICE),
+        "192.0.2.1",
+        "Firefox",
+        True,
+        {"service_name": "Shop"},
+        clock.now,
+    )
+
+
+def test_an_event_says_what_happened_to_whom(
+    transact: Callable[..., Any], connection: Connection, clock: SettableClock, organization: UUID
+) -> None:
+    transact(create_service, organization, service_name="Shop")
+
+    event = connection.execute(
+        "SELECT type, organization_id, actor_user_id, actor_email, data, occurred_at FROM events"
+    ).fetchone()
+    assert event == (
+        "service.created",
+        organization,
+        ACTOR,
+        "ada@example.org",
+        {"service_name": "Shop"},
+        clock.now,
+    )
+
+
+def test_events_of_one_time_keep_their_order(transact: Callable[..., Any], connection: Connection) -> None:
+    def use_case(uow: UnitOfWork) -> None:
+        for number in range(100):
+            uow.publish(EventType.USER_LOGOUT, number=number)
+
+    transact(use_case)
+
+    assert [data["number"] for (data,) in connection.execute("SELECT data FROM events ORDER BY id")] == list(range(100))
+
+
+def test_time_stands_still_within_a_transaction(transact: Callable[..., Any], clock: SettableClock) -> None:
+    def use_case(uow: UnitOfWork) -> bool:
+        before = uow.now
+        clock.advance(timedelta(hours=1))
+        return uow.now == before
+
+    assert transact(use_case)
+
+
+def test_every_transaction_has_its_own_time(transact: Callable[..., Any], clock: SettableClock) -> None:
+    before = transact(lambda uow: uow.now)
+    clock.advance(timedelta(hours=1))
+
+    assert transact(lambda uow: uow.now) - before == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("leave", ["audit", "publish"])
+def test_a_secret_is_never_written_into_the_log_or_an_event(
+    transact: Callable[..., Any], connection: Connection, organization: UUID, leave: str
+) -> None:
+    what = {"audit": (AuditAction.SERVICE_CREATED, SERVICE), "publish": (EventType.SERVICE_CREATED,)}[leave]
+
+    def use_case(uow: UnitOfWork) -> None:
+        getattr(uow, leave)(*what, organization_id=organization, nested=[{"client_secret": Secret("s3cret")}])
+
+    with pytest.raises(TypeError):
+        transact(use_case)
+
+    assert count(connection) == [0, 0, 0]
+
+
+async def test_a_change_whose_audit_entry_cannot_be_written_does_not_happen(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    with pytest.raises(DatabaseFailed):
+        await database.transact(create_service, uuid4())
+
+    assert count(connection) == [0, 0, 0]
+
+
+def test_what_belongs_to_an_organization_goes_with_it(
+    transact: Callable[..., Any], connection: Connection, organization: UUID
+) -> None:
+    transact(create_service, organization)
+
+    connection.execute("DELETE FROM organizations WHERE id = %s", (organization,))
+
+    assert count(connection) == [0, 0, 0]
+
+
+def test_the_database_knows_no_other_status_of_an_organization(connection: Connection, organization: UUID) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        connection.execute("UPDATE organizations SET status = 'sleeping' WHERE id = %s", (organization,))

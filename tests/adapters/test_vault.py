@@ -1,0 +1,203 @@
+"""The vault: what is sealed opens again in its own place, and nothing else does."""
+
+from __future__ import annotations
+
+import base64
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.crypto.vault import MasterKey, MasterKeysInvalid, SealBroken, Vault, parse_master_keys
+from core.secrets import Secret
+
+OLD_KEY = MasterKey(bytes(range(32)))
+NEW_KEY = MasterKey(bytes(range(32, 64)))
+STRANGE_KEY = MasterKey(bytes(range(64, 96)))
+ROW = UUID("0191d3c1-0000-7000-8000-000000000001")
+
+names = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@given(plaintext=st.binary(max_size=200), table=names, column=names, row=names | st.uuids())
+def test_what_is_sealed_opens(plaintext: bytes, table: str, column: str, row: UUID | str) -> None:
+    vault = Vault([NEW_KEY])
+
+    sealed = vault.seal(plaintext, table=table, column=column, row=row)
+
+    assert vault.open(sealed, table=table, column=column, row=row) == plaintext
+
+
+@given(data=st.data())
+def test_any_flipped_bit_is_refused(data: st.DataObject) -> None:
+    vault = Vault([NEW_KEY, OLD_KEY])
+    sealed = bytearray(vault.seal(b"a secret", table="users", column="totp", row=ROW))
+    bit = data.draw(st.integers(0, len(sealed) * 8 - 1))
+
+    sealed[bit // 8] ^= 1 << bit % 8
+
+    with pytest.raises(SealBroken):
+        vault.open(bytes(sealed), table="users", column="totp", row=ROW)
+
+
+@given(length=st.integers(0, 8 + 1 + 12 + 16 + 7))
+def test_a_value_that_was_cut_is_refused(length: int) -> None:
+    vault = Vault([NEW_KEY])
+    sealed = vault.seal(b"a secret", table="users", column="totp", row=ROW)
+
+    with pytest.raises(SealBroken):
+        vault.open(sealed[:length], table="users", column="totp", row=ROW)
+
+
+@given(here=st.tuples(names, names, names), there=st.tuples(names, names, names))
+def test_a_value_moved_to_another_place_is_refused(here: tuple[str, str, str], there: tuple[str, str, str]) -> None:
+    vault = Vault([NEW_KEY])
+    sealed = vault.seal(b"a secret", table=here[0], column=here[1], row=here[2])
+
+    if here == there:
+        assert vault.open(sealed, table=there[0], column=there[1], row=there[2]) == b"a secret"
+    else:
+        with pytest.raises(SealBroken):
+            vault.open(sealed, table=there[0], column=there[1], row=there[2])
+
+
+@pytest.mark.parametrize(
+    "there", [("ab", "c", "d"), ("a", "b", "cd"), ("a", "bc", ""), ("", "abc", "d"), ("b", "a", "cd")]
+)
+def test_names_that_read_the_same_in_a_row_are_not_the_same_place(there: tuple[str, str, str]) -> None:
+    vault = Vault([NEW_KEY])
+    sealed = vault.seal(b"a secret", table="a", column="bc", row="d")
+
+    with pytest.raises(SealBroken):
+        vault.open(sealed, table=there[0], column=there[1], row=there[2])
+
+
+def test_a_row_is_the_same_by_its_id_and_by_the_text_of_its_id() -> None:
+    vault = Vault([NEW_KEY])
+
+    sealed = vault.seal(b"a secret", table="users", column="totp", row=ROW)
+
+    assert vault.open(sealed, table="users", column="totp", row=str(ROW)) == b"a secret"
+
+
+def test_the_first_key_seals_and_every_key_opens() -> None:
+    before = Vault([OLD_KEY])
+    after = Vault([NEW_KEY, OLD_KEY])
+
+    of_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
+    of_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
+
+    assert after.open(of_before, table="users", column="totp", row=ROW) == b"a secret"
+    assert Vault([NEW_KEY]).open(of_after, table="users", column="totp", row=ROW) == b"a secret"
+
+
+def test_only_what_another_key_sealed_needs_to_be_wrapped_again() -> None:
+    before = Vault([OLD_KEY])
+    after = Vault([NEW_KEY, OLD_KEY])
+
+    of_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
+    of_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
+
+    assert after.needs_rewrap(of_before)
+    assert not after.needs_rewrap(of_after)
+    assert of_after.startswith(after.current_mark)
+
+
+def test_a_key_that_is_not_in_the_list_is_named_in_the_error_by_its_id() -> None:
+    sealed = Vault([STRANGE_KEY]).seal(b"a secret", table="users", column="totp", row=ROW)
+
+    with pytest.raises(SealBroken) as refusal:
+        Vault([NEW_KEY, OLD_KEY]).open(sealed, table="users", column="totp", row=ROW)
+
+    assert STRANGE_KEY.id.hex() in str(refusal.value)
+    assert f"users.totp of {ROW}" in str(refusal.value)
+
+
+def test_the_same_secret_is_never_sealed_the_same_way_twice() -> None:
+    vault = Vault([NEW_KEY])
+
+    sealed = {vault.seal(b"a secret", table="users", column="totp", row=ROW) for _ in range(100)}
+
+    assert len({value[9:21] for value in sealed}) == 100
+
+
+def test_a_value_sealed_by_an_earlier_version_still_opens() -> None:
+    stored = bytes.fromhex(
+        "019fec9e913cdbe23ee1bb3aaa18849060b355174ed51c3288614a0e59276137288ed72c880667912d9091b809657d69accee242"
+    )
+
+    secret = Vault([OLD_KEY]).open(stored, table="users", column="totp", row=ROW)
+
+    assert secret == b"stored long ago"
+
+
+def test_a_vault_without_a_key_is_refused() -> None:
+    with pytest.raises(MasterKeysInvalid):
+        Vault([])
+
+
+@pytest.mark.parametrize("length", [0, 16, 24, 31, 33])
+def test_a_key_of_another_length_is_refused(length: int) -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        MasterKey(bytes(length))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        base64.b64encode(b"\xfb\xff" * 16).decode(),
+        base64.urlsafe_b64encode(b"\xfb\xff" * 16).decode(),
+        base64.urlsafe_b64encode(b"\xfb\xff" * 16).decode().rstrip("="),
+        f"  {base64.b64encode(bytes(range(251, 256)) * 6 + b'--').decode()}\n",
+    ],
+)
+def test_a_key_is_read_in_either_alphabet_with_or_without_padding(text: str) -> None:
+    (key,) = parse_master_keys(Secret(text))
+
+    assert len(key.value) == 32
+
+
+def test_the_list_of_keys_keeps_its_order() -> None:
+    setting = Secret(f"{NEW_KEY.encoded()}, {OLD_KEY.encoded()}")
+
+    assert parse_master_keys(setting) == (NEW_KEY, OLD_KEY)
+
+
+def test_a_generated_key_can_be_set_as_it_is_written() -> None:
+    key = MasterKey.generate()
+
+    assert parse_master_keys(Secret(key.encoded())) == (key,)
+    assert key != MasterKey.generate()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "not base64!", "c2hvcnQ=", base64.b64encode(bytes(33)).decode(), "ключ", "=" * 44, NEW_KEY.encoded() + "A"],
+)
+def test_a_wrong_key_is_named_by_its_position_and_never_shown(wrong: str) -> None:
+    setting = Secret(f"{NEW_KEY.encoded()},{wrong}")
+
+    with pytest.raises(MasterKeysInvalid, match=r"^Master key 2 ") as refusal:
+        parse_master_keys(setting)
+
+    assert not wrong or wrong not in str(refusal.value)
+    assert refusal.value.__cause__ is None
+
+
+def test_the_same_key_twice_is_refused() -> None:
+    setting = Secret(",".join(key.encoded() for key in (NEW_KEY, OLD_KEY, NEW_KEY)))
+
+    with pytest.raises(MasterKeysInvalid, match=r"^Master key 3 is the same as master key 1\.$"):
+        parse_master_keys(setting)
+
+
+def test_nothing_that_is_printed_shows_a_key() -> None:
+    vault = Vault([NEW_KEY, OLD_KEY])
+
+    printed = f"{vault!r} {vault} {NEW_KEY!r} {NEW_KEY}"
+
+    for key in (NEW_KEY, OLD_KEY):
+        assert key.encoded() not in printed
+        assert key.value.hex() not in printed
+        assert repr(key.value) not in printed

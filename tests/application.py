@@ -1,0 +1,206 @@
+"""The whole application for tests: every port connected to a database of the test's own, and a client to speak to it.
+
+`house` is what handlers find; a test that wants another one makes it with `dataclasses.replace` and hands it to
+`serving`. `client` speaks to all routes of the house, those of development mode included.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.prometheus import PrometheusMetrics
+from core import signing_keys
+from entrypoints import capabilities
+from entrypoints.house import House
+from entrypoints.http.application import Application
+from entrypoints.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.signing_keys import KeyPair
+    from entrypoints.http.routes import Route
+    from ports.actors import ActorReport, Actors
+    from ports.clock import Clock
+    from ports.database import Database
+    from ports.tokens import KeyRing
+    from tests.clock import SettableClock
+
+VERSION = "1.2.3"
+PORT = 50_000
+CHEAP = Argon2Cost(memory_kib=8, passes=1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the application answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.content)
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.content.decode()
+
+
+@dataclass(frozen=True)
+class Client:
+    """Sends requests to an application, without a network between them."""
+
+    application: Application
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        token: str | None = None,
+        address: str = "127.0.0.1",
+    ) -> Answer:
+        """Send a request from that address: `body` as JSON or `data` as it is, `token` as its bearer."""
+        sent = dict(headers or {})
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        response = await self.application.test_client().open(  # pyright: ignore[reportCallIssue] - `json` has a default
+            path, method=method, data=data, headers=sent, scope_base={"client": (address, PORT)}
+        )
+        content = await response.get_data(as_text=False)
+        return Answer(status=response.status_code, headers=response.headers, content=bytes(content))
+
+    async def get(self, path: str, **options: Any) -> Answer:
+        """Send a GET."""
+        return await self.request("GET", path, **options)
+
+    async def post(self, path: str, **options: Any) -> Answer:
+        """Send a POST."""
+        return await self.request("POST", path, **options)
+
+    async def put(self, path: str, **options: Any) -> Answer:
+        """Send a PUT."""
+        return await self.request("PUT", path, **options)
+
+    async def patch(self, path: str, **options: Any) -> Answer:
+        """Send a PATCH."""
+        return await self.request("PATCH", path, **options)
+
+    async def delete(self, path: str, **options: Any) -> Answer:
+        """Send a DELETE."""
+        return await self.request("DELETE", path, **options)
+
+
+@dataclass
+class ReportedActors:
+    """The port `Actors` for tests: reports what the test says."""
+
+    told: list[ActorReport] = field(default_factory=list)
+
+    def reports(self) -> list[ActorReport]:
+        """Report it."""
+        return self.told
+
+
+@dataclass(frozen=True)
+class PromptKeyRefresh:
+    """The port `KeyRefresh` for tests: looks at once instead of asking an actor to."""
+
+    database: Database
+    ring: KeyRing
+
+    async def catch_up(self) -> None:
+        """Read the stored keys."""
+        self.ring.load(await self.database.read(signing_keys.published))
+
+
+def serving(house: House, routes: Iterable[Route] | None = None) -> Client:
+    """Give a client of an application of this house, with all routes or with these."""
+    return Client(Application(house, capabilities.routes(is_development=True) if routes is None else routes))
+
+
+@pytest.fixture(scope="session")
+def key_pairs() -> tuple[KeyPair, KeyPair]:
+    """Two key pairs, made once, because that takes a while."""
+    return make_key_pair(), make_key_pair()
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """The default settings, in development mode."""
+    return Settings(dev=True)
+
+
+@pytest.fixture
+def actors() -> ReportedActors:
+    """Actors that the test speaks for."""
+    return ReportedActors()
+
+
+@pytest.fixture
+async def house(
+    database: PostgresDatabase,
+    clock: SettableClock,
+    settings: Settings,
+    actors: ReportedActors,
+    key_pairs: tuple[KeyPair, KeyPair],
+) -> House:
+    """A connected house with signing keys."""
+    return await connected_house(database, clock, settings, actors, key_pairs)
+
+
+@pytest.fixture
+def application(house: House) -> Application:
+    """The application with every route of the house."""
+    return Application(house, capabilities.routes(is_development=True))
+
+
+@pytest.fixture
+def client(application: Application) -> Client:
+    """A client of the application."""
+    return Client(application)
+
+
+async def connected_house(
+    database: PostgresDatabase,
+    clock: Clock,
+    settings: Settings,
+    actors: Actors,
+    key_pairs: tuple[KeyPair, KeyPair],
+) -> House:
+    """Connect a house as `main.py` does, as far as requests can tell."""
+    ring = RsaKeyRing()
+    await database.transact(signing_keys.ensure, *key_pairs)
+    ring.load(await database.read(signing_keys.published))
+    return House(
+        settings=settings,
+        version=VERSION,
+        clock=clock,
+        database=database,
+        metrics=PrometheusMetrics(version=VERSION),
+        actors=actors,
+        tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
+        key_refresh=PromptKeyRefresh(database, ring),
+        passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        mail_renderer=JinjaMailRenderer(base_url=settings.base_url),
+    )

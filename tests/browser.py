@@ -1,0 +1,139 @@
+"""A Chromium, and a running server for it to look at.
+
+The server runs in a thread of its own, because Playwright's simple interface wants the main one; it is the real server
+on a real port, connected as `tests/application.py` connects it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from dataclasses import dataclass, field
+from queue import Queue
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+from playwright.sync_api import sync_playwright
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.pool import Pool
+from adapters.postgres.unit_of_work import Tools
+from entrypoints.http.application import Application
+from entrypoints.server import Server, listen
+from entrypoints.settings import Bind, Settings
+from tests.application import ReportedActors, connected_house
+from tests.clock import SettableClock
+from tests.doorbells import RecordedDoorbells
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+    from core.signing_keys import KeyPair
+    from entrypoints.http.routes import Route
+
+    Prepare = Callable[[PostgresDatabase], Awaitable[None]]
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+START_SECONDS_MAX = 20.0
+IN_FLIGHT_SECONDS_MAX = 1.0
+ACTION_MILLISECONDS_MAX = 10_000.0
+CONNECTIONS_MAX = 2
+
+
+class Site:
+    """A server of its own that runs in a thread until it is closed."""
+
+    def __init__(
+        self, routes: Sequence[Route], database_url: str, keys: tuple[KeyPair, KeyPair], *, prepare: Prepare
+    ) -> None:
+        self._routes = routes
+        self._database_url = database_url
+        self._keys = keys
+        self._prepare = prepare
+        self._listener = listen(Bind("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._stopping = trio.Event()
+        self._started: Queue[trio.lowlevel.TrioToken | None] = Queue()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        self._token = self._started.get(timeout=START_SECONDS_MAX)
+        assert self._token is not None, "the server did not start"
+
+    def close(self) -> None:
+        """Stop the server."""
+        trio.from_thread.run_sync(self._stopping.set, trio_token=self._token)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._serve)
+        finally:
+            # Whoever waits for the start learns that there will be none.
+            self._started.put(None)
+
+    async def _serve(self) -> None:
+        settings = Settings(dev=True, rate_limits=False, base_url=self.url)
+        tools = Tools(clock=SettableClock(), randomness=SystemRandomness(), vault=Vault([MasterKey.generate()]))
+        pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
+        pool.open()
+        database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
+        await self._prepare(database)
+        house = await connected_house(database, tools.clock, settings, ReportedActors(), self._keys)
+        self._started.put(trio.lowlevel.current_trio_token())
+        await Server(Application(house, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(self._stopping)
+        await trio.to_thread.run_sync(pool.close)
+
+
+@dataclass
+class Watched:
+    """A page, and what went wrong and where it asked while it was looked at."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser for the whole run."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium in the path")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
+    """Open pages whose console and requests are written down; the options are those of a browser context."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(**options: Any) -> Watched:
+        context = chromium.new_context(**options)
+        context.set_default_timeout(ACTION_MILLISECONDS_MAX)
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        watched.page.on("console", lambda message: watched.problems.append(message.text))
+        watched.page.on("pageerror", lambda error: watched.problems.append(str(error)))
+        watched.page.on("requestfailed", lambda request: watched.problems.append(request.url))
+        watched.page.on("request", lambda request: watched.requests.append(request.url))
+        return watched
+
+    yield open_page
+    for context in contexts:
+        context.close()

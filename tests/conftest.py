@@ -1,0 +1,129 @@
+"""What tests are given: a database of their own, the tools of a unit of work, and clocks that obey.
+
+`database` is the real thing, for tests of what waits and of whole flows. `transact` runs a use case in a transaction
+without an event loop, for tests of SQL. Both have `clock`, which stands still until the test moves it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import hypothesis
+import psycopg
+import pytest
+import trio
+from trio.testing import MockClock
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.pool import Pool
+from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
+from core.callers import BACKGROUND
+from tests.clock import SettableClock
+from tests.doorbells import RecordedDoorbells
+from tests.postgres import Databases, running_postgres
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from adapters.postgres.pool import Connection
+
+# Real seconds of stillness after which virtual time jumps. Longer than a transaction, because to Trio a task that waits
+# for a thread is as still as one that sleeps; the fixture that pytest-trio brings jumps at once.
+AUTOJUMP_SECONDS = 0.02
+CONNECTIONS_MAX = 4
+
+hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("gatehouse")
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """The PostgreSQL of this test run; `GATEHOUSE_TEST_DATABASE_URL` names another one to test on."""
+    given = os.environ.get("GATEHOUSE_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    with running_postgres() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def databases(postgres_url: str) -> Iterator[Databases]:
+    """The maker of fresh databases."""
+    databases = Databases(postgres_url)
+    yield databases
+    databases.close()
+
+
+@pytest.fixture
+def database_url(databases: Databases) -> Iterator[str]:
+    """A freshly migrated database of its own."""
+    with databases.migrated() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database_url(databases: Databases) -> Iterator[str]:
+    """A database of its own without a schema."""
+    with databases.empty() as url:
+        yield url
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    """A clock that the test moves."""
+    return SettableClock()
+
+
+@pytest.fixture
+def vault() -> Vault:
+    """A vault with a key of its own."""
+    return Vault([MasterKey.generate()])
+
+
+@pytest.fixture
+def tools(clock: SettableClock, vault: Vault) -> Tools:
+    """What a unit of work needs besides a connection."""
+    return Tools(clock=clock, randomness=SystemRandomness(), vault=vault)
+
+
+@pytest.fixture
+def doorbells() -> RecordedDoorbells:
+    """Doorbells that remember."""
+    return RecordedDoorbells()
+
+
+@pytest.fixture
+async def database(database_url: str, tools: Tools, doorbells: RecordedDoorbells) -> AsyncIterator[PostgresDatabase]:
+    """A database as the application sees it."""
+    pool = Pool(database_url, connections_max=CONNECTIONS_MAX)
+    pool.open()
+    yield PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+    await trio.to_thread.run_sync(pool.close)
+
+
+@pytest.fixture
+def connection(database_url: str) -> Iterator[Connection]:
+    """A connection to the test's database, for looking behind the ports."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def transact(connection: Connection, tools: Tools) -> Callable[..., Any]:
+    """Runs a use case in a transaction, at once: committed when it returns, rolled back when it raises."""
+
+    def transact(use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        with connection.transaction():
+            return use_case(PostgresUnitOfWork(connection, BACKGROUND, tools), *args, **kwargs)
+
+    return transact
+
+
+@pytest.fixture
+def autojump_clock() -> MockClock:
+    """Virtual time that passes at once when everybody waits for it."""
+    return MockClock(autojump_threshold=AUTOJUMP_SECONDS)

@@ -1,0 +1,91 @@
+"""The audit vocabulary is exactly the documented one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core.audit import AuditAction, AuditEntry, TargetType
+from core.secrets import Secret
+
+# Operations 6.3: the actions of each category with their target type.
+DOCUMENTED = {
+    "user": {
+        "user.invited",
+        "user.joined",
+        "user.removed",
+        "user.role_updated",
+        "user.anonymized",
+        "security.mfa.enabled",
+        "security.mfa.disabled",
+        "security.password.changed",
+    },
+    "service": {"service.created", "service.updated", "service.deleted", "service.oauth_credentials.updated"},
+    "organization": {
+        "organization.updated",
+        "organization.smtp.configured",
+        "organization.smtp.removed",
+        "domain.set",
+        "domain.verified",
+        "domain.deleted",
+        "branding.updated",
+    },
+    "plan": {"plan.created", "plan.updated", "plan.deleted"},
+    "subscription": {"subscription.created", "subscription.updated", "subscription.canceled"},
+    "invitation": {"invitation.accepted", "invitation.declined", "invitation.expired", "invitation.revoked"},
+    "api_key": {"api_key.created", "api_key.deleted"},
+}
+
+
+def entry(**details: Any) -> AuditEntry:
+    return AuditEntry(
+        id=UUID(int=1),
+        organization_id=UUID(int=2),
+        actor_user_id=None,
+        action=AuditAction.SERVICE_CREATED,
+        target_id="3",
+        ip_address=None,
+        user_agent=None,
+        success=True,
+        details=details,
+        created_at=datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC),
+    )
+
+
+def test_the_actions_are_the_documented_ones_with_their_targets() -> None:
+    recorded: dict[str, set[str]] = {}
+    for action in AuditAction:
+        recorded.setdefault(action.target_type.value, set()).add(action.value)
+
+    assert recorded == DOCUMENTED
+
+
+def test_the_target_types_are_the_documented_ones() -> None:
+    documented = {
+        "user",
+        "service",
+        "organization",
+        "plan",
+        "subscription",
+        "invitation",
+        "api_key",
+        "domain",
+        "branding",
+    }
+
+    assert {kind.value for kind in TargetType} == documented
+
+
+@pytest.mark.parametrize("action", AuditAction)
+def test_an_action_is_named_as_it_is_written(action: AuditAction) -> None:
+    assert action.name == action.value.replace(".", "_").upper()
+    assert AuditAction(action.value) is action
+
+
+def test_an_entry_has_no_secret() -> None:
+    assert entry(service_name="Shop").details == {"service_name": "Shop"}
+    with pytest.raises(AssertionError):
+        entry(client_secret=Secret("s3cret"))

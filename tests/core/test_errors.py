@@ -1,0 +1,114 @@
+"""Refusals: the table of codes is the documented one, and every refusal has its place in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.errors import (
+    BadRequest,
+    ErrorCode,
+    FieldProblem,
+    MethodNotAllowed,
+    NotFound,
+    RateLimitExceeded,
+    Refusal,
+    RefusedForNow,
+    ServiceUnavailable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Operations 7, then decisions 1.3, then what HTTP needs besides.
+DOCUMENTED = {
+    "BAD_REQUEST": 400,
+    "UNAUTHORIZED": 401,
+    "TOKEN_EXPIRED": 401,
+    "JWT_ERROR": 401,
+    "FORBIDDEN": 403,
+    "ORGANIZATION_NOT_ACTIVE": 403,
+    "NOT_FOUND": 404,
+    "SERVICE_LIMIT_EXCEEDED": 400,
+    "TEAM_LIMIT_EXCEEDED": 400,
+    "INVITATION_EXPIRED": 400,
+    "DEVICE_CODE_EXPIRED": 400,
+    "DEVICE_CODE_PENDING": 400,
+    "RATE_LIMIT_EXCEEDED": 429,
+    "INTERNAL_SERVER_ERROR": 500,
+    "DATABASE_ERROR": 500,
+    "OAUTH_ERROR": 500,
+    "BILLING_ERROR": 500,
+    "AUDIT_ERROR": 500,
+    "CONFLICT": 409,
+    "PAYLOAD_TOO_LARGE": 413,
+    "UNSUPPORTED_MEDIA_TYPE": 415,
+    "METHOD_NOT_ALLOWED": 405,
+    "SERVICE_UNAVAILABLE": 503,
+    "FEATURE_NOT_AVAILABLE_IN_TIER": 403,
+    "SSO_REQUIRED": 403,
+    "REAUTH_REQUIRED": 409,
+    "REQUEST_TIMEOUT": 408,
+    "NOT_IMPLEMENTED": 501,
+}
+
+
+def refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
+    """List the refusals of the core, those that only gather others excepted."""
+    for subclass in kind.__subclasses__():
+        if subclass.__module__ == "core.errors":
+            if hasattr(subclass, "code"):
+                yield subclass
+            yield from refusals(subclass)
+
+
+def make(kind: type[Refusal]) -> Refusal:
+    if issubclass(kind, RefusedForNow):
+        return kind(retry_after_seconds=3)
+    if issubclass(kind, MethodNotAllowed):
+        return kind(("GET", "HEAD"))
+    return kind()
+
+
+def test_the_codes_are_the_documented_ones_with_their_statuses() -> None:
+    assert {code.name: code.status for code in ErrorCode} == DOCUMENTED
+
+
+def test_every_code_says_what_it_means() -> None:
+    meanings = [code.meaning for code in ErrorCode]
+
+    assert all(meaning.endswith(".") for meaning in meanings)
+    assert len(set(meanings)) == len(meanings)
+
+
+@pytest.mark.parametrize("kind", list(refusals()), ids=lambda kind: kind.__name__)
+def test_every_refusal_has_a_code_and_a_sentence_for_a_person(kind: type[Refusal]) -> None:
+    refusal = make(kind)
+
+    assert refusal.code in ErrorCode
+    assert refusal.message.endswith(".")
+    assert str(refusal) == refusal.message
+
+
+def test_a_refusal_can_say_it_in_other_words() -> None:
+    assert NotFound("There is no such invitation.").message == "There is no such invitation."
+
+
+def test_a_wrong_field_is_named_in_the_message_and_in_the_details() -> None:
+    refusal = BadRequest.of_field("email", "This is not a valid email address.")
+
+    assert refusal.message == "email: This is not a valid email address."
+    assert refusal.details == (FieldProblem(field="email", message="This is not a valid email address."),)
+
+
+def test_a_refused_method_comes_with_those_that_are_allowed() -> None:
+    refusal = MethodNotAllowed(("GET", "HEAD"))
+
+    assert refusal.allowed == ("GET", "HEAD")
+    assert refusal.message == "This path takes GET, HEAD."
+
+
+@pytest.mark.parametrize("kind", [RateLimitExceeded, ServiceUnavailable])
+def test_a_refusal_for_now_says_when_to_come_back(kind: type[RefusedForNow]) -> None:
+    assert kind(retry_after_seconds=7).retry_after_seconds == 7

@@ -1,0 +1,131 @@
+"""Rate limits: the documented table, and the laws of a token bucket."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from core.rate_limits import SIGN_IN_PATHS, Bucket, RateLimit
+
+# Operations 8: how many in how many seconds, and how many at once.
+DOCUMENTED = {
+    RateLimit.SIGN_IN_GROUP: (1, 1, 20),
+    RateLimit.DEVICE_FLOW: (1, 5, 10),
+    RateLimit.MFA_SETUP: (1, 300, 5),
+    RateLimit.MFA_VERIFICATION: (1, 1, 3),
+    RateLimit.BILLING_RECEIVER: (1000, 60, 100),
+    RateLimit.REGISTER: (10, 60, 10),
+    RateLimit.LOGIN: (10, 60, 10),
+    RateLimit.FORGOT_PASSWORD: (5, 60, 5),
+    RateLimit.RESEND_VERIFICATION: (3, 60, 3),
+    RateLimit.MFA_SETUP_ENDPOINT: (5, 300, 5),
+    RateLimit.IMPERSONATION: (10, 60, 10),
+}
+
+limits = st.sampled_from(RateLimit)
+# A machine that has been up for three years; its clock counts from its start.
+starts = st.floats(min_value=0, max_value=1e8)
+# Pauses as clients make them: none, short ones, and whole seconds as Retry-After asks for.
+pauses = st.lists(
+    st.one_of(st.just(0.0), st.floats(min_value=0, max_value=700), st.integers(0, 700).map(float)), max_size=200
+)
+
+
+FULL = Bucket(0.0)
+
+
+class Tried(NamedTuple):
+    """A request: when it came, and whether it was granted."""
+
+    at: float
+    is_granted: bool
+
+
+def tries(limit: RateLimit, start: float, pauses: list[float], bucket: Bucket = FULL) -> list[Tried]:
+    now, tried = start, list[Tried]()
+    for pause in pauses:
+        now += pause
+        taken = bucket.take(limit, now)
+        tried.append(Tried(now, taken is not None))
+        bucket = taken or bucket
+    return tried
+
+
+def emptied(limit: RateLimit, now: float) -> Bucket:
+    bucket = FULL
+    while (taken := bucket.take(limit, now)) is not None:
+        bucket = taken
+    return bucket
+
+
+@pytest.mark.parametrize("limit", DOCUMENTED)
+def test_the_limits_are_the_documented_ones(limit: RateLimit) -> None:
+    requests, seconds, burst = DOCUMENTED[limit]
+
+    assert limit.seconds_per_request * requests == pytest.approx(seconds)
+    assert limit.burst == burst
+
+
+def test_limits_of_equal_numbers_are_still_two_limits() -> None:
+    assert RateLimit.REGISTER is not RateLimit.LOGIN
+    assert len({id(limit) for limit in RateLimit}) == len(RateLimit.__members__)
+
+
+def test_the_group_of_sign_in_paths_is_the_documented_one() -> None:
+    assert SIGN_IN_PATHS == ("/auth/", "/api/auth/")
+
+
+@given(limits, starts)
+def test_a_full_bucket_grants_its_burst_at_once_and_no_more(limit: RateLimit, start: float) -> None:
+    granted = [tried.is_granted for tried in tries(limit, start, [0.0] * (limit.burst + 1))]
+
+    assert granted == [True] * limit.burst + [False]
+
+
+@given(limits, starts, pauses)
+def test_a_bucket_never_grants_more_than_burst_plus_rate_times_time(
+    limit: RateLimit, start: float, pauses: list[float]
+) -> None:
+    granted_at = [tried.at for tried in tries(limit, start, pauses) if tried.is_granted]
+
+    for first, begin in enumerate(granted_at):
+        for last, end in enumerate(granted_at[first:], start=first):
+            # One request is granted a thousandth of its price early at most, which is what floats need.
+            allowed = limit.burst + (end - begin) / limit.seconds_per_request + 0.001
+            assert last - first + 1 <= allowed
+
+
+@given(limits, starts)
+def test_a_bucket_that_was_left_alone_is_full_again(limit: RateLimit, start: float) -> None:
+    rested_at = start + limit.seconds_to_refill
+
+    granted = [tried.is_granted for tried in tries(limit, rested_at, [0.0] * limit.burst, emptied(limit, start))]
+
+    assert granted == [True] * limit.burst
+
+
+@given(limits, starts, st.floats(min_value=0, max_value=700))
+def test_after_the_seconds_that_a_refusal_names_the_next_request_is_granted(
+    limit: RateLimit, start: float, waited: float
+) -> None:
+    bucket = emptied(limit, start)
+    now = start + waited
+    assume(bucket.take(limit, now) is None)
+
+    seconds = bucket.retry_after_seconds(limit, now)
+
+    assert bucket.take(limit, now + seconds) is not None
+
+
+@given(limits, starts, st.floats(min_value=0, max_value=700))
+def test_a_refusal_names_no_second_more_than_needed(limit: RateLimit, start: float, waited: float) -> None:
+    bucket = emptied(limit, start)
+    now = start + waited
+
+    seconds = bucket.retry_after_seconds(limit, now)
+
+    # A millisecond is left to floats.
+    assert seconds == 1 or bucket.take(limit, now + seconds - 1.001) is None

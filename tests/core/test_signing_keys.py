@@ -1,0 +1,185 @@
+"""The life of signing keys: next, active, retired, and gone when nothing they signed can be alive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import signing_keys
+from core.secrets import Secret
+from core.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+LIFETIME = timedelta(minutes=15)
+
+
+class KeysInMemory:
+    """The port `SigningKeys`, without a database."""
+
+    def __init__(self) -> None:
+        self.by_kid: dict[str, SigningKey] = {}
+
+    def lock(self) -> Sequence[SigningKey]:
+        return [key for key in self.by_kid.values() if key.state is not KeyState.RETIRED]
+
+    def published(self, at: datetime) -> Sequence[SigningKey]:
+        return [key for key in self.by_kid.values() if key.published_until is None or key.published_until > at]
+
+    def add(self, key: SigningKey) -> None:
+        self.by_kid[key.kid] = key
+        self._assert_one_of_each()
+
+    def save(self, key: SigningKey) -> None:
+        self.by_kid[key.kid] = key
+        self._assert_one_of_each()
+
+    def forget(self, before: datetime) -> int:
+        gone = [kid for kid, key in self.by_kid.items() if key.published_until and key.published_until <= before]
+        for kid in gone:
+            del self.by_kid[kid]
+        return len(gone)
+
+    def _assert_one_of_each(self) -> None:
+        # As the database has it: the order of the steps matters.
+        states = [key.state for key in self.lock()]
+        assert len(states) == len(set(states))
+
+
+@dataclass
+class SmallUnitOfWork:
+    """What these use cases need of the unit of work."""
+
+    now: datetime = START
+    signing_keys: KeysInMemory = field(default_factory=KeysInMemory)
+
+
+def pair(name: str) -> KeyPair:
+    return KeyPair(kid=name, public_pem=f"public {name}", private_pem=Secret(f"private {name}"))
+
+
+def ensure(small: SmallUnitOfWork) -> bool:
+    return signing_keys.ensure(cast("UnitOfWork", small), pair("first"), pair("second"))
+
+
+def rotate(small: SmallUnitOfWork, name: str) -> SigningKey:
+    return signing_keys.rotate(cast("UnitOfWork", small), pair(name), LIFETIME)
+
+
+def states(small: SmallUnitOfWork) -> dict[str, KeyState]:
+    return {key.kid: key.state for key in signing_keys.published(cast("UnitOfWork", small))}
+
+
+def test_a_new_installation_gets_a_key_that_signs_and_one_that_will() -> None:
+    uow = SmallUnitOfWork()
+
+    assert ensure(uow) is True
+
+    assert states(uow) == {"first": KeyState.ACTIVE, "second": KeyState.NEXT}
+    assert uow.signing_keys.by_kid["first"] == SigningKey(
+        kid="first",
+        state=KeyState.ACTIVE,
+        public_pem="public first",
+        private_pem=Secret("private first"),
+        created_at=START,
+    )
+
+
+def test_every_further_start_leaves_the_keys_as_they_are() -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+    before = dict(uow.signing_keys.by_kid)
+
+    assert ensure(uow) is False
+
+    assert uow.signing_keys.by_kid == before
+
+
+def test_a_rotation_moves_every_key_one_step() -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+
+    active = rotate(uow, "third")
+
+    assert active.kid == "second"
+    assert states(uow) == {"first": KeyState.RETIRED, "second": KeyState.ACTIVE, "third": KeyState.NEXT}
+
+
+def test_a_rotation_without_keys_says_so() -> None:
+    with pytest.raises(NoSigningKeys, match="no signing keys yet"):
+        rotate(SmallUnitOfWork(), "third")
+
+
+def test_a_retired_key_is_published_until_the_last_token_it_may_have_signed_has_expired() -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+    rotate(uow, "third")
+    # A replica that could not look signs with the key for so long.
+    last_token_expires_at = START + RING_AGE_MAX + LIFETIME
+
+    uow.now = last_token_expires_at
+
+    assert "first" in states(uow)
+
+
+def test_a_retired_key_is_not_published_for_longer_than_it_must_be() -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+    rotate(uow, "third")
+
+    uow.now = START + LIFETIME + RETIREMENT_MARGIN
+
+    assert states(uow) == {"second": KeyState.ACTIVE, "third": KeyState.NEXT}
+
+
+def test_a_key_that_is_no_longer_published_is_deleted_at_the_next_rotation() -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+    rotate(uow, "third")
+    uow.now = START + LIFETIME + RETIREMENT_MARGIN
+
+    rotate(uow, "fourth")
+
+    assert set(uow.signing_keys.by_kid) == {"second", "third", "fourth"}
+
+
+@given(waits=st.lists(st.timedeltas(timedelta(0), timedelta(hours=1)), max_size=12))
+def test_whenever_the_keys_are_rotated_no_token_outlives_its_key(waits: list[timedelta]) -> None:
+    uow = SmallUnitOfWork()
+    ensure(uow)
+    signed: list[tuple[str, datetime]] = []
+    for number, wait in enumerate(waits):
+        uow.now += wait
+        of_old_ring = next(kid for kid, state in states(uow).items() if state is KeyState.ACTIVE)
+        rotate(uow, f"fresh {number}")
+        signed.append((of_old_ring, uow.now + RING_AGE_MAX + LIFETIME))
+        published: Any = states(uow)
+
+        assert sorted(published.values()).count(KeyState.ACTIVE) == 1
+        assert sorted(published.values()).count(KeyState.NEXT) == 1
+        assert all(kid in published for kid, expires_at in signed if expires_at > uow.now)
+
+
+@pytest.mark.parametrize("state", [KeyState.ACTIVE, KeyState.RETIRED])
+def test_only_the_next_key_becomes_active(state: KeyState) -> None:
+    key = SigningKey(kid="k", state=state, public_pem="", private_pem=Secret(""), created_at=START)
+
+    with pytest.raises(AssertionError):
+        key.activated()
+
+
+@pytest.mark.parametrize("state", [KeyState.NEXT, KeyState.RETIRED])
+def test_only_the_active_key_retires(state: KeyState) -> None:
+    key = SigningKey(kid="k", state=state, public_pem="", private_pem=Secret(""), created_at=START)
+
+    with pytest.raises(AssertionError):
+        key.retired(published_until=START)

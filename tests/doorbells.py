@@ -1,0 +1,19 @@
+"""Doorbells that wake nobody and remember who was rung."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ports.doorbells import Bell
+
+
+class RecordedDoorbells:
+    """The port `Doorbells` for tests."""
+
+    def __init__(self) -> None:
+        self.rung: list[Bell] = []
+
+    def ring(self, bell: Bell) -> None:
+        """Remember the ring."""
+        self.rung.append(bell)

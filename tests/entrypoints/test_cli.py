@@ -1,0 +1,347 @@
+"""Each command as a person uses it: what it prints, to which output, and with which status it ends."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import signal
+import subprocess
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from adapters.postgres import migrations
+from tests.processes import GATEHOUSE, MASTER_KEY, Commands, address, clean_environment
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from adapters.postgres.pool import Connection
+
+COMMANDS = ["serve", "migrate", "keys", "owner", "routes", "config", "doctor"]
+MIGRATIONS = [str(migration) for migration in migrations.known()]
+
+
+def one_line(text: str) -> str:
+    """Give the only line of what was complained."""
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    return lines[0]
+
+
+def test_help_names_every_command(commands: Commands) -> None:
+    finished = commands.run("--help")
+
+    assert finished.returncode == 0
+    assert [word for word in COMMANDS if re.search(rf"^    {word} ", finished.stdout, re.MULTILINE)] == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(commands: Commands, command: str) -> None:
+    finished = commands.run(command, "--help")
+
+    assert finished.returncode == 0
+    assert finished.stdout.startswith(f"usage: gatehouse {command}")
+
+
+def test_it_tells_its_version(commands: Commands) -> None:
+    finished = commands.run("--version")
+
+    assert re.fullmatch(r"gatehouse \d+\.\d+\.\d+\n", finished.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["dance"], "invalid choice: 'dance'"),
+        (["serve", "--workers", "0"], "argument --workers: it takes 1 or more"),
+        (["serve", "--workers", "two"], "argument --workers: it takes 1 or more"),
+        (["keys"], "the following arguments are required: action"),
+        (["keys", "lose"], "invalid choice: 'lose'"),
+        (["owner"], "the following arguments are required: email"),
+    ],
+)
+def test_what_was_mistyped_is_named_beside_how_it_is_used(
+    commands: Commands, arguments: list[str], complaint: str
+) -> None:
+    finished = commands.run(*arguments)
+
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("usage: gatehouse")
+    assert complaint in finished.stderr
+
+
+@pytest.mark.parametrize("command", ["config", "routes", "serve", "migrate", "doctor"])
+def test_a_wrong_setting_stops_every_command_with_one_line(commands: Commands, command: str) -> None:
+    finished = commands.run(command, BIND="here")
+
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert one_line(finished.stderr) == (
+        "gatehouse: GATEHOUSE_BIND takes host:port. Change it, or unset it for its default."
+    )
+
+
+def test_a_name_that_is_no_setting_is_reported_and_stops_nothing(commands: Commands) -> None:
+    finished = commands.run("config", BINDD="127.0.0.1:80")
+
+    assert finished.returncode == 0
+    assert one_line(finished.stderr) == (
+        "gatehouse: GATEHOUSE_BINDD is set, but there is no such setting. Is GATEHOUSE_BIND meant?"
+    )
+
+
+def test_config_shows_every_setting_with_its_sentence_and_no_secret(commands: Commands) -> None:
+    finished = commands.run("config", SMTP_URL="smtp://me:hush@mail.example.com", LOG_LEVEL="debug")
+
+    assert finished.returncode == 0
+    assert re.search(r"^GATEHOUSE_LOG_LEVEL +debug\n +From which level on the log is written\.$", finished.stdout, re.M)
+    assert re.search(r"^GATEHOUSE_SMTP_URL +\*\*\*$", finished.stdout, re.MULTILINE)
+    assert re.search(r"^GATEHOUSE_OWNER_EMAIL +\(not set\)$", finished.stdout, re.MULTILINE)
+    assert "hush" not in finished.stdout
+    assert MASTER_KEY not in finished.stdout
+
+
+def test_routes_lists_every_route_and_who_may_call_it(commands: Commands) -> None:
+    finished = commands.run("routes")
+
+    assert finished.returncode == 0
+    assert re.search(r"^GET +/health/ready +public", finished.stdout, re.MULTILINE)
+    assert "/dev/mailbox" not in finished.stdout
+
+
+def test_routes_in_development_mode_lists_those_of_development_as_well(commands: Commands) -> None:
+    assert "/dev/mailbox" in commands.run("routes", DEV="on").stdout
+
+
+def test_output_that_nobody_reads_is_no_error(commands: Commands) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    finished = subprocess.run(
+        [GATEHOUSE, "config"], check=False, stdout=writer, stderr=subprocess.PIPE, env=clean_environment(), text=True
+    )
+    os.close(writer)
+
+    assert finished.returncode == 0
+    assert finished.stderr == ""
+
+
+def test_a_plan_says_what_migrate_would_do_and_does_nothing(commands: Commands, empty_database_url: str) -> None:
+    database = address(empty_database_url)
+
+    planned = commands.run("migrate", "--plan", DATABASE_URL=database)
+    again = commands.run("migrate", "--plan", DATABASE_URL=database)
+
+    assert planned.returncode == 0
+    assert planned.stdout.splitlines() == [
+        *(f"Would apply {migration}." for migration in MIGRATIONS),
+        f"{len(MIGRATIONS)} to apply. Run `gatehouse migrate`.",
+    ]
+    assert again.stdout == planned.stdout
+
+
+def test_migrate_brings_the_schema_up_to_date_once(commands: Commands, empty_database_url: str) -> None:
+    database = address(empty_database_url)
+
+    migrated = commands.run("migrate", DATABASE_URL=database)
+    again = commands.run("migrate", DATABASE_URL=database)
+    planned = commands.run("migrate", "--plan", DATABASE_URL=database)
+
+    assert migrated.returncode == again.returncode == planned.returncode == 0
+    assert migrated.stdout.splitlines()[-1] == f"Applied {len(MIGRATIONS)}."
+    assert again.stdout == planned.stdout == "Nothing to do: the schema is up to date.\n"
+
+
+@pytest.mark.parametrize("arguments", [["keys", "list"], ["owner", "ann@example.com"]])
+def test_commands_that_need_the_schema_say_so(
+    commands: Commands, empty_database_url: str, arguments: list[str]
+) -> None:
+    finished = commands.run(*arguments, DATABASE_URL=address(empty_database_url))
+
+    assert finished.returncode == 1
+    assert one_line(finished.stderr) == (
+        f"gatehouse: The database's schema is behind by {len(MIGRATIONS)}."
+        " Look with `gatehouse migrate --plan`, then run `gatehouse migrate`."
+    )
+
+
+def test_a_database_that_is_not_there_is_one_line_without_its_address(commands: Commands, tmp_path: Path) -> None:
+    finished = commands.run("keys", "list", DATABASE_URL=f"postgresql://me:hush@/db?host={tmp_path}")
+
+    assert finished.returncode == 1
+    assert re.fullmatch(
+        r"gatehouse: The database cannot be reached: .+\. Check that it runs, and GATEHOUSE_DATABASE_URL\.",
+        one_line(finished.stderr),
+    )
+    assert "hush" not in finished.stderr
+
+
+def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands: Commands) -> None:
+    finished = commands.run("keys", "list", MASTER_KEYS="")
+
+    assert finished.returncode == 1
+    assert one_line(finished.stderr).startswith(
+        "gatehouse: GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored"
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "complaint"),
+    [
+        ("hush", "Master key 1 has 3 bytes; it takes 32, in base64."),
+        (f"{MASTER_KEY},?", "Master key 2 is not base64."),
+    ],
+)
+def test_a_wrong_master_key_is_one_line_that_does_not_repeat_it(commands: Commands, keys: str, complaint: str) -> None:
+    finished = commands.run("keys", "list", MASTER_KEYS=keys)
+
+    assert finished.returncode == 1
+    assert one_line(finished.stderr) == f"gatehouse: GATEHOUSE_MASTER_KEYS is wrong. {complaint}"
+
+
+def test_a_new_master_key_has_32_bytes_and_is_never_the_same(commands: Commands) -> None:
+    first, second = (commands.run("keys", "generate").stdout for _ in range(2))
+
+    assert len(base64.b64decode(first)) == 32
+    assert first != second
+
+
+def test_signing_keys_are_listed_and_rotated(commands: Commands) -> None:
+    before = commands.run("keys", "list")
+    rotated = commands.run("keys", "rotate")
+    after = commands.run("keys", "list")
+
+    assert before.stdout == "None yet. `gatehouse serve` makes them at its first start.\n"
+    signs = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
+    assert signs is not None
+    states = {line.split()[1]: line.split()[0] for line in after.stdout.splitlines()}
+    assert states.keys() == {"active", "next", "retired"}
+    assert states["active"] == signs[1]
+    assert re.search(r" retired +made .+ UTC, published until .+ UTC$", after.stdout, re.MULTILINE)
+
+
+def test_a_list_that_nobody_reads_is_no_error(commands: Commands) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    finished = subprocess.run(
+        [GATEHOUSE, "keys", "list"],
+        check=False,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env=clean_environment() | commands.environment,
+        cwd=commands.folder,
+        text=True,
+    )
+    os.close(writer)
+
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(commands: Commands) -> None:
+    new = commands.run("keys", "generate").stdout.strip()
+    commands.run("keys", "rotate")
+
+    too_early = commands.run("keys", "list", MASTER_KEYS=new)
+    rewrapped = commands.run("keys", "rewrap", MASTER_KEYS=f"{new},{MASTER_KEY}")
+    with_new = commands.run("keys", "list", MASTER_KEYS=new)
+    with_old = commands.run("keys", "list")
+
+    assert rewrapped.stdout.splitlines()[-1] == (
+        "Encrypted 3 anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use."
+    )
+    assert with_new.returncode == 0
+    for refused in (too_early, with_old):
+        assert refused.returncode == 1
+        assert one_line(refused.stderr).endswith(
+            "Put the master key back that the database was used with: GATEHOUSE_MASTER_KEYS."
+        )
+
+
+def test_rewrapping_without_the_old_key_says_what_is_left(commands: Commands) -> None:
+    commands.run("keys", "rotate")
+
+    finished = commands.run("keys", "rewrap", MASTER_KEYS=commands.run("keys", "generate").stdout.strip())
+
+    assert finished.returncode == 1
+    assert finished.stderr.startswith(
+        "gatehouse: signing_keys.private_pem_sealed: 3 could not be read with these keys and 0 were in use."
+    )
+
+
+def test_an_owner_is_made_with_a_password_that_is_shown_once(commands: Commands, connection: Connection) -> None:
+    finished = commands.run("owner", "Ann@Example.com")
+
+    assert finished.returncode == 0
+    assert re.fullmatch(r"ann@example\.com is a platform owner now\. Password: \S{16}\n", finished.stdout)
+    owners = connection.execute("SELECT email FROM users WHERE is_platform_owner AND email_verified_at IS NOT NULL")
+    assert owners.fetchall() == [("ann@example.com",)]
+
+
+def test_an_owners_password_can_come_from_standard_input(commands: Commands) -> None:
+    finished = commands.run("owner", "ann@example.com", "--password-stdin", stdin="correct horse\n")
+
+    assert finished.returncode == 0
+    assert finished.stdout == "ann@example.com is a platform owner now, with the password you gave.\n"
+
+
+def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
+    commands: Commands, connection: Connection
+) -> None:
+    commands.run("owner", "ann@example.com")
+    before = connection.execute("SELECT password_hash FROM users").fetchall()
+
+    finished = commands.run("owner", "ann@example.com")
+
+    assert finished.stdout == (
+        "ann@example.com had an account already and is a platform owner now; the password stays as it was.\n"
+    )
+    assert connection.execute("SELECT password_hash FROM users").fetchall() == before
+
+
+@pytest.mark.parametrize(
+    ("email", "password", "complaint"),
+    [
+        ("ann", "correct horse", "email: This is not a valid email address."),
+        ("ann@example.com", "short", "A password has 8 to 128 characters."),
+    ],
+)
+def test_an_owner_that_cannot_be_made_is_one_line(
+    commands: Commands, email: str, password: str, complaint: str
+) -> None:
+    finished = commands.run("owner", email, "--password-stdin", stdin=f"{password}\n")
+
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert one_line(finished.stderr) == f"gatehouse: {complaint}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_interrupted_ends_by_the_signal_and_without_a_word(
+    commands: Commands, empty_database_url: str, number: signal.Signals
+) -> None:
+    with psycopg.connect(empty_database_url, autocommit=True) as other_replica:
+        other_replica.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
+        waiting = subprocess.Popen(
+            [GATEHOUSE, "migrate"],
+            env=clean_environment() | commands.environment | {"GATEHOUSE_DATABASE_URL": address(empty_database_url)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_until(lambda: _waits_for_a_lock(other_replica))
+
+        waiting.send_signal(number)
+        _, complaint = waiting.communicate(timeout=10)
+
+    assert waiting.returncode == -number
+    assert complaint == ""
+
+
+def _waits_for_a_lock(connection: Connection) -> bool:
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+    return connection.execute(waiting).fetchone() is not None

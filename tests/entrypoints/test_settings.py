@@ -1,0 +1,254 @@
+"""Settings: what each one takes, what it is without being set, and what a person is told about one that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.secrets import Secret
+from entrypoints.settings import PREFIX, Bind, Settings, SettingWrong, load, rows, unknown
+
+ADDRESS = "an address such as https://id.example.com, without query or fragment"
+ORIGINS = "a comma-separated list of origins such as https://app.example.com, without a path"
+NETWORKS = "a comma-separated list of networks such as 10.0.0.0/8"
+DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
+
+NAMES = [attribute.metadata["name"] for attribute in fields(Settings)]
+DEFAULTS: dict[str, Any] = {
+    "base_url": "http://localhost:8000",
+    "bind": Bind("127.0.0.1", 8000),
+    "database_url": None,
+    "database_connections": 10,
+    "data_dir": Path(".gatehouse"),
+    "master_keys": None,
+    "owner_email": None,
+    "owner_password": None,
+    "smtp_url": None,
+    "dev": False,
+    "access_token_ttl": timedelta(seconds=900),
+    "trusted_proxies": (),
+    "cors_origins": (),
+    "rate_limits": True,
+    "log_format": "json",
+    "log_level": "info",
+    "shutdown_seconds": 15,
+}
+# Name, what is written, the attribute, what it means.
+TAKEN: list[tuple[str, str, str, Any]] = [
+    ("BASE_URL", "https://id.example.com", "base_url", "https://id.example.com"),
+    ("BASE_URL", "https://id.example.com/", "base_url", "https://id.example.com"),
+    ("BASE_URL", "HTTPS://ID.Example.com:443/sso/", "base_url", "https://id.example.com/sso"),
+    ("BASE_URL", "http://[::1]:8000", "base_url", "http://[::1]:8000"),
+    ("BIND", "0.0.0.0:80", "bind", Bind("0.0.0.0", 80)),
+    ("BIND", "localhost:0", "bind", Bind("localhost", 0)),
+    ("BIND", "[::]:65535", "bind", Bind("::", 65535)),
+    ("DATABASE_URL", DATABASE, "database_url", Secret(DATABASE)),
+    (
+        "DATABASE_URL",
+        "postgres:///gatehouse?host=/run/db",
+        "database_url",
+        Secret("postgres:///gatehouse?host=/run/db"),
+    ),
+    ("DATABASE_CONNECTIONS", "1", "database_connections", 1),
+    ("DATABASE_CONNECTIONS", "500", "database_connections", 500),
+    ("DATA_DIR", "/var/lib/gatehouse", "data_dir", Path("/var/lib/gatehouse")),
+    ("MASTER_KEYS", "first,second", "master_keys", Secret("first,second")),
+    ("SMTP_URL", "smtp://mail.example.com", "smtp_url", Secret("smtp://mail.example.com")),
+    ("DEV", "on", "dev", True),
+    ("DEV", "TRUE", "dev", True),
+    ("DEV", "yes", "dev", True),
+    ("DEV", "1", "dev", True),
+    ("RATE_LIMITS", "off", "rate_limits", False),
+    ("RATE_LIMITS", "false", "rate_limits", False),
+    ("RATE_LIMITS", "No", "rate_limits", False),
+    ("RATE_LIMITS", "0", "rate_limits", False),
+    ("ACCESS_TOKEN_TTL", "60", "access_token_ttl", timedelta(minutes=1)),
+    ("ACCESS_TOKEN_TTL", "86400", "access_token_ttl", timedelta(days=1)),
+    ("TRUSTED_PROXIES", "10.0.0.0/8", "trusted_proxies", (ip_network("10.0.0.0/8"),)),
+    ("TRUSTED_PROXIES", " 10.0.0.7 , fd00::/8 ,", "trusted_proxies", (ip_network("10.0.0.7"), ip_network("fd00::/8"))),
+    ("CORS_ORIGINS", "https://a.example.com", "cors_origins", ("https://a.example.com",)),
+    (
+        "CORS_ORIGINS",
+        "https://A.Example.com:443/, http://localhost:3000",
+        "cors_origins",
+        ("https://a.example.com", "http://localhost:3000"),
+    ),
+    ("LOG_FORMAT", "console", "log_format", "console"),
+    ("LOG_FORMAT", "JSON", "log_format", "json"),
+    ("LOG_LEVEL", "warning", "log_level", "warning"),
+    ("SHUTDOWN_SECONDS", "1", "shutdown_seconds", 1),
+    ("SHUTDOWN_SECONDS", "300", "shutdown_seconds", 300),
+]
+# Name, what is written, what the line says it takes.
+REFUSED = [
+    ("BASE_URL", "id.example.com", ADDRESS),
+    ("BASE_URL", "ftp://id.example.com", ADDRESS),
+    ("BASE_URL", "https://", ADDRESS),
+    ("BASE_URL", "https://id.example.com?a=b", ADDRESS),
+    ("BASE_URL", "https://id.example.com?", ADDRESS),
+    ("BASE_URL", "https://id.example.com#top", ADDRESS),
+    ("BASE_URL", "https://me:secret@id.example.com", ADDRESS),
+    ("BASE_URL", "https://id.example.com:port", ADDRESS),
+    ("BASE_URL", "https://id.example.com:70000", ADDRESS),
+    ("BASE_URL", "https://id example.com", ADDRESS),
+    ("BASE_URL", "https://id.example.com/a b", ADDRESS),
+    ("BASE_URL", "https://id.\x1b[31m.com", ADDRESS),
+    ("BIND", "8000", "host:port"),
+    ("BIND", "127.0.0.1", "host:port"),
+    ("BIND", "127.0.0.1:65536", "host:port"),
+    ("BIND", "127.0.0.1:-1", "host:port"),
+    ("BIND", "::1:8000", "host:port"),
+    ("BIND", "127.0.0.1:٨٠٠٠", "host:port"),
+    ("DATABASE_URL", "mysql://db/gatehouse", "an address such as postgresql://user:password@host/database"),
+    ("DATABASE_URL", "host=db dbname=x", "an address such as postgresql://user:password@host/database"),
+    ("DATABASE_CONNECTIONS", "0", "a whole number from 1 to 500"),
+    ("DATABASE_CONNECTIONS", "501", "a whole number from 1 to 500"),
+    ("DATABASE_CONNECTIONS", "1.5", "a whole number from 1 to 500"),
+    ("DATABASE_CONNECTIONS", "1_0", "a whole number from 1 to 500"),
+    ("DATABASE_CONNECTIONS", "9" * 5000, "a whole number from 1 to 500"),
+    ("OWNER_EMAIL", "somebody", "an email address"),
+    ("OWNER_PASSWORD", "7 chars", "8 to 128 characters"),
+    ("OWNER_PASSWORD", "x" * 129, "8 to 128 characters"),
+    ("DEV", "maybe", "on or off"),
+    ("ACCESS_TOKEN_TTL", "59", "seconds from 60 to 86400"),
+    ("ACCESS_TOKEN_TTL", "15m", "seconds from 60 to 86400"),
+    ("TRUSTED_PROXIES", "10.0.0.0/33", NETWORKS),
+    ("TRUSTED_PROXIES", "proxy.example.com", NETWORKS),
+    ("TRUSTED_PROXIES", "10.0.0.7/8", NETWORKS),
+    ("CORS_ORIGINS", "*", ORIGINS),
+    ("CORS_ORIGINS", "null", ORIGINS),
+    ("CORS_ORIGINS", "https://app.example.com/path", ORIGINS),
+    ("RATE_LIMITS", "sometimes", "on or off"),
+    ("LOG_FORMAT", "xml", "json or console"),
+    ("LOG_LEVEL", "trace", "debug, info, warning or error"),
+    ("SHUTDOWN_SECONDS", "0", "seconds from 1 to 300"),
+    ("SHUTDOWN_SECONDS", "301", "seconds from 1 to 300"),
+]
+
+
+def test_without_an_environment_every_setting_has_its_default() -> None:
+    settings = load({})
+
+    assert {attribute.name: getattr(settings, attribute.name) for attribute in fields(Settings)} == DEFAULTS
+
+
+@pytest.mark.parametrize(("name", "text", "attribute", "meant"), TAKEN)
+def test_a_setting_takes(name: str, text: str, attribute: str, meant: Any) -> None:
+    settings = load({PREFIX + name: text})
+
+    assert getattr(settings, attribute) == meant
+
+
+@pytest.mark.parametrize(("name", "text", "takes"), REFUSED)
+def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_takes(
+    name: str, text: str, takes: str
+) -> None:
+    with pytest.raises(SettingWrong) as refusal:
+        load({PREFIX + name: text})
+
+    assert str(refusal.value) == f"{PREFIX}{name} takes {takes}. Change it, or unset it for its default."
+
+
+def test_every_setting_that_can_be_wrong_is_tested() -> None:
+    anything_goes = {"DATA_DIR", "MASTER_KEYS", "SMTP_URL"}
+
+    tested = {name for name, _, _ in REFUSED} | anything_goes
+
+    assert {PREFIX + name for name in tested} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_setting_that_is_empty_is_not_set(name: str) -> None:
+    assert load({name: "  "}) == load({})
+
+
+@pytest.mark.parametrize(("port", "base_url"), [(9000, "http://localhost:9000"), (80, "http://localhost")])
+def test_links_follow_when_only_the_port_is_moved(port: int, base_url: str) -> None:
+    assert load({"GATEHOUSE_BIND": f"0.0.0.0:{port}"}).base_url == base_url
+
+
+def test_the_owner_is_an_address_in_its_stored_spelling_with_a_password() -> None:
+    settings = load({"GATEHOUSE_OWNER_EMAIL": "Ann@Example.com", "GATEHOUSE_OWNER_PASSWORD": "long enough"})
+
+    assert settings.owner_email == "ann@example.com"
+    assert settings.owner_password == Secret("long enough")
+
+
+@pytest.mark.parametrize(
+    "environment", [{"GATEHOUSE_OWNER_EMAIL": "ann@example.com"}, {"GATEHOUSE_OWNER_PASSWORD": "long enough"}]
+)
+def test_half_an_owner_is_refused(environment: dict[str, str]) -> None:
+    with pytest.raises(SettingWrong, match=r"OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both"):
+        load(environment)
+
+
+def test_development_mode_makes_up_the_other_half_of_an_owner() -> None:
+    assert load({"GATEHOUSE_DEV": "on", "GATEHOUSE_OWNER_EMAIL": "ann@example.com"}).owner_password is None
+
+
+def test_without_a_database_of_its_own_it_is_the_embedded_one() -> None:
+    assert load({}).is_embedded
+    assert not load({"GATEHOUSE_DATABASE_URL": DATABASE}).is_embedded
+
+
+def test_settings_do_not_change() -> None:
+    settings = load({})
+
+    with pytest.raises(FrozenInstanceError):
+        settings.dev = True  # pyright: ignore[reportAttributeAccessIssue] - that is the point
+
+
+def test_no_secret_shows_when_settings_are_printed() -> None:
+    environment = {
+        "GATEHOUSE_DATABASE_URL": DATABASE,
+        "GATEHOUSE_MASTER_KEYS": "hush",
+        "GATEHOUSE_OWNER_EMAIL": "ann@example.com",
+        "GATEHOUSE_OWNER_PASSWORD": "hush hush",
+        "GATEHOUSE_SMTP_URL": "smtp://me:hush@mail.example.com",
+    }
+    settings = load(environment)
+
+    shown = {row.name: row.value for row in rows(settings)}
+
+    assert "hush" not in f"{settings!r} {settings} {shown}"
+    assert {name for name, value in shown.items() if value == "***"} == environment.keys() - {"GATEHOUSE_OWNER_EMAIL"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "attribute", "meant"), [row for row in TAKEN if not isinstance(row[3], Secret)]
+)
+def test_a_setting_is_shown_in_a_way_that_can_be_set_again(name: str, text: str, attribute: str, meant: Any) -> None:
+    environment = {PREFIX + name: text}
+
+    shown = {row.name: row.value for row in rows(load(environment)) if row.value}
+
+    assert getattr(load(shown), attribute) == meant
+
+
+def test_every_setting_is_explained() -> None:
+    shown = rows(load({}))
+
+    assert [row.name for row in shown] == NAMES
+    assert all(row.takes and row.sentence.endswith(".") for row in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("GATEHOUSE_BASEURL", "GATEHOUSE_BASEURL is set, but there is no such setting. Is GATEHOUSE_BASE_URL meant?"),
+        (
+            "GATEHOUSE_LOGLEVEL",
+            "GATEHOUSE_LOGLEVEL is set, but there is no such setting. Is GATEHOUSE_LOG_LEVEL meant?",
+        ),
+        ("GATEHOUSE_COLOUR", "GATEHOUSE_COLOUR is set, but there is no such setting."),
+    ],
+)
+def test_a_name_that_is_no_setting_is_reported_with_the_one_that_may_be_meant(name: str, sentence: str) -> None:
+    environment = {name: "x", "GATEHOUSE_DEV": "on", "PATH": "/bin"}
+
+    assert unknown(environment) == [sentence]

@@ -1,0 +1,107 @@
+"""The health endpoints (operations 4.11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.errors import DatabaseFailed, ServiceUnavailable
+from ports.actors import ActorReport, ActorState
+from tests.application import VERSION, Client, ReportedActors, serving
+
+if TYPE_CHECKING:
+    from core.callers import Origin
+    from entrypoints.house import House
+
+
+class BrokenDatabase:
+    """The port `Database` for tests: fails in the way it is told."""
+
+    def __init__(self, failure: Exception) -> None:
+        self.failure = failure
+
+    def on_behalf_of(self, origin: Origin) -> BrokenDatabase:
+        """Fail for everybody."""
+        return self
+
+    async def read(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Fail."""
+        raise self.failure
+
+    transact = read
+
+
+async def test_health_says_that_the_service_runs_and_its_version(client: Client) -> None:
+    answer = await client.get("/health")
+
+    assert answer.status == 200
+    assert answer.json == {"status": "healthy", "version": VERSION}
+
+
+async def test_liveness_answers_without_a_body(client: Client) -> None:
+    answer = await client.get("/health/live")
+
+    assert answer.status == 200
+    assert answer.content == b""
+
+
+async def test_readiness_says_that_the_database_is_connected(client: Client) -> None:
+    answer = await client.get("/health/ready")
+
+    assert answer.status == 200
+    assert answer.json == {"status": "ready", "version": VERSION, "database": "connected", "actors": {}}
+
+
+@pytest.mark.parametrize(
+    "failure", [ServiceUnavailable(retry_after_seconds=1), DatabaseFailed()], ids=["away", "broken"]
+)
+async def test_readiness_is_503_when_a_trivial_query_fails(house: House, failure: Exception) -> None:
+    client = serving(replace(house, database=BrokenDatabase(failure)))
+
+    answer = await client.get("/health/ready")
+
+    assert answer.status == 503
+    assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "disconnected", "actors": {}}
+
+
+async def test_readiness_is_503_from_when_the_service_is_told_to_stop(house: House, client: Client) -> None:
+    house.stopping.set()
+
+    answer = await client.get("/health/ready")
+
+    assert answer.status == 503
+    assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "connected", "actors": {}}
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/live"])
+async def test_only_readiness_asks_the_database(house: House, path: str) -> None:
+    client = serving(replace(house, database=BrokenDatabase(ServiceUnavailable(retry_after_seconds=1))))
+
+    answer = await client.get(path)
+
+    assert answer.status == 200
+
+
+async def test_readiness_shows_the_state_of_each_actor_and_is_ready_without_them(
+    client: Client, actors: ReportedActors
+) -> None:
+    since = datetime(2026, 2, 3, tzinfo=UTC)
+    actors.told = [
+        ActorReport(name="mail courier", state=ActorState.RUNNING, since=since, crashes=0),
+        ActorReport(name="key refresher", state=ActorState.BACKING_OFF, since=since, crashes=3),
+    ]
+
+    answer = await client.get("/health/ready")
+
+    assert answer.status == 200
+    assert answer.json["actors"] == {"mail courier": "running", "key refresher": "backing_off"}
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready"])
+async def test_the_health_endpoints_are_not_to_be_kept_by_caches(client: Client, path: str) -> None:
+    answer = await client.get(path)
+
+    assert answer.headers["Cache-Control"] == "no-store"

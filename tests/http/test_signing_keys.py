@@ -1,0 +1,50 @@
+"""The published keys (decisions 2.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import jwt
+
+if TYPE_CHECKING:
+    from core.signing_keys import KeyPair
+    from entrypoints.house import House
+    from tests.application import Client
+
+from datetime import timedelta
+
+from core.tokens import TokenKind
+
+
+async def test_the_active_key_and_the_next_one_are_published(
+    client: Client, key_pairs: tuple[KeyPair, KeyPair]
+) -> None:
+    answer = await client.get("/.well-known/jwks.json")
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert [key["kid"] for key in answer.json["keys"]] == [pair.kid for pair in key_pairs]
+
+
+async def test_no_private_part_is_published(client: Client) -> None:
+    answer = await client.get("/.well-known/jwks.json")
+
+    for key in answer.json["keys"]:
+        assert not {"d", "p", "q", "dp", "dq", "qi"} & set(key)
+
+
+async def test_the_keys_may_be_kept_for_five_minutes(client: Client) -> None:
+    answer = await client.get("/.well-known/jwks.json")
+
+    assert answer.headers["Cache-Control"] == "public, max-age=300"
+
+
+async def test_anybody_can_check_a_token_with_them(client: Client, house: House) -> None:
+    claims = {"sub": "somebody", "aud": "a service"}
+    token = house.tokens.sign(claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=house.clock())
+
+    keys = jwt.PyJWKSet.from_dict((await client.get("/.well-known/jwks.json")).json)
+    key = keys[jwt.get_unverified_header(token)["kid"]]
+    read = jwt.decode(token, key, algorithms=["RS256"], audience="a service", options={"verify_exp": False})
+
+    assert read["sub"] == "somebody"

@@ -1,0 +1,58 @@
+"""The files that pages load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints.pages.assets import FOLDER, asset_address
+
+if TYPE_CHECKING:
+    from tests.application import Client
+
+FILES = sorted(file.name for file in FOLDER.iterdir())
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_every_file_is_served_as_what_it_is_and_may_be_kept_forever(client: Client, name: str) -> None:
+    answer = await client.get(asset_address(name))
+
+    assert answer.status == 200
+    assert answer.content == (FOLDER / name).read_bytes()
+    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+async def test_the_media_types_are_those_of_a_style_sheet_and_a_picture(client: Client) -> None:
+    sheet = await client.get(asset_address("gatehouse.css"))
+    picture = await client.get(asset_address("favicon.svg"))
+
+    assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert picture.headers["Content-Type"] == "image/svg+xml; charset=utf-8"
+
+
+def test_the_address_of_a_file_changes_with_its_content() -> None:
+    assert len({asset_address(name) for name in FILES}) == len(FILES)
+    assert asset_address("gatehouse.css") != "/assets/gatehouse.css"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/gatehouse.css",
+        "/assets/gatehouse.0000000000000000.css",
+        "/assets/",
+        "/assets/%2e%2e%2fassets.py",
+        "/assets/..%2f..%2fsettings.py",
+        "/assets/%2e%2e/rendering.py",
+        "/assets/..\\assets.py",
+        "/assets//etc/passwd",
+        "/assets/%00",
+    ],
+)
+async def test_nothing_else_is_served(client: Client, path: str) -> None:
+    answer = await client.get(path)
+
+    assert answer.status == 404
+    assert answer.json["error_code"] == "NOT_FOUND"

@@ -1,0 +1,73 @@
+"""The commands of the reference."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints.http.credentials import CredentialKind
+from entrypoints.http.schemas import Schemas
+from entrypoints.pages.curl_examples import CREDENTIALS, curl_example, variables
+from tests import specimen
+
+if TYPE_CHECKING:
+    from entrypoints.http.application import Application
+    from entrypoints.http.routes import Route
+    from tests.application import Client
+
+BASE_URL = "https://id.example.com"
+
+
+def command_of(name: str) -> str:
+    """Write the command of a route of the specimen."""
+    schemas = Schemas(specimen.routes.routes)
+    return curl_example(find(name), schemas, BASE_URL)
+
+
+def find(name: str) -> Route:
+    """Find a route of the specimen."""
+    return next(route for route in specimen.routes.routes if route.name == name)
+
+
+def test_a_command_that_only_reads_is_the_address_alone() -> None:
+    assert command_of("GET /boats/picture") == "curl https://id.example.com/boats/picture"
+
+
+def test_a_body_is_sent_as_json_that_the_shell_leaves_alone() -> None:
+    words = shlex.split(command_of("POST /boats").replace("\\\n", ""))
+
+    assert words[:4] == ["curl", "-X", "POST", "https://id.example.com/boats"]
+    assert "Content-Type: application/json" in words
+    assert json.loads(words[words.index("-d") + 1]) == {"name": "Example"}
+
+
+def test_what_only_the_reader_knows_is_a_variable_that_the_shell_fills_in() -> None:
+    command = command_of("DELETE /boats/:slug/:boat_id")
+
+    assert '"https://id.example.com/boats/$SLUG/$BOAT_ID"' in command
+    assert '-H "Authorization: Bearer $TOKEN"' in command
+    assert variables(command) == ["SLUG", "BOAT_ID", "TOKEN"]
+
+
+def test_a_query_that_is_required_is_in_the_address() -> None:
+    assert command_of("GET /boats/state") == "curl 'https://id.example.com/boats/state?to=text'"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CredentialKind if kind is not CredentialKind.NONE])
+def test_every_credential_that_is_sent_has_its_header(kind: CredentialKind) -> None:
+    assert kind in CREDENTIALS
+
+
+async def test_every_command_without_variables_works_as_pasted(client: Client, application: Application) -> None:
+    schemas = Schemas(application.routes)
+    for route in application.routes:
+        command = curl_example(route, schemas, "")
+        if variables(command) or route.method != "GET":
+            continue
+
+        answer = await client.get(shlex.split(command)[1])
+
+        assert answer.status == route.status, command

@@ -1,0 +1,300 @@
+"""The pages as a browser shows them: self-contained, readable, and usable with a keyboard and without scripts."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from quart import Response
+
+from core import mail
+from core.mail import MailTemplate
+from entrypoints import capabilities
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public
+from entrypoints.http.routes import Routes
+from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
+from tests import specimen
+from tests.browser import Site, chromium, watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.signing_keys import KeyPair
+    from tests.browser import Watched
+    from tests.postgres import Databases
+
+pytestmark = pytest.mark.browser
+
+__all__ = ["chromium", "watch"]
+
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 320, "height": 640}
+CONTRAST_MIN = 4.5
+CONTRAST_OF_LARGE_TEXT_MIN = 3.0
+TAB_STOPS_LOOKED_AT = 25
+
+ONE_COLUMN = """
+{% extends "base.html" %}{% import "components.html" as ui %}
+{% block title %}Pieces{% endblock %}{% block body_class %}middle{% endblock %}
+{% block main %}<h1>Pieces</h1><p class="lead">All that pages are made of.</p>
+{% for kind in ["info", "good", "warning", "bad"] %}
+{% call ui.notice(kind, "A " ~ kind ~ " notice") %}<p>It has a sentence.</p>{% endcall %}
+{% endfor %}
+<form>{{ ui.field("email", "Address", type="email", hint="Yours.", problem="This is not one.") }}
+{{ ui.field("name", "Name", required=false) }}
+{{ ui.button("Go on") }}{{ ui.button("Back", href="/", quiet=true) }}</form>
+{{ ui.facts([("Plan", "Team"), ("A rather long name of a fact", "averylongvaluewithoutanyblankinit@example.com")]) }}
+{{ ui.code("curl http://localhost:8000/a/path/that/is/longer/than/a/telephone/is/wide", "A command") }}
+{{ ui.table("People", ["Name", "Address", "Role"], [["Ada", "ada.lovelace.the.first@example.com", "owner"]]) }}
+{% endblock %}
+"""
+ONE_CARD = """
+{% extends "card.html" %}{% import "components.html" as ui %}
+{% block title %}Sign in{% endblock %}{% block heading %}Sign in{% endblock %}
+{% block content %}<form>{{ ui.field("email", "Address", type="email") }}{{ ui.button("Sign in") }}</form>{% endblock %}
+"""
+pieces = Routes("pieces", "Pages that are made of every piece.")
+
+
+@pieces.get("/pieces")
+@public
+async def one_column(call: Call) -> Page:
+    """Show every component."""
+    return protected(Response(TEMPLATES.from_string(ONE_COLUMN).render(), content_type=HTML))
+
+
+@pieces.get("/pieces/card")
+@public
+async def one_card(call: Call) -> Page:
+    """Show a card."""
+    return protected(Response(TEMPLATES.from_string(ONE_CARD).render(), content_type=HTML))
+
+
+PAGES = ["/docs", "/dev/mailbox", "/pieces", "/pieces/card"]
+every_page = pytest.mark.parametrize("path", PAGES)
+
+
+@pytest.fixture(scope="module")
+def site(databases: "Databases", key_pairs: "tuple[KeyPair, KeyPair]") -> "Iterator[Site]":
+    """A running service with every route, some more, and two letters in its mailbox."""
+
+    async def send_letters(database: "PostgresDatabase") -> None:
+        for to in ["ada@example.com", "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"]:
+            await database.transact(mail.send, to, MailTemplate.TEST)
+            for letter in await database.transact(mail.claim, 1):
+                await database.transact(mail.record_kept, letter)
+
+    routes = [*capabilities.routes(is_development=True), *specimen.routes.routes, *pieces.routes]
+    with databases.migrated() as database_url:
+        site = Site(routes, database_url, key_pairs, prepare=send_letters)
+        yield site
+        site.close()
+
+
+def open_all(watched: "Watched") -> None:
+    """Open everything that can be opened."""
+    watched.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+
+
+@every_page
+def test_a_page_loads_without_a_complaint_and_asks_nobody_else(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    watched = watch(viewport=WIDE)
+
+    answer = watched.page.goto(site.url + path)
+    open_all(watched)
+    watched.page.wait_for_load_state("networkidle")
+
+    assert answer is not None
+    assert answer.status == 200
+    assert watched.problems == []
+    assert [url for url in watched.requests if not url.startswith(site.url + "/")] == []
+    assert any(url.endswith(".css") for url in watched.requests)
+
+
+@every_page
+def test_nothing_has_to_be_scrolled_sideways_on_a_small_telephone(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    watched = watch(viewport=PHONE)
+    watched.page.goto(site.url + path)
+    open_all(watched)
+
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@every_page
+def test_every_text_has_enough_contrast_in_light_and_in_dark(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    watched = watch(viewport=WIDE)
+    watched.page.goto(site.url + path)
+    open_all(watched)
+
+    measured: list[dict[str, Any]] = []
+    for scheme in ("light", "dark"):
+        watched.page.emulate_media(color_scheme=scheme)
+        measured += watched.page.evaluate(MEASURE_CONTRAST)
+
+    assert len(measured) > 6
+    for one in measured:
+        enough = CONTRAST_OF_LARGE_TEXT_MIN if one["isLarge"] else CONTRAST_MIN
+        assert one["contrast"] >= enough, one
+
+
+def test_dark_is_dark_and_light_is_light(site: Site, watch: "Callable[..., Watched]") -> None:
+    grounds = {}
+    for scheme in ["light", "dark"]:
+        page = watch(color_scheme=scheme).page
+        page.goto(site.url + "/docs")
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        grounds[scheme] = sum(int(part) for part in colour[4:-1].split(","))
+
+    assert grounds["dark"] < 3 * 40
+    assert grounds["light"] > 3 * 215
+
+
+@every_page
+def test_the_first_key_leads_past_the_head_of_the_page(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + path)
+
+    page.keyboard.press("Tab")
+    first = page.evaluate("[document.activeElement.innerText, document.activeElement.getBoundingClientRect().top >= 0]")
+    page.keyboard.press("Enter")
+
+    assert first == ["Skip to the content", True]
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+@every_page
+def test_wherever_the_keyboard_is_can_be_seen(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + path)
+
+    for _ in range(TAB_STOPS_LOOKED_AT):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            """(() => {
+              const focused = document.activeElement, style = getComputedStyle(focused);
+              return {is: focused.outerHTML.slice(0, 120), nowhere: focused === document.body,
+                      line: style.outlineStyle, width: parseFloat(style.outlineWidth)};
+            })()"""
+        )
+        if focused["nowhere"]:
+            break
+        assert focused["line"] == "solid", focused
+        assert focused["width"] >= 2, focused
+
+
+@every_page
+def test_a_page_has_its_landmarks_and_its_headings_in_order(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + path)
+
+    levels = page.evaluate("[...document.querySelectorAll('main h1, main h2, main h3')].map(one => +one.tagName[1])")
+
+    assert page.locator("main").count() == 1
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(following <= level + 1 for level, following in pairwise(levels))
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.title().endswith(" · Gatehouse")
+
+
+@every_page
+def test_everything_works_without_scripts_because_there_are_none(
+    site: Site, watch: "Callable[..., Watched]", path: str
+) -> None:
+    page = watch(java_script_enabled=False).page
+    page.goto(site.url + path)
+
+    assert page.locator("main").inner_text().strip()
+    assert page.locator("script").count() == 0
+
+
+@every_page
+def test_nothing_moves(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + path)
+
+    moving = page.evaluate(
+        """[...document.querySelectorAll('*')].map(one => getComputedStyle(one)).filter(
+             style => style.transitionDuration !== '0s' || style.animationName !== 'none'
+                      || style.scrollBehavior === 'smooth').length"""
+    )
+
+    assert moving == 0
+
+
+def test_a_link_to_a_route_opens_it(site: Site, watch: "Callable[..., Watched]") -> None:
+    page = watch(viewport=WIDE).page
+
+    page.goto(site.url + "/docs#boat_houses_bring")
+
+    assert page.locator("#boat_houses_bring").is_visible()
+    assert page.locator("#boat_houses_sink").is_hidden()
+
+
+def test_a_route_is_opened_with_the_keyboard(site: Site, watch: "Callable[..., Watched]") -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + "/docs")
+
+    page.locator("summary", has_text="/boats/picture").focus()
+    page.keyboard.press("Enter")
+
+    assert page.locator("#boat_houses_picture").is_visible()
+
+
+def test_the_contents_stay_in_sight_on_a_wide_screen(site: Site, watch: "Callable[..., Watched]") -> None:
+    page = watch(viewport=WIDE).page
+    page.goto(site.url + "/docs")
+
+    page.get_by_role("navigation", name="Contents").get_by_role("link", name="Error codes").click()
+
+    assert page.locator("#error-codes").evaluate("one => one.getBoundingClientRect().top") < WIDE["height"]
+    assert page.get_by_role("navigation", name="Contents").evaluate("one => one.getBoundingClientRect().top") == 0
+
+
+def test_the_mailbox_shows_a_letter_as_a_mail_program_would(site: Site, watch: "Callable[..., Watched]") -> None:
+    watched = watch(viewport=WIDE)
+    watched.page.goto(site.url + "/dev/mailbox")
+
+    watched.page.get_by_text("As a mail program shows it").first.click()
+    letter = watched.page.frame_locator("iframe").first.get_by_text("This is a test letter from Gatehouse.")
+
+    letter.wait_for()
+    assert watched.problems == []
+
+
+# Every element with text of its own: its colour against the first ground behind it that is not transparent (WCAG 2.2).
+MEASURE_CONTRAST = """
+(() => {
+  const parse = colour => colour.match(/[\\d.]+/g).map(Number);
+  const channel = value => { const c = value / 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const ground = element => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const text = [...element.childNodes].filter(node => node.nodeType === 3).map(node => node.data).join('').trim();
+    if (!text || element.closest('svg')) continue;
+    const style = getComputedStyle(element);
+    const [one, other] = [luminance(parse(style.color)), luminance(ground(element))].sort((a, b) => b - a);
+    const size = parseFloat(style.fontSize);
+    found.push({text: text.slice(0, 40), tag: element.tagName, color: style.color, ground: ground(element).join(),
+                contrast: (one + 0.05) / (other + 0.05),
+                isLarge: size >= 24 || (size >= 18.66 && parseInt(style.fontWeight) >= 700)});
+  }
+  return found;
+})()
+"""

@@ -1,0 +1,174 @@
+"""The embedded mailbox (decisions 11.4)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from html import unescape
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import mail
+from core.mail import MailTemplate, RenderedMail
+from entrypoints import capabilities
+from entrypoints.pages.mailbox import pieces
+from tests.application import serving
+
+if TYPE_CHECKING:
+    from adapters.postgres.database import PostgresDatabase
+    from core.mail import Letter
+    from entrypoints.house import House
+    from tests.application import Client
+    from tests.clock import SettableClock
+
+LETTER_ID = "00000000-0000-7000-8000-000000000000"
+HOSTILE = RenderedMail(
+    subject='</span><script>alert("subject")</script>',
+    text='<script>alert("text")</script> https://example.com/?a=1&b="><img src=x onerror=alert(1)>, or javascript:1',
+    html="<p>harmless <script>alert('html')</script></p>",
+)
+
+
+class HostileRenderer:
+    """The port `MailRenderer` for tests: every letter is an attack."""
+
+    def render(self, letter: Letter) -> RenderedMail:
+        """Write it."""
+        return HOSTILE
+
+
+async def keep_letter(database: PostgresDatabase, to: str) -> None:
+    """Put a letter into the mailbox, as the courier does without a mail server."""
+    await database.transact(mail.send, to, MailTemplate.TEST)
+    for claimed in await database.transact(mail.claim, 10):
+        await database.transact(mail.record_kept, claimed)
+
+
+async def test_the_letters_are_given_as_json_newest_first_to_who_asks_for_it(
+    client: Client, database: PostgresDatabase, clock: SettableClock
+) -> None:
+    await keep_letter(database, "first@example.com")
+    clock.advance(timedelta(minutes=1))
+    await keep_letter(database, "second@example.com")
+
+    answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
+
+    messages = answer.json["messages"]
+    assert [message["to"] for message in messages] == ["second@example.com", "first@example.com"]
+    assert set(messages[0]) == {"id", "to", "subject", "text", "html", "created_at"}
+    assert messages[0]["created_at"] == "2026-02-03T04:06:06Z"
+    assert "<html" in messages[0]["html"]
+
+
+@pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "image/png"])
+async def test_everybody_else_gets_a_page(client: Client, database: PostgresDatabase, accept: str) -> None:
+    await keep_letter(database, "ada@example.com")
+
+    answer = await client.get("/dev/mailbox", headers={"Accept": accept})
+
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.headers["Vary"] == "Accept"
+    assert "to ada@example.com" in answer.text
+
+
+async def test_an_empty_mailbox_says_so(client: Client) -> None:
+    page = await client.get("/dev/mailbox")
+    answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
+
+    assert "No letters yet." in page.text
+    assert answer.json == {"messages": []}
+
+
+async def test_a_letter_that_was_not_dealt_with_yet_is_not_shown(client: Client, database: PostgresDatabase) -> None:
+    await database.transact(mail.send, "ada@example.com", MailTemplate.TEST)
+
+    answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
+
+    assert answer.json == {"messages": []}
+
+
+async def test_whatever_a_letter_says_the_page_only_shows_it(house: House, database: PostgresDatabase) -> None:
+    await keep_letter(database, "ada@example.com")
+    client = serving(replace(house, mail_renderer=HostileRenderer()))
+
+    html = (await client.get("/dev/mailbox")).text
+
+    assert "<script" not in html
+    assert "<img" not in html
+    assert HOSTILE.subject in unescape(html)
+
+
+async def test_only_web_addresses_become_links(house: House, database: PostgresDatabase) -> None:
+    await keep_letter(database, "ada@example.com")
+    client = serving(replace(house, mail_renderer=HostileRenderer()))
+
+    html = (await client.get("/dev/mailbox")).text
+
+    letter = html[html.index('<pre class="letter-text">') :]
+    assert re.findall(r'<a href="([^"]*)"', letter) == ["https://example.com/?a=1&amp;b="]
+
+
+async def test_the_html_part_is_shown_where_it_can_do_nothing(client: Client, database: PostgresDatabase) -> None:
+    await keep_letter(database, "ada@example.com")
+    [message] = (await client.get("/dev/mailbox", headers={"Accept": "application/json"})).json["messages"]
+
+    answer = await client.get(f"/dev/mailbox/{message['id']}")
+
+    assert answer.status == 200
+    assert answer.text == message["html"]
+    policy = {part.split()[0]: part.split()[1:] for part in answer.headers["Content-Security-Policy"].split(";")}
+    assert policy["default-src"] == ["'none'"]
+    assert policy["frame-ancestors"] == ["'self'"]
+    assert policy["form-action"] == ["'none'"]
+    assert "script-src" not in policy
+    assert "allow-scripts" not in policy["sandbox"]
+    assert "allow-same-origin" not in policy["sandbox"]
+
+
+async def test_the_page_frames_nothing_but_its_own_letters(client: Client) -> None:
+    answer = await client.get("/dev/mailbox")
+
+    assert "frame-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("letter_id", [LETTER_ID, "no-id", "..%2f"])
+async def test_a_letter_that_is_not_there_is_404(client: Client, letter_id: str) -> None:
+    answer = await client.get(f"/dev/mailbox/{letter_id}")
+
+    assert answer.status == 404
+
+
+@pytest.mark.parametrize("path", ["/dev/mailbox", f"/dev/mailbox/{LETTER_ID}"])
+async def test_there_is_no_mailbox_outside_development_mode(house: House, path: str) -> None:
+    client = serving(house, capabilities.routes(is_development=False))
+
+    answer = await client.get(path)
+
+    assert answer.status == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("See https://example.com/verify?token=1-2.", ["https://example.com/verify?token=1-2"]),
+        ("(http://localhost:8000/a_b) or <https://b.example/>", ["http://localhost:8000/a_b", "https://b.example/"]),
+        ("javascript:alert(1) data:text/html,x ftp://a.example //a.example www.a.example", []),
+        ("http:// https://", []),
+        ('"https://a.example/"onclick="x', ["https://a.example/"]),
+    ],
+)
+def test_an_address_ends_where_a_reader_would_say_so(text: str, addresses: list[str]) -> None:
+    assert [piece.text for piece in pieces(text) if piece.is_address] == addresses
+
+
+@given(st.text(alphabet="htps:/. a<\"'&()\n"))
+def test_cutting_a_text_into_pieces_loses_nothing(text: str) -> None:
+    cut = pieces(text)
+
+    assert "".join(piece.text for piece in cut) == text
+    assert all(piece.text.startswith(("http://", "https://")) for piece in cut if piece.is_address)

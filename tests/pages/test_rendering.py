@@ -1,0 +1,139 @@
+"""Pages: their headers, their pieces, and that no value can become markup."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jinja2 import UndefinedError
+
+from entrypoints.house import House
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public
+from entrypoints.http.routes import Routes
+from entrypoints.pages import rendering
+from entrypoints.pages.rendering import TEMPLATES, Page, breakable, inline, page, prose, render
+from tests.application import Answer, serving
+
+HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}javascript:alert(1)"
+PIECES = """
+{% import "components.html" as ui %}
+{% call ui.notice("bad", value) %}<p>{{ value }}</p>{% endcall %}{{ ui.notice("good", value) }}
+{{ ui.button(value) }}{{ ui.button(value, href="/?" ~ value, quiet=true) }}
+{{ ui.field("email", value, type="email", value=value, hint=value, problem=value) }}
+{{ ui.facts([(value, value)]) }}{{ ui.code(value, value) }}{{ ui.table(value, [value], [[value]]) }}
+"""
+
+
+class Tags(HTMLParser):
+    """Finds the elements and attributes of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Remember the element."""
+        self.names.append(tag)
+        self.attributes += [name for name, _ in attrs]
+
+
+async def shown(house: House, template: str, **values: Any) -> Answer:
+    """Show a page through the application."""
+    routes = Routes("pages", "One page.")
+
+    @routes.get("/page")
+    @public
+    async def handler(call: Call) -> Page:
+        """Show it."""
+        return page(call, template, **values)
+
+    return await serving(house, routes.routes).get("/page")
+
+
+def pieces(value: str) -> str:
+    """Render every component with this value in every place."""
+    return TEMPLATES.from_string(PIECES).render(value=value)
+
+
+async def test_a_page_says_what_it_is_and_is_not_kept(house: House) -> None:
+    answer = await shown(house, "mailbox.html", letters=[], maximum=1)
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_a_page_may_run_nothing_load_nothing_foreign_and_be_framed_by_nobody(house: House) -> None:
+    answer = await shown(house, "mailbox.html", letters=[], maximum=1)
+
+    policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self' data:",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+    }
+    assert answer.headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_value_that_a_template_needs_and_does_not_get_is_an_error() -> None:
+    with pytest.raises(UndefinedError):
+        render("mailbox.html", maximum=1)
+
+
+def test_a_hostile_value_is_text_in_every_piece() -> None:
+    html = pieces(HOSTILE)
+
+    assert "<script" not in html
+    assert Tags(html).names == Tags(pieces("harmless")).names
+    assert Tags(html).attributes == Tags(pieces("harmless")).attributes
+
+
+@given(st.text())
+def test_no_value_makes_an_element_or_an_attribute(value: str) -> None:
+    # A hint that is empty is no hint, so the comparison is with what has the same shape.
+    harmless = "harmless" if value else ""
+
+    html = pieces(value)
+
+    assert Tags(html).names == Tags(pieces(harmless)).names
+    assert Tags(html).attributes == Tags(pieces(harmless)).attributes
+
+
+def test_a_field_with_a_problem_tells_so_to_who_cannot_see_it() -> None:
+    html = TEMPLATES.from_string(
+        '{% import "components.html" as ui %}{{ ui.field("email", "Address", hint="Yours.", problem="Not one.") }}'
+    ).render()
+
+    assert 'aria-invalid="true"' in html
+    assert 'aria-describedby="email-hint email-problem"' in html
+    assert 'for="email"' in html
+    assert 'id="email-problem">Not one.' in html
+
+
+def test_code_is_set_apart_and_everything_in_prose_is_escaped() -> None:
+    assert inline("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c"
+    assert prose("one\nline\n\n<two>") == "<p>one\nline</p><p>&lt;two&gt;</p>"
+
+
+def test_a_path_may_wrap_behind_its_slashes_and_is_escaped() -> None:
+    assert breakable("/a/<b>") == "/<wbr>a/<wbr>&lt;b&gt;"
+
+
+def test_no_template_has_a_script_a_style_or_an_address_elsewhere() -> None:
+    folder = Path(rendering.__file__).parent
+    for file in [*folder.glob("templates/*"), *folder.glob("assets/*")]:
+        text = file.read_text().replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+        assert "<script" not in text
+        assert "style=" not in text
+        assert "://" not in text
+        assert "@import" not in text
+        assert "| safe" not in text

@@ -1,0 +1,256 @@
+"""`gatehouse` as a process of its own, started, asked, stopped and killed as people and supervisors do it.
+
+`commands` runs one command to its end; `services` starts servers, each on a port that was free, and leaves none behind.
+Both use the test's own database unless they are told another environment.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import psutil
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from adapters.crypto.vault import MasterKey
+from adapters.postgres.embedded import EmbeddedPostgres
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+GATEHOUSE = Path(sys.executable).with_name("gatehouse")
+START_SECONDS_MAX = 30.0
+ANSWER_SECONDS_MAX = 10.0
+END_SECONDS_MAX = 30.0
+FREE_PORT = "127.0.0.1:0"
+MASTER_KEY = MasterKey.generate().encoded()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.content)
+
+
+@dataclass(frozen=True)
+class Service:
+    """A server that was started, and perhaps has ended."""
+
+    process: subprocess.Popen[bytes]
+    log_file: Path
+    environment: dict[str, str]
+    data_folder: Path
+
+    @property
+    def log(self) -> str:
+        """All that it wrote, to either output."""
+        return self.log_file.read_text()
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The lines of its log that are whole and JSON."""
+        lines = self.log.splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
+
+    def said(self, event: str) -> list[dict[str, Any]]:
+        """Give what the log says about an event."""
+        return [line for line in self.events if line["event"] == event]
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.said("server.ready")[0]["bind"].rpartition(":")[2])
+
+    def is_running(self) -> bool:
+        """Say whether it lives."""
+        return self.process.poll() is None
+
+    def wait_until_ready(self) -> Service:
+        """Return when it says that it is ready; fail when it ends instead."""
+        wait_until(lambda: bool(self.said("server.ready")) or not self.is_running(), seconds_max=START_SECONDS_MAX)
+        assert self.is_running(), self.log
+        return self
+
+    def wait_for(self, event: str, *, times: int = 1) -> None:
+        """Return when the log speaks of an event so many times."""
+        wait_until(lambda: len(self.said(event)) >= times, seconds_max=START_SECONDS_MAX)
+
+    def wait(self) -> int:
+        """Wait for its end; give the exit status."""
+        return self.process.wait(END_SECONDS_MAX)
+
+    def stop(self) -> int:
+        """Stop it as a supervisor does; give the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def kill(self) -> None:
+        """End it without warning."""
+        self.process.kill()
+        self.process.wait()
+
+    def workers(self) -> list[psutil.Process]:
+        """List the processes that work for it."""
+        return [child for child in psutil.Process(self.process.pid).children() if child.is_running()]
+
+    def get(self, path: str) -> Answer:
+        """Ask on a new connection."""
+        return self.request("GET", path)
+
+    def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None) -> Answer:
+        """Ask on a new connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
+        try:
+            connection.request(method, path, headers=dict(headers or {}))
+            response = connection.getresponse()
+            return Answer(response.status, dict(response.getheaders()), response.read())
+        finally:
+            connection.close()
+
+
+@dataclass
+class Commands:
+    """Runs commands."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, *arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; settings are named without their prefix."""
+        return subprocess.run(
+            [GATEHOUSE, *arguments],
+            check=False,
+            cwd=self.folder,
+            env=clean_environment() | self.environment | prefixed(environment),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=END_SECONDS_MAX,
+        )
+
+
+@dataclass
+class Services:
+    """Starts servers, and ends those that are left."""
+
+    folder: Path
+    environment: dict[str, str]
+    started: list[Service] = field(default_factory=list)
+
+    def start(self, *arguments: str, **environment: str) -> Service:
+        """Start a server and do not wait for it; settings are named without their prefix."""
+        whole = clean_environment() | self.environment | prefixed(environment)
+        descriptor, name = tempfile.mkstemp(prefix="log-", dir=self.folder)
+        log_file = Path(name)
+        with os.fdopen(descriptor, "wb") as log:
+            process = subprocess.Popen(
+                [GATEHOUSE, "serve", *arguments],
+                cwd=self.folder,
+                env=whole,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # As from a terminal: Ctrl-C reaches a whole group, and the group of the tests is another one.
+                process_group=0,
+            )
+        service = Service(process, log_file, whole, self.folder / whole["GATEHOUSE_DATA_DIR"])
+        self.started.append(service)
+        return service
+
+    def ready(self, *arguments: str, **environment: str) -> Service:
+        """Start a server and wait until it is ready."""
+        return self.start(*arguments, **environment).wait_until_ready()
+
+    def close(self) -> None:
+        """End every server, and every worker whose parent is gone."""
+        for service in self.started:
+            with suppress(ProcessLookupError):
+                os.killpg(service.process.pid, signal.SIGKILL)
+            service.process.wait()
+
+
+def clean_environment() -> dict[str, str]:
+    """Give our environment without settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
+
+
+def prefixed(settings: Mapping[str, str]) -> dict[str, str]:
+    """Write names of settings in full."""
+    return {f"GATEHOUSE_{name}": value for name, value in settings.items()}
+
+
+def address(conninfo: str) -> str:
+    """Write how to reach a database as the address that the setting takes."""
+    parts = {name: quote(str(value), safe="") for name, value in conninfo_to_dict(conninfo).items()}
+    user, password, database = parts.pop("user"), parts.pop("password", ""), parts.pop("dbname")
+    rest = "&".join(f"{name}={value}" for name, value in parts.items())
+    return f"postgresql://{user}:{password}@/{database}?{rest}"
+
+
+def given_database(conninfo: str) -> dict[str, str]:
+    """Give the settings of a production-like service on a database."""
+    return prefixed(
+        {
+            "DATABASE_URL": address(conninfo),
+            "MASTER_KEYS": MASTER_KEY,
+            "DATA_DIR": "data",
+            "BIND": FREE_PORT,
+            "RATE_LIMITS": "off",
+        }
+    )
+
+
+def embedded_database() -> dict[str, str]:
+    """Give the settings of a service on the embedded database."""
+    return prefixed({"DATA_DIR": "data", "BIND": FREE_PORT, "RATE_LIMITS": "off"})
+
+
+@pytest.fixture
+def commands(tmp_path: Path, database_url: str) -> Commands:
+    """Commands on the test's own database."""
+    return Commands(tmp_path, given_database(database_url))
+
+
+@pytest.fixture
+def services(tmp_path: Path, database_url: str) -> Iterator[Services]:
+    """Servers on the test's own database."""
+    services = Services(tmp_path, given_database(database_url))
+    yield services
+    services.close()
+
+
+@pytest.fixture
+def embedded_services(tmp_path: Path) -> Iterator[Services]:
+    """Servers on an embedded database, all in one data folder."""
+    services = Services(tmp_path, embedded_database())
+    yield services
+    services.close()
+    # Whoever uses it last stops it.
+    with EmbeddedPostgres(tmp_path / "data"):
+        pass
+
+
+@pytest.fixture
+def embedded_commands(embedded_services: Services) -> Commands:
+    """Commands in the data folder of those servers."""
+    return Commands(embedded_services.folder, embedded_services.environment)
