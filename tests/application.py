@@ -18,11 +18,13 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
+from adapters.qr_codes import SegnoQrCodes
 from core import signing_keys
 from entrypoints import capabilities
 from entrypoints.house import House
 from entrypoints.http.application import Application
 from entrypoints.settings import Settings
+from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -81,6 +83,8 @@ class Client:
         sent = dict(headers or {})
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
+        WATCH.see_headers(sent)
+        WATCH.see(body)
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
@@ -88,6 +92,8 @@ class Client:
             path, method=method, data=data, headers=sent, scope_base={"client": (address, PORT)}
         )
         content = await response.get_data(as_text=False)
+        if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
+            WATCH.see(json.loads(content))
         return Answer(status=response.status_code, headers=response.headers, content=bytes(content))
 
     async def get(self, path: str, **options: Any) -> Answer:
@@ -202,5 +208,6 @@ async def connected_house(
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=PromptKeyRefresh(database, ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        qr_codes=SegnoQrCodes(),
         mail_renderer=JinjaMailRenderer(base_url=settings.base_url),
     )

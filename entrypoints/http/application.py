@@ -119,22 +119,25 @@ class Application(QuartTrio):
                 async with self.request_context(request) as context:
                     return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
         except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
-            return self._answer_to(error, request.call)
+            return self._answer_to(error, request)
         log.error("request.took_too_long", seconds=REQUEST_SECONDS_MAX)
-        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request.call)
+        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request)
 
-    def _answer_to(self, error: Exception, call: Call) -> Response:
+    def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
         match error:
             case Refusal():
-                return refused(error, request_id=call.request_id)
+                refusal = error
             case HTTPException():
-                return refused(as_refusal(error), request_id=call.request_id)
+                refusal = as_refusal(error)
             case ExceptionGroup(exceptions=[alone]):
                 # A nursery wraps whatever leaves it.
-                return self._answer_to(alone, call)
+                return self._answer_to(alone, request)
             case _:
                 log.error("request.failed", exc_info=error)
-                return refused(InternalFailure(), request_id=call.request_id)
+                refusal = InternalFailure()
+        if request.route is not None and request.route.refusal_page is not None:
+            return request.route.refusal_page(request.call, refusal)
+        return refused(refusal, request_id=request.call.request_id)
 
     async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
         """Run the route that the path and method lead to."""

@@ -115,7 +115,8 @@ def test_every_letter_can_be_read_without_a_page(template: MailTemplate) -> None
     assert BASE_URL in letter.text
     assert letter.subject not in letter.text
     assert not any(mark in letter.text for mark in ("<", ">", "{", "}"))
-    assert max(map(len, letter.text.splitlines())) <= 78
+    # A link cannot be broken; everything around it can.
+    assert max(len(line) for line in letter.text.splitlines() if "://" not in line) <= 78
 
 
 @pytest.mark.parametrize("template", MailTemplate)

@@ -19,6 +19,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
+from adapters.qr_codes import SegnoQrCodes
 from core.signing_keys import KeyState, SigningKey
 from entrypoints.house import House
 from entrypoints.http.application import Application
@@ -66,7 +67,7 @@ class Answer:
 class NoDatabase:
     """The port `Database` for tests that must not need one."""
 
-    def on_behalf_of(self, origin: Origin) -> NoDatabase:
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> NoDatabase:
         """Serve nobody."""
         return self
 
@@ -105,6 +106,7 @@ def make_house(settings: Settings | None = None, *, clock: SettableClock | None 
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=CountedKeyRefresh(ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        qr_codes=SegnoQrCodes(),
         mail_renderer=JinjaMailRenderer(base_url=settings.base_url),
     )
 

@@ -20,7 +20,7 @@ class RecordingDatabase:
     asked: list[tuple[str, Origin, Any]] = field(default_factory=list[tuple[str, Origin, Any]])
     origin: Origin = BACKGROUND
 
-    def on_behalf_of(self, origin: Origin) -> "RecordingDatabase":
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> "RecordingDatabase":
         """Remember for somebody."""
         return replace(self, origin=origin)
 
