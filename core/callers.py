@@ -1,6 +1,21 @@
-"""Who asks, and from where. Every use case finds its caller in the unit of work."""
+"""Who asks, and from where. Every use case finds both in the unit of work.
+
+A caller is loaded from the database in the transaction of the use case, never believed from a token: a session that was
+revoked, a role that was taken, an owner who was demoted count from the next request on.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.errors import Forbidden
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,3 +28,65 @@ class Origin:
 
 
 BACKGROUND = Origin()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """A signed-in person, as their live session and account stand now.
+
+    `organization_*` and `service_*` are the context that the session was begun or selected in, not the organization of
+    a path; `role` is the membership in that organization (and `custom_permissions` what it allows, where it is a custom
+    one), `is_end_user` the link to that service.
+    """
+
+    user_id: UUID
+    email: str
+    email_verified_at: datetime | None
+    is_platform_owner: bool
+    user_created_at: datetime
+    session_id: UUID
+    amr: list[str]
+    authenticated_at: datetime
+    device_id: UUID | None
+    organization_id: UUID | None
+    organization_slug: str | None
+    organization_status: str | None
+    role: str | None
+    custom_permissions: list[str] | None
+    service_id: UUID | None
+    service_slug: str | None
+    service_client_id: UUID | None
+    is_end_user: bool
+    impersonator_id: UUID | None
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the person has proved that the address is theirs."""
+        return self.email_verified_at is not None
+
+    @property
+    def belongs_to_context(self) -> bool:
+        """Whether the person still is what the session's context made of them: a member, or the service's end user."""
+        if self.service_id is not None:
+            return self.is_end_user
+        return self.organization_id is None or self.role is not None
+
+    @property
+    def is_impersonated(self) -> bool:
+        """Whether a platform owner acts as this person."""
+        return self.impersonator_id is not None
+
+    @property
+    def has_second_factor(self) -> bool:
+        """Whether this session was begun with more than one factor, or on a device that remembers one."""
+        return bool({"mfa", "trusted"} & set(self.amr))
+
+    def forbid_impersonated(self) -> None:
+        """Refuse what an impersonator must not do (identity 4.8)."""
+        if self.is_impersonated:
+            raise Forbidden("This cannot be done while impersonating somebody.")
+
+
+def present(uow: UnitOfWork) -> Caller:
+    """Say who asks; raise `Unauthorized` when their session is over."""
+    return uow.caller

@@ -109,6 +109,13 @@ class Forbidden(Refusal):
     default_message = "You are not allowed to do this."
 
 
+class OrganizationNotActive(Refusal):
+    """The organization is there, and closed."""
+
+    code = ErrorCode.ORGANIZATION_NOT_ACTIVE
+    default_message = "This organization is not active."
+
+
 class NotFound(Refusal):
     """Absent, or not this caller's to see; the two look the same on purpose."""
 

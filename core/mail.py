@@ -22,6 +22,19 @@ class MailTemplate(StrEnum):
     """A letter we know how to write; the name of its template files."""
 
     TEST = "test"
+    NEW_SIGN_IN = "new_sign_in"
+    MFA_ENABLED = "mfa_enabled"
+    MFA_DISABLED = "mfa_disabled"
+    VERIFY_EMAIL = "verify_email"
+    VERIFY_NEW_EMAIL = "verify_new_email"
+    EMAIL_CHANGED = "email_changed"
+    RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a letter, not a secret
+    CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - likewise
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105 - likewise
+    PASSWORD_SET = "password_set"  # noqa: S105 - likewise
+    MAGIC_LINK = "magic_link"
+    PASSKEY_ADDED = "passkey_added"
+    PASSKEY_REMOVED = "passkey_removed"
 
 
 class MailState(StrEnum):
@@ -31,6 +44,7 @@ class MailState(StrEnum):
     SENT = "sent"
     KEPT = "kept"  # by the embedded mailbox, which never sends
     FAILED = "failed"
+    DISCARDED = "discarded"  # never meant to go out; written where a letter to somebody would have been
 
 
 # How long to wait after each failed attempt; the attempt after the last entry is the last one.
@@ -107,14 +121,25 @@ class Mail:
 
 
 def send(
-    uow: UnitOfWork, to: str, template: MailTemplate, /, *, organization_id: UUID | None = None, **values: str
+    uow: UnitOfWork,
+    to: str,
+    template: MailTemplate,
+    /,
+    *,
+    organization_id: UUID | None = None,
+    is_discarded: bool = False,
+    **values: str,
 ) -> None:
-    """Send a letter if this transaction commits."""
+    """Send a letter if this transaction commits.
+
+    A discarded letter is as much work as another one and goes nowhere, so that whoever asks for letters to strangers
+    cannot tell by the time it takes which of them have an account.
+    """
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),
             letter=Letter(to=to, template=template, values=values),
-            state=MailState.QUEUED,
+            state=MailState.DISCARDED if is_discarded else MailState.QUEUED,
             attempts=0,
             due_at=uow.now,
             created_at=uow.now,

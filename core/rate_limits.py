@@ -23,7 +23,9 @@ class RateLimit(Enum):
     RESEND_VERIFICATION = (20.0, 3)
     MFA_SETUP_ENDPOINT = (60.0, 5)
     MAGIC_LINK_REQUEST = (12.0, 5)
+    PASSKEY_SIGN_IN = (6.0, 10)
     IMPERSONATION = (6.0, 10)
+    EMAIL_CHANGE = (6.0, 10)
 
     seconds_per_request: float
     burst: int

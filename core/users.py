@@ -29,6 +29,7 @@ class User:
     created_at: datetime
     updated_at: datetime
     deactivated_at: datetime | None = None
+    mfa_enabled_at: datetime | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -39,6 +40,11 @@ class User:
     def is_active(self) -> bool:
         """Whether the account may be used at all."""
         return self.deactivated_at is None
+
+    @property
+    def has_mfa(self) -> bool:
+        """Whether a second factor is asked for."""
+        return self.mfa_enabled_at is not None
 
     def appointed(self, *, at: datetime) -> User:
         """Govern the platform; whoever appoints vouches for the address."""

@@ -6,6 +6,7 @@ touching a use case.
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from uuid import UUID
 
 from core.callers import Origin
 from ports.unit_of_work import UnitOfWork
@@ -42,6 +43,22 @@ class Database(Protocol):
         """Run a use case that only looks: each statement by itself, without BEGIN and COMMIT."""
         ...
 
-    def on_behalf_of(self, origin: Origin) -> "Database":
-        """Give the same database as seen by a request from there."""
+    async def step(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that changes something with one statement: a transaction by itself, without BEGIN and COMMIT.
+
+        It may run again after it was done, when the connection was lost at that moment, so it has to be one that may.
+        """
+        ...
+
+    def on_behalf_of(self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None) -> "Database":
+        """Give the same database as seen by a request from there.
+
+        The session says who the caller is, and has to be one with the service of that client, or with none.
+        """
         ...

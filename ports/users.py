@@ -1,5 +1,7 @@
 """What the core asks of the stored accounts, in two ports: what anybody may read, and what nobody may list."""
 
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -11,6 +13,10 @@ class Users(Protocol):
 
     def by_id(self, user_id: UUID) -> User | None:
         """Find an account."""
+        ...
+
+    def lock(self, user_id: UUID) -> User | None:
+        """Find an account, and let nobody else change it before this transaction ends."""
         ...
 
     def by_email(self, email: str) -> User | None:
@@ -33,10 +39,46 @@ class Users(Protocol):
         """Store the new state of an account that is locked; its address stays what it is."""
         ...
 
+    def set_verified(self, user_id: UUID, *, at: datetime) -> None:
+        """Mark the account's address as proved."""
+        ...
+
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
+        """Give the account another address; False when the address is taken, also by a racer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPassword:
+    """An account, and the hash of its password if it has one."""
+
+    user: User
+    password_hash: str | None = field(repr=False)
+
 
 class Credentials(Protocol):
     """Secrets of accounts."""
 
+    def password_of(self, email: str) -> StoredPassword | None:
+        """Find the account of a normalized address with its password hash."""
+        ...
+
+    def has_password(self, user_id: UUID) -> bool:
+        """Say whether the account has a password."""
+        ...
+
+    def lock_password(self, user_id: UUID) -> str | None:
+        """Give the password hash and let nobody else change it before this transaction ends."""
+        ...
+
+    def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
+        """Store the encoded hash of a first password; False when the account has one, also from a racer."""
+        ...
+
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
         """Store the encoded hash of a new password."""
+        ...
+
+    def remove_password(self, user_id: UUID) -> None:
+        """Leave the account without a password."""
         ...

@@ -1,0 +1,141 @@
+"""How the device of a sign-in is recognized, by a token that it shows, and how it comes to be trusted.
+
+The token is what counts. A browser of the same make without it is listed as the same device, because that is what its
+owner would call it, but counts as new for the risk and never as trusted (decisions 4.1). Trust arises when somebody
+gives a second factor and asks for it, belongs to the token, and lasts as long as the organization says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core import user_agents
+from core.devices import Device, is_trusted
+from core.errors import Unauthorized
+from core.secrets import Secret, hash_token
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.risk import Risk
+    from ports.unit_of_work import UnitOfWork
+
+TOKEN_LIFETIME: Final = timedelta(days=90)
+
+
+class DeviceRemovedMeanwhile(Unauthorized):
+    """Its owner removed the device while somebody signed in from it, and it must not come back by that."""
+
+    default_message = "This device was removed a moment ago. Sign in again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceToken:
+    """What a device shows; stored as a hash."""
+
+    token_hash: bytes
+    device_id: UUID
+    created_at: datetime
+    expires_at: datetime
+    mfa_trusted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What is known of the device of a request: which it seems to be, and the token that proved it, if one did."""
+
+    device: Device | None = None
+    token: DeviceToken | None = None
+    presented: Secret | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the device proved that it was here before."""
+        return self.token is not None
+
+    @property
+    def known_device_id(self) -> UUID | None:
+        """The device, if it proved to be it."""
+        return self.token.device_id if self.token is not None else None
+
+    def is_trusted(self, period: timedelta, *, at: datetime) -> bool:
+        """Say whether the device remembers a second factor."""
+        return self.token is not None and is_trusted(self.token.mfa_trusted_at, period, at=at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """The device that a session begins on, and the token it shows from now on.
+
+    `name` is for a letter about this sign-in: what its owner calls the device, if it proved to be that device.
+    """
+
+    device_id: UUID
+    name: str
+    token: Secret
+
+
+def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Sighting:
+    """Recognize the device of this request; changes nothing, and is one statement whoever asks."""
+    token_hash = hash_token(presented) if presented is not None else None
+    device, token = uow.devices.recognize(user_id, token_hash, uow.origin.user_agent, at=uow.now)
+    return Sighting(
+        device=device,
+        token=token,
+        presented=Secret(presented) if presented is not None and token is not None else None,
+    )
+
+
+def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, trust: bool) -> Admitted:
+    """Write down that somebody signs in from the device, and give it a token if it has none."""
+    visit = _visit(uow, user_id, sighting.device, risk)
+    if sighting.device is None:
+        uow.devices.add(visit)
+    elif not uow.devices.save_visit(visit):
+        raise DeviceRemovedMeanwhile
+
+    presented, token = sighting.presented, sighting.token
+    if presented is None or token is None:
+        presented = uow.randomness.token()
+        token = _token(uow, visit.id, presented)
+        uow.devices.add_token(token)
+    if trust:
+        uow.devices.trust(token.token_hash, at=uow.now)
+    # Another machine of the same make must not be announced as its owner's own.
+    name = visit.name if sighting.is_known else user_agents.describe(visit.user_agent).name
+    return Admitted(device_id=visit.id, name=name, token=presented)
+
+
+def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) -> Device:
+    """Describe the device as it is now; a browser that was updated since has another version."""
+    description = user_agents.describe(uow.origin.user_agent)
+    return Device(
+        id=device.id if device is not None else uow.randomness.new_id(),
+        user_id=user_id,
+        name=device.name if device is not None else description.name,
+        device_type=description.device_type,
+        browser=description.browser,
+        browser_version=description.browser_version,
+        os=description.os,
+        os_version=description.os_version,
+        user_agent=uow.origin.user_agent,
+        last_used_at=uow.now,
+        last_ip=uow.origin.ip_address,
+        last_city=risk.location.city if risk.location is not None else None,
+        last_country=risk.location.country if risk.location is not None else None,
+        risk_score=risk.percent,
+        created_at=device.created_at if device is not None else uow.now,
+        updated_at=device.updated_at if device is not None else uow.now,
+    )
+
+
+def _token(uow: UnitOfWork, device_id: UUID, presented: Secret) -> DeviceToken:
+    return DeviceToken(
+        token_hash=hash_token(presented.reveal()),
+        device_id=device_id,
+        created_at=uow.now,
+        expires_at=uow.now + TOKEN_LIFETIME,
+    )

@@ -1,0 +1,88 @@
+"""Sign-in by email address and password: the checks before the slow comparison, and what follows from its verdict.
+
+The comparison itself happens between two transactions, on the hasher's own threads. The attempt is counted before it
+and taken back when it was right, or when there was no comparison after all (`sign_in_failures.py`). After a right
+password everything goes on in `sign_in.py`; an address that nobody has goes the same way as a wrong password, statement
+for statement, so that the time tells nobody which it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from core import arrivals, devices_recognition, sign_in, sign_in_failures
+from core.proofs import Destination, Proof, Provider
+from core.sign_in_refused import SignInRefused, refuse
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.sign_in import Outcome
+    from core.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An attempt that was let through to the comparison."""
+
+    id: UUID
+    user: User | None
+    password_hash: str | None = field(repr=False)
+
+
+def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
+    """Count the attempt and find what to compare with; refuse an unknown organization, and one try too many."""
+    arrivals.find_organization(uow, destination.organization_slug)
+    address = email.strip().lower()
+    found = uow.credentials.password_of(address)
+    user = found.user if found is not None else None
+    return Attempt(
+        id=sign_in_failures.attempt(
+            uow, address, network, is_known_device=_is_known_device(uow, user, destination.device_token)
+        ),
+        user=user,
+        password_hash=found.password_hash if found is not None else None,
+    )
+
+
+def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
+    """Take an attempt back that there was no time to compare: it told nobody anything."""
+    uow.sign_in_failures.remove(attempt.id)
+
+
+def finish(
+    uow: UnitOfWork, attempt: Attempt, destination: Destination, *, is_right: bool, upgraded_hash: str | None = None
+) -> Outcome:
+    """Go on after the comparison. `upgraded_hash` replaces a hash of an older kind.
+
+    Whoever is refused for where they want to has failed to sign in as well: that attempt stays counted.
+    """
+    user = attempt.user
+    if user is None or not user.is_active or not is_right:
+        return _refuse(uow, user, destination, reason=_reason(user))
+    if uow.credentials.lock_password(user.id) != attempt.password_hash:
+        # Changed or reset while we compared: what was right is so no longer.
+        return _refuse(uow, user, destination, reason="password_changed")
+
+    if upgraded_hash is not None:
+        uow.credentials.set_password_hash(user.id, upgraded_hash)
+    uow.sign_in_failures.remove(attempt.id)
+    return sign_in.conclude(uow, Proof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",)), destination)
+
+
+def _is_known_device(uow: UnitOfWork, user: User | None, device_token: str | None) -> bool:
+    # Nobody's devices are looked for like anybody's.
+    user_id = user.id if user is not None else uow.randomness.new_id()
+    return device_token is not None and devices_recognition.look(uow, user_id, device_token).is_known
+
+
+def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:
+    return refuse(uow, user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
+
+
+def _reason(user: User | None) -> str:
+    if user is None:
+        return "unknown_account"
+    return "wrong_password" if user.is_active else "deactivated"

@@ -1,0 +1,151 @@
+"""Magic links: signing in with what is mailed to an account's address, without a password.
+
+The link is good for 15 minutes and once. It leads to a page with a button, because mail scanners open every link.
+Programs that get hold of the link's token themselves, as an app does that opens such links, sign in with it directly.
+
+The page has nobody to give tokens to: it runs no script, and no token travels in an address to somewhere else. So its
+button uses the link up and shows a one-time code instead, which the person takes back to where they wanted to sign in,
+and which signs in there in the link's place. Nobody is told that they are signed in before they are, and no session
+begins that nobody holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from core import links, one_time_tokens, sign_in, way_back
+from core.errors import BadRequest
+from core.links import LinkUnusable, Words
+from core.mail import MailTemplate
+from core.one_time_tokens import TokenPurpose
+from core.proofs import Proof, Provider
+from core.secrets import hash_token
+from core.sign_in_refused import Refused, SignInRefused
+
+if TYPE_CHECKING:
+    from core.links import Opened
+    from core.proofs import Destination
+    from core.secrets import Secret
+    from core.sign_in import Outcome
+    from core.way_back import WayBack, Whence
+    from ports.unit_of_work import UnitOfWork
+
+WORDS: Final = Words(
+    unknown="This link is not valid. Open it exactly as it stands in the letter, or ask for a new one where you wanted"
+    " to sign in.",
+    used="This link was used already, or is no longer needed. Ask for a new one where you wanted to sign in.",
+    expired="This link has expired. It was good for 15 minutes; ask for a new one where you wanted to sign in.",
+)
+CODE_WORDS: Final = Words(
+    unknown=WORDS.unknown,
+    used="This code was used already. Ask for a new link where you wanted to sign in.",
+    expired="This code has expired. It was good for five minutes; ask for a new link where you wanted to sign in.",
+)
+# No registered method (RFC 8176) says that somebody reads the mail of an address.
+_AMR: Final = "email"
+
+
+class MagicLinkRefused(SignInRefused):
+    """The link or code is unknown, used or expired, or the account may not be used; the message says what to do."""
+
+    default_message = WORDS.unknown
+
+
+class AskedForElsewhere(BadRequest):
+    """A link that was asked for at one place signs in there and nowhere else."""
+
+    default_message = "This link was asked for to sign in somewhere else. Ask for a new one here."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who would be signed in, and where they wanted to."""
+
+    email: str
+    back: WayBack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanged:
+    """The link is used up, and this code stands for it."""
+
+    code: Secret
+    back: WayBack
+
+
+def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
+    """Send a link to sign in with if an account has the address; nobody learns whether one does."""
+    back = way_back.find(uow, whence)
+    found = uow.users.by_email(email.strip().lower())
+    user = found if found is not None and found.is_active else None
+    is_first_proof = user is not None and not user.is_verified
+    links.send(
+        uow,
+        user,
+        TokenPurpose.MAGIC_LINK,
+        MailTemplate.MAGIC_LINK,
+        back=back,
+        first_proof="yes" if is_first_proof else "",
+    )
+
+
+def look(uow: UnitOfWork, token: str) -> Asked:
+    """Refuse a link that is no good; a good one stays good."""
+    try:
+        opened = links.look(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
+    except LinkUnusable as unusable:
+        raise MagicLinkRefused(unusable.message) from None
+    return Asked(email=opened.user.email, back=way_back.recall(uow, opened.token.data))
+
+
+def exchange(uow: UnitOfWork, token: str) -> Exchanged:
+    """Use a link up for a code that signs in where its person wanted to."""
+    try:
+        opened = links.use(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
+    except LinkUnusable as unusable:
+        raise MagicLinkRefused(unusable.message) from None
+    code = one_time_tokens.issue(
+        uow, TokenPurpose.MAGIC_LINK_CODE, opened.user.id, opened.user.email, **opened.token.data
+    )
+    return Exchanged(code=code, back=way_back.recall(uow, opened.token.data))
+
+
+def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
+    """Let somebody in with the token of a link, or with the code that the link's page showed in its place."""
+    try:
+        opened = _use(uow, token)
+    except LinkUnusable as unusable:
+        return _refused(unusable.message)
+
+    user = opened.user
+    for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
+        # People who wait ask again; what they did not need would sign somebody in for a while.
+        uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
+    proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
+    outcome = sign_in.conclude(uow, proof, _destination(opened.token.data, wanted))
+    return _refused(WORDS.unknown) if isinstance(outcome, Refused) else outcome
+
+
+def _use(uow: UnitOfWork, token: str) -> Opened:
+    is_code = uow.one_time_tokens.find(hash_token(token), TokenPurpose.MAGIC_LINK_CODE) is not None
+    purpose, words = (TokenPurpose.MAGIC_LINK_CODE, CODE_WORDS) if is_code else (TokenPurpose.MAGIC_LINK, WORDS)
+    # The account before its links, so that two of them that are used at once wait for each other in one order.
+    uow.users.lock(links.look(uow, purpose, token, words).user.id)
+    return links.use(uow, purpose, token, words)
+
+
+def _destination(asked: dict[str, Any], wanted: Destination) -> Destination:
+    """Give the place that the link was asked for at; what it left open may be said now."""
+    organization, service = asked.get("org_slug"), asked.get("service_slug")
+    if organization is None:
+        return wanted
+    is_elsewhere = wanted.organization_slug not in {None, organization}
+    is_at_other_service = service is not None and wanted.service_slug not in {None, service}
+    if is_elsewhere or is_at_other_service:
+        raise AskedForElsewhere
+    return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)
+
+
+def _refused(message: str) -> Refused:
+    return Refused(refusal=MagicLinkRefused(message), reason=MagicLinkRefused.counted_as)

@@ -1,0 +1,55 @@
+"""The moment between the first factor and the second: what was proved already, and how many wrong codes there were.
+
+The pre-auth token that a client holds meanwhile names a challenge; five wrong codes void it, a right one uses it up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.proofs import Destination, Proof
+    from ports.unit_of_work import UnitOfWork
+
+LIFETIME: Final = timedelta(seconds=600)
+WRONG_CODES_MAX: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """A sign-in that waits for a code. Its destination has no device token: that is sent again with the code."""
+
+    id: UUID
+    proof: Proof
+    destination: Destination
+    attempts: int
+    created_at: datetime
+    expires_at: datetime
+
+
+def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> Challenge:
+    """Remember a sign-in that waits for a code."""
+    challenge = Challenge(
+        id=uow.randomness.new_id(),
+        proof=proof,
+        destination=replace(destination, device_token=None),
+        attempts=0,
+        created_at=uow.now,
+        expires_at=uow.now + LIFETIME,
+    )
+    uow.mfa_challenges.add(challenge)
+    return challenge
+
+
+def count_wrong_code(uow: UnitOfWork, challenge: Challenge) -> bool:
+    """Count a wrong code for a challenge that is locked; say whether it is void now."""
+    uow.mfa_challenges.count_wrong_code(challenge.id)
+    is_void = challenge.attempts + 1 >= WRONG_CODES_MAX
+    if is_void:
+        uow.mfa_challenges.use(challenge.id)
+    return is_void

@@ -1,0 +1,178 @@
+"""The second half of a sign-in with multi-factor authentication: a code against the pre-auth token.
+
+How the first half ends with a pre-auth token is in `sign_in.py`, and there everything goes on after a right code. A
+code is good once: a time step by a conditional write, a backup code by another, the pre-auth token by its lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core import (
+    backup_codes,
+    devices_recognition,
+    mfa,
+    mfa_challenges,
+    mfa_events,
+    person_events,
+    sign_in,
+    sign_in_failures,
+)
+from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
+from core.events import EventType
+from core.mfa_events import MfaEvent
+from core.sign_in_refused import Refused, record_failure
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.mfa import TotpSecret
+    from core.mfa_challenges import Challenge
+    from core.sign_in import SignedIn
+    from core.users import User
+    from ports.unit_of_work import UnitOfWork
+
+# Both kinds of code are one-time passwords to whoever reads the token (RFC 8176).
+_AMR: Final = "otp"
+_REASON: Final = "wrong_code"
+
+
+class PreAuthExpired(TokenExpired):
+    """Ten minutes are over."""
+
+    default_message = "The code came too late: a sign-in waits ten minutes for it. Sign in again."
+
+
+class PreAuthInvalid(TokenInvalid):
+    """The token was never ours, is of another kind, or was altered."""
+
+    default_message = "The pre-auth token is not valid. Sign in again to get one."
+
+
+class PreAuthOver(Unauthorized):
+    """The token is used up or void, or its account asks for no code any more."""
+
+    default_message = "This sign-in is over. Sign in again."
+
+
+class CodeWrong(Unauthorized):
+    """Not a code of this person now, or one that was used before."""
+
+    default_message = (
+        "This code is wrong, or was used before. Wait for the next one of your app, or use one of your backup codes."
+    )
+
+
+class CodeWrongOnceTooOften(Unauthorized):
+    """The pre-auth token is void now."""
+
+    default_message = "This code is wrong too, and there were too many wrong ones. Sign in again."
+
+
+class Method(StrEnum):
+    """A kind of second factor."""
+
+    TOTP = "totp"
+    BACKUP_CODE = "backup_code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """What somebody typed, in the one way in which it is compared."""
+
+    method: Method
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """The code was right, and what came of the sign-in."""
+
+    outcome: SignedIn | Refused
+    method: Method
+
+
+def verify(
+    uow: UnitOfWork,
+    challenge_id: UUID,
+    typed: str,
+    /,
+    *,
+    network: str | None,
+    device_token: str | None,
+    trust_device: bool,
+) -> Verified | Refused:
+    """Let somebody in whose sign-in waits for a code, or remember that the code was wrong."""
+    challenge = uow.mfa_challenges.lock(challenge_id)
+    if challenge is None:
+        raise PreAuthOver
+    # From here on one try of this person after the other, whatever the token, so that each sees those before it.
+    factor = uow.totp_secrets.lock(challenge.proof.user_id)
+    if factor is None or not factor.is_enabled:
+        raise PreAuthOver
+    user = uow.users.by_id(challenge.proof.user_id)
+    assert user is not None, "a secret has a user"
+    code = _parse(typed)
+    is_new_device = not devices_recognition.look(uow, user.id, device_token).is_known
+    attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
+    mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
+    if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
+        return _refuse(uow, challenge, user, code, device_token)
+
+    uow.sign_in_failures.remove(attempt_id)
+    uow.mfa_challenges.use(challenge.id)
+    mfa_events.record(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=code.method)
+    _publish(uow, EventType.USER_MFA_VERIFY_SUCCESS, challenge, user, code)
+    outcome = sign_in.conclude_with_second_factor(
+        uow,
+        challenge,
+        replace(challenge.destination, device_token=device_token),
+        factor=_AMR,
+        trust_device=trust_device,
+    )
+    return Verified(outcome=outcome, method=code.method)
+
+
+def _parse(typed: str) -> Code:
+    digits = mfa.totp_code(typed)
+    if digits is not None:
+        return Code(method=Method.TOTP, value=digits)
+    backup_code = backup_codes.normalized(typed)
+    if backup_code is not None:
+        return Code(method=Method.BACKUP_CODE, value=backup_code)
+    raise BadRequest.of_field("code", "This must be the six digits of your app, or a backup code such as ABCD-2345.")
+
+
+def _use(uow: UnitOfWork, user_id: UUID, factor: TotpSecret, code: Code, *, is_new_device: bool) -> bool:
+    if code.method is Method.BACKUP_CODE:
+        return backup_codes.use(uow, user_id, code.value, is_new_device=is_new_device)
+    step = uow.totp.step_of(factor.secret, code.value, at=uow.now)
+    return step is not None and uow.totp_secrets.use_step(user_id, step)
+
+
+def _refuse(uow: UnitOfWork, challenge: Challenge, user: User, code: Code, device_token: str | None) -> Refused:
+    mfa_events.record(
+        uow, MfaEvent.VERIFY_FAILED, user.id, method=code.method, attempts=challenge.attempts + 1, reason=_REASON
+    )
+    _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
+    if not mfa_challenges.count_wrong_code(uow, challenge):
+        return Refused(refusal=CodeWrong(), reason=_REASON)
+    # Now the sign-in as a whole has failed.
+    record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
+    return Refused(refusal=CodeWrongOnceTooOften(), reason=_REASON)
+
+
+def _publish(uow: UnitOfWork, event: EventType, challenge: Challenge, user: User, code: Code) -> None:
+    """Tell the organization that the sign-in wanted into, or without one all of the person's."""
+    slug = challenge.destination.organization_slug
+    organization = uow.organizations.by_slug(slug) if slug is not None else None
+    person_events.publish(
+        uow,
+        event,
+        user.id,
+        user.email,
+        organization_id=organization.id if organization is not None else None,
+        method=code.method,
+    )

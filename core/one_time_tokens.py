@@ -1,0 +1,78 @@
+"""Tokens that are mailed to people, to prove an address or an intent: stored as hashes, used once, short-lived.
+
+What using one does belongs to the capability that sent it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from core.secrets import Secret, hash_token
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+
+class TokenPurpose(StrEnum):
+    """What a token is good for."""
+
+    VERIFY_EMAIL = "verify_email"
+    RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a purpose, not a secret
+    UNDO_EMAIL_CHANGE = "undo_email_change"
+    MAGIC_LINK = "magic_link"
+    MAGIC_LINK_CODE = "magic_link_code"
+
+    @property
+    def lifetime(self) -> timedelta:
+        """How long it is good (identity 5, decisions 3)."""
+        return _LIFETIMES[self]
+
+
+_LIFETIMES = {
+    TokenPurpose.VERIFY_EMAIL: timedelta(hours=24),
+    TokenPurpose.RESET_PASSWORD: timedelta(hours=1),
+    TokenPurpose.UNDO_EMAIL_CHANGE: timedelta(days=7),
+    TokenPurpose.MAGIC_LINK: timedelta(minutes=15),
+    TokenPurpose.MAGIC_LINK_CODE: timedelta(minutes=5),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneTimeToken:
+    """What a token says. Without a `user_id` nobody has the address, and it is good for nothing."""
+
+    purpose: TokenPurpose
+    user_id: UUID | None
+    email: str
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+
+
+def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: str, /, **data: Any) -> Secret:
+    """Make a token, store its hash, and give the token for the mail."""
+    token = uow.randomness.mail_token()
+    uow.one_time_tokens.add(
+        OneTimeToken(
+            purpose=purpose,
+            user_id=user_id,
+            email=email,
+            data=data,
+            created_at=uow.now,
+            expires_at=uow.now + purpose.lifetime,
+        ),
+        hash_token(token.reveal()),
+    )
+    return token
+
+
+def use(uow: UnitOfWork, purpose: TokenPurpose, token: str) -> OneTimeToken | None:
+    """Use a token up; None when it is unknown, of another purpose, used or expired."""
+    return uow.one_time_tokens.use(hash_token(token), purpose, at=uow.now)

@@ -1,0 +1,246 @@
+"""Passkeys as their owner sees them: register one, list them, rename and remove them.
+
+A passkey is a key pair of which we keep the public half; the other half stays with somebody's device, or with the
+keychain that follows them around. Signing in with one is in `passkeys_sign_in.py`. Nothing here may be done by an
+impersonator: a passkey would open the account for good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PasskeyItem`
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core import mail, passkey_challenges, passkeys_stand_ins, user_agents
+from core.errors import BadRequest, Conflict, NotFound, Unauthorized
+from core.limits import NAME_CHARACTERS_MAX
+from core.mail import MailTemplate
+from core.passkey_challenges import Asked, Purpose
+from core.webauthn import Descriptor, Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.callers import Caller
+    from core.webauthn import Attestation
+    from ports.unit_of_work import UnitOfWork
+
+# More than anybody has, and few enough for the browser to be told of all of them.
+PASSKEYS_MAX: Final = 20
+
+
+class PasskeyEvent(StrEnum):
+    """Something that happened to a passkey, in the separate log about the security of accounts."""
+
+    REGISTERED = "passkey_registered"
+    REMOVED = "passkey_removed"
+    SIGN_COUNT_REGRESSED = "passkey_sign_count_regressed"
+
+
+class PasskeyUnknown(NotFound):
+    """There is none, or it is somebody else's."""
+
+    default_message = "You have no such passkey."
+
+
+class PasskeyExists(Conflict):
+    """The authenticator's key is registered already, here or with another account."""
+
+    default_message = "This passkey is registered already. Choose another device or security key."
+
+
+class TooManyPasskeys(BadRequest):
+    """The account has as many as there may be."""
+
+    default_message = f"Your account has {PASSKEYS_MAX} passkeys, which is the most. Remove one that you do not use."
+
+
+class RegistrationOver(BadRequest):
+    """The challenge is unknown, somebody else's, used, or older than five minutes."""
+
+    default_message = "This registration is over: it takes five minutes at most. Begin again."
+
+
+class RegistrationRefused(BadRequest):
+    """What the browser sent does not fit what it was asked."""
+
+    default_message = (
+        "This passkey could not be registered: what the browser sent does not fit what it was asked. Begin again."
+    )
+
+
+class LastWayIn(BadRequest):
+    """Without it the owner could not sign in."""
+
+    default_message = (
+        "This passkey is your only way to sign in. Set a password or register another passkey first, then remove it."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passkey:
+    """A credential of an account; `sign_count` is what its authenticator said last, 0 when it does not count."""
+
+    id: UUID
+    user_id: UUID
+    credential_id: bytes = field(repr=False)
+    public_key: bytes = field(repr=False)
+    sign_count: int
+    name: str
+    aaguid: str
+    transports: Sequence[Transport]
+    backup_eligible: bool
+    created_at: datetime
+    last_used_at: datetime | None = None
+
+    @property
+    def descriptor(self) -> Descriptor:
+        """How a browser is told of it."""
+        return Descriptor(credential_id=self.credential_id, transports=self.transports)
+
+    @property
+    def item(self) -> PasskeyItem:
+        """What its owner sees of it."""
+        return PasskeyItem(
+            id=self.id,
+            name=self.name,
+            aaguid=self.aaguid,
+            backup_eligible=self.backup_eligible,
+            created_at=self.created_at,
+            last_used_at=self.last_used_at,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasskeyItem:
+    """A passkey as its owner sees it.
+
+    `aaguid` names the make of the authenticator, all zeros when it does not say; `backup_eligible` is whether the
+    passkey may be copied to other devices of its owner.
+    """
+
+    id: UUID
+    name: str
+    aaguid: str
+    backup_eligible: bool
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRegistered:
+    """The answer is no, and the challenge is used up."""
+
+    refusal: RegistrationRefused
+
+
+def start_registration(uow: UnitOfWork) -> Asked:
+    """Ask the caller's browser for a new passkey, on an authenticator that has none of this account yet."""
+    caller = _owner(uow)
+    registered = _with_room(uow, caller)
+    challenge = passkey_challenges.begin_registration(uow, caller.user_id)
+    options = uow.webauthn.creation_options(
+        challenge.challenge,
+        user_handle=passkey_challenges.subject_of(caller.user_id),
+        user_name=caller.email,
+        excluded=[passkey.descriptor for passkey in registered],
+    )
+    return Asked(challenge_id=challenge.id, options=options)
+
+
+def finish_registration(
+    uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
+) -> PasskeyItem | NotRegistered:
+    """Register the passkey that the browser has made; without a name it is called like the browser."""
+    caller = _owner(uow)
+    name = _checked_name(name if name is not None else user_agents.describe(uow.origin.user_agent).name)
+    # Whoever proves the address in another way removes its passkeys and ends its sessions: first they, or first we.
+    uow.users.lock(caller.user_id)
+    if uow.callers.of_session(caller.session_id) is None:
+        raise Unauthorized("This session is over. Sign in again.")
+    _with_room(uow, caller)
+
+    challenge = uow.passkey_challenges.use(challenge_id, Purpose.REGISTER, user_id=caller.user_id, at=uow.now)
+    if challenge is None:
+        raise RegistrationOver
+    attested = uow.webauthn.check_attestation(attestation, challenge.challenge)
+    if attested is None:
+        return NotRegistered(refusal=RegistrationRefused())
+    passkey = Passkey(
+        id=uow.randomness.new_id(),
+        user_id=caller.user_id,
+        credential_id=attestation.credential_id,
+        public_key=attested.public_key,
+        sign_count=attested.sign_count,
+        name=name,
+        aaguid=attested.aaguid,
+        transports=transports,
+        backup_eligible=attested.is_backup_eligible,
+        created_at=uow.now,
+    )
+    if not uow.passkeys.add(passkey) or passkeys_stand_ins.is_one(uow, passkey.credential_id):
+        raise PasskeyExists
+    _tell(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
+    return passkey.item
+
+
+def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
+    """List the caller's passkeys, the oldest first."""
+    return [passkey.item for passkey in uow.passkeys.of_user(uow.caller.user_id)]
+
+
+def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
+    """Give one of the caller's passkeys another name."""
+    caller = _owner(uow)
+    renamed = uow.passkeys.rename(passkey_id, _checked_name(name), user_id=caller.user_id)
+    if renamed is None:
+        raise PasskeyUnknown
+    return renamed.item
+
+
+def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
+    """Remove one of the caller's passkeys, unless it is the last way to sign in."""
+    caller = _owner(uow)
+    # So that of two removals at once the second sees what the first has left.
+    uow.users.lock(caller.user_id)
+    removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
+    if removed is None:
+        raise PasskeyUnknown
+    if not uow.credentials.has_password(caller.user_id) and not uow.passkeys.of_user(caller.user_id):
+        raise LastWayIn
+    _tell(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
+
+
+def _owner(uow: UnitOfWork) -> Caller:
+    caller = uow.caller
+    caller.forbid_impersonated()
+    return caller
+
+
+def _with_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:
+    """Give the caller's passkeys, of which there may be one more."""
+    registered = uow.passkeys.of_user(caller.user_id)
+    if len(registered) >= PASSKEYS_MAX:
+        raise TooManyPasskeys
+    return registered
+
+
+def _checked_name(name: str) -> str:
+    trimmed = name.strip()
+    if not 1 <= len(trimmed) <= NAME_CHARACTERS_MAX:
+        raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
+    return trimmed
+
+
+def _tell(uow: UnitOfWork, caller: Caller, event: PasskeyEvent, template: MailTemplate, passkey: Passkey) -> None:
+    uow.mfa_events.add(caller.user_id, event, is_success=True, details={"passkey_id": str(passkey.id)})
+    mail.send(
+        uow,
+        caller.email,
+        template,
+        name=passkey.name,
+        ip_address=uow.origin.ip_address or "unknown",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )

@@ -1,0 +1,44 @@
+"""What a person does concerns each of their organizations, unless it happened in one of them (decisions 7.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.audit import AuditAction
+    from core.events import EventType
+    from ports.unit_of_work import UnitOfWork
+
+
+def publish(
+    uow: UnitOfWork,
+    event: EventType,
+    user_id: UUID | None,
+    email: str | None,
+    /,
+    *,
+    organization_id: UUID | None = None,
+    **data: Any,
+) -> None:
+    """Publish an event of a person: in the organization of its context, else in each of the person's, else in none.
+
+    Nobody, `None`, has no organizations. Always the same number of statements, so that the time tells nobody who
+    somebody is and how many organizations they have.
+    """
+    receivers = _organizations(uow, user_id, organization_id) or (None,)
+    uow.publish_to_each(event, receivers, actor_user_id=user_id, actor_email=email, **data)
+
+
+def audit(
+    uow: UnitOfWork, action: AuditAction, user_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+) -> None:
+    """Write down what a person did about their own account, in each of their organizations."""
+    for receiver in _organizations(uow, user_id, organization_id):
+        uow.audit(action, user_id, organization_id=receiver, actor_user_id=user_id, **details)
+
+
+def _organizations(uow: UnitOfWork, user_id: UUID | None, organization_id: UUID | None) -> Sequence[UUID]:
+    return (organization_id,) if organization_id is not None else uow.memberships.organizations_of(user_id)

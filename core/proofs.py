@@ -1,0 +1,50 @@
+"""Who somebody has proved to be and how, and where they want to: what every way of signing in hands to `sign_in.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class Provider(StrEnum):
+    """A way to sign in, as login events and analytics count it."""
+
+    PASSWORD = "password"  # noqa: S105 - the name of a way, not a secret
+    PASSKEY = "passkey"
+    MAGIC_LINK = "magic_link"
+    SAML = "saml"
+    CODEHOST = "codehost"
+    WEBSUITE = "websuite"
+    OFFICESUITE = "officesuite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """Who somebody has proved to be, and how (RFC 8176 names the methods)."""
+
+    user_id: UUID
+    provider: Provider
+    amr: tuple[str, ...]
+    proves_address: bool = False
+
+    @property
+    def has_second_factor(self) -> bool:
+        """Whether the proof was made with more than one factor already."""
+        return "mfa" in self.amr
+
+    def with_methods(self, *methods: str) -> Proof:
+        """Add how else it was proved."""
+        return replace(self, amr=(*self.amr, *methods))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Where somebody wants to, and from which device."""
+
+    organization_slug: str | None = None
+    service_slug: str | None = None
+    device_token: str | None = field(default=None, repr=False)

@@ -1,0 +1,151 @@
+"""The conclusion of every way to sign in: password, passkey, magic link, and what comes later.
+
+Whatever proved who somebody is, here the same questions follow: may the account be used, does the person belong where
+they want to, which device is this, how risky does it look (`arrivals.py`), is a second factor due. Then, and only here,
+a session begins. How each proof is made is in its own capability, and what becomes of refusals in `sign_in_refused.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core import addresses, devices_recognition, login_events, mail, mfa_challenges, person_events, sessions_refresh
+from core.arrivals import Arrival, arrive
+from core.events import EventType
+from core.grants import Grant, grant_for
+from core.mail import MailTemplate
+from core.secrets import hash_token
+from core.sessions import ABSOLUTE_LIFETIME, Session
+from core.sign_in_refused import EmailNotVerified, Refused, SignInRefused, refuse
+
+if TYPE_CHECKING:
+    from core.devices_recognition import Admitted
+    from core.mfa_challenges import Challenge
+    from core.proofs import Destination, Proof
+    from core.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedIn:
+    """A session has begun."""
+
+    grant: Grant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondFactorDue:
+    """The proof was good; a code is needed besides."""
+
+    challenge: Challenge
+
+
+Outcome = SignedIn | SecondFactorDue | Refused
+
+
+def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
+    """Let somebody in who has proved who they are, ask for a second factor, or refuse."""
+    # Locked, so that an account that is deactivated or gets a new password at this moment keeps no session from before.
+    user = uow.users.lock(proof.user_id)
+    if user is None or not user.is_active:
+        return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
+    if not user.is_verified:
+        if not proof.proves_address:
+            return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
+        user = addresses.prove(uow, user)
+
+    arrival = arrive(uow, user, proof, destination)
+    if user.has_mfa and not proof.has_second_factor:
+        if not arrival.is_remembered(uow.now):
+            return SecondFactorDue(challenge=mfa_challenges.begin(uow, proof, destination))
+        arrival = arrival.with_methods("trusted")
+    arrival.insist_on_second_factor()
+    return _let_in(uow, arrival, trust_device=False)
+
+
+def conclude_with_second_factor(
+    uow: UnitOfWork, challenge: Challenge, destination: Destination, *, factor: str, trust_device: bool
+) -> SignedIn | Refused:
+    """Go on where `conclude` asked for a code, now that a right one was given."""
+    proof = challenge.proof.with_methods(factor, "mfa")
+    # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.
+    user = uow.users.by_id(proof.user_id)
+    if user is None or not user.is_active:
+        return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
+    return _let_in(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
+
+
+def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedIn:
+    user = arrival.user
+    device = devices_recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
+    if arrival.service is not None:
+        uow.services.link_user(arrival.service, user.id, at=uow.now)
+    session = _session(uow, arrival, device)
+    refresh_token = sessions_refresh.first_token(uow, session.id)
+    uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
+    _record(uow, arrival, device)
+    if arrival.is_suspicious and not user.has_mfa:
+        _warn(uow, user, device)
+
+    caller = uow.callers.of_session(session.id)
+    if caller is None:
+        # Deactivated at this very moment; raising takes all of it back.
+        raise SignInRefused
+    return SignedIn(
+        grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
+    )
+
+
+def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
+    return Session(
+        id=uow.randomness.new_id(),
+        user_id=arrival.user.id,
+        organization_id=arrival.organization_id,
+        service_id=arrival.service_id,
+        device_id=device.device_id,
+        provider=arrival.proof.provider,
+        amr=list(arrival.proof.amr),
+        authenticated_at=uow.now,
+        refreshed_at=uow.now,
+        expires_at=uow.now + ABSOLUTE_LIFETIME,
+        ip_address=uow.origin.ip_address,
+        user_agent=uow.origin.user_agent,
+        impersonator_id=None,
+        created_at=uow.now,
+    )
+
+
+def _record(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> None:
+    user, provider = arrival.user, arrival.proof.provider
+    login_events.record(
+        uow,
+        user.id,
+        provider,
+        arrival.risk,
+        is_success=True,
+        organization_id=arrival.organization_id,
+        service_id=arrival.service_id,
+        device_id=device.device_id,
+    )
+    person_events.publish(
+        uow,
+        EventType.USER_LOGIN_SUCCESS,
+        user.id,
+        user.email,
+        organization_id=arrival.organization_id,
+        provider=provider,
+        service_id=str(arrival.service_id) if arrival.service_id is not None else None,
+    )
+
+
+def _warn(uow: UnitOfWork, user: User, device: Admitted) -> None:
+    """Tell somebody who has no second factor of a sign-in that may not have been theirs."""
+    mail.send(
+        uow,
+        user.email,
+        MailTemplate.NEW_SIGN_IN,
+        device=device.name,
+        ip_address=uow.origin.ip_address or "unknown",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )

@@ -1,0 +1,86 @@
+"""Sign-ins that were refused: in which words, and what is remembered of them.
+
+Nobody who is refused learns whether there is an account, and in which state: not from the words, and not from the time,
+because for nobody all is done that is done for somebody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from core import devices_recognition, login_events, person_events, risk
+from core.errors import Unauthorized
+from core.events import EventType
+
+if TYPE_CHECKING:
+    from core.proofs import Destination, Provider
+    from core.users import User
+    from ports.unit_of_work import UnitOfWork
+
+
+class SignInRefused(Unauthorized):
+    """Unknown account, wrong secret, no secret, deactivated: one answer for all of them."""
+
+    default_message = "Email address or password is wrong."
+    counted_as: ClassVar[str] = "invalid_credentials"
+
+
+class EmailNotVerified(SignInRefused):
+    """Everything was right, but the address has not been proved; only said to whoever knew the password."""
+
+    default_message = "Verify your email address first: open the link that was sent to you, or ask for a new one."
+    counted_as = "email_not_verified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The answer is no, and that somebody tried has to be remembered.
+
+    `reason` is what the metrics count, which strangers may read: it tells no more than the refusal does.
+    """
+
+    refusal: Unauthorized
+    reason: str
+
+
+def refuse(
+    uow: UnitOfWork,
+    user: User | None,
+    provider: Provider,
+    destination: Destination,
+    refusal: SignInRefused,
+    *,
+    reason: str,
+) -> Refused:
+    """Refuse a sign-in, and remember why; the reason is for the person's organizations alone."""
+    record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
+    return Refused(refusal=refusal, reason=refusal.counted_as)
+
+
+def record_failure(
+    uow: UnitOfWork, user: User | None, provider: Provider, *, reason: str, device_token: str | None
+) -> None:
+    """Remember that somebody tried to sign in and was refused.
+
+    For nobody all is done that is done for somebody, so that it takes as long: what belongs to an account comes to
+    nothing, and the event belongs to no organization.
+    """
+    user_id = user.id if user is not None else uow.randomness.new_id()
+    sighting = devices_recognition.look(uow, user_id, device_token)
+    login_events.record(
+        uow,
+        user_id,
+        provider,
+        risk.assess(uow, user_id, is_known_device=sighting.is_known),
+        is_success=False,
+        device_id=sighting.known_device_id,
+    )
+    person_events.publish(
+        uow,
+        EventType.USER_LOGIN_FAILED,
+        user.id if user is not None else None,
+        user.email if user is not None else None,
+        provider=provider,
+        reason=reason,
+    )

@@ -1,0 +1,97 @@
+"""What a User-Agent header says about a device, as far as people care: a kind, a browser, a system, a name for it.
+
+A few patterns instead of a library: a list of devices needs the dozen names that its owner would use, not the thousands
+that exist, and a header that nobody must believe deserves no more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class DeviceType(StrEnum):
+    """A kind of device (identity 2.5)."""
+
+    BROWSER = "browser"
+    MOBILE = "mobile"
+    DESKTOP = "desktop"
+    CLI = "cli"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What a device calls itself."""
+
+    device_type: DeviceType
+    browser: str | None
+    browser_version: str | None
+    os: str | None
+    os_version: str | None
+
+    @property
+    def name(self) -> str:
+        """A name for the list of devices, until its owner gives it a better one."""
+        if self.browser and self.os:
+            return f"{self.browser} on {self.os}"
+        return self.browser or self.os or "Unknown device"
+
+
+# The order matters: most of them also call themselves by the names of those further down.
+_ELECTRON: Final = "Electron"
+_BROWSERS: Final = (
+    (_ELECTRON, re.compile(r"\bElectron/([\d.]+)")),
+    ("Edge", re.compile(r"\bEdg(?:e|A|iOS)?/([\d.]+)")),
+    ("Opera", re.compile(r"\b(?:OPR|OPT)/([\d.]+)")),
+    ("Samsung Internet", re.compile(r"\bSamsungBrowser/([\d.]+)")),
+    ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/([\d.]+)")),
+    ("Chrome", re.compile(r"\b(?:HeadlessChrome|Chrome|CriOS)/([\d.]+)")),
+    ("Safari", re.compile(r"\bVersion/([\d.]+).*\bSafari/")),
+)
+_TOOLS: Final = re.compile(
+    r"^(curl|wget|httpie|python-httpx|python-requests|python-urllib|go-http-client|okhttp|postmanruntime)/([\d.]+)",
+    re.I,
+)
+_SYSTEMS: Final = (
+    ("iOS", re.compile(r"\b(?:iPhone|iPad|iPod).*?\bi?OS (\d+(?:[._]\d+)*)")),
+    ("Android", re.compile(r"\bAndroid(?: (\d+(?:\.\d+)*))?")),
+    ("Windows", re.compile(r"\bWindows NT ([\d.]+)")),
+    ("macOS", re.compile(r"\bMac OS X (\d+(?:[._]\d+)*)")),
+    ("ChromeOS", re.compile(r"\bCrOS \S+ ([\d.]+)")),
+    ("Linux", re.compile(r"\bLinux\b()")),
+)
+_MOBILE_SYSTEMS: Final = frozenset({"iOS", "Android"})
+
+
+def describe(user_agent: str | None) -> Description:
+    """Read a User-Agent header; whatever it is, there is a description."""
+    text = user_agent or ""
+    tool = _TOOLS.match(text)
+    system, system_version = _first(_SYSTEMS, text)
+    browser, browser_version = (tool[1], tool[2]) if tool else _first(_BROWSERS, text)
+    return Description(
+        device_type=DeviceType.CLI if tool else _kind(browser, system),
+        browser=browser,
+        browser_version=browser_version,
+        os=system,
+        os_version=system_version.replace("_", ".") if system_version else None,
+    )
+
+
+def _kind(browser: str | None, system: str | None) -> DeviceType:
+    if system in _MOBILE_SYSTEMS:
+        return DeviceType.MOBILE
+    if browser is not None and browser != _ELECTRON:
+        return DeviceType.BROWSER
+    # An application that names its system runs on somebody's desk; what names nothing is a script.
+    return DeviceType.DESKTOP if browser is not None or system is not None else DeviceType.CLI
+
+
+def _first(patterns: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[str | None, str | None]:
+    for name, pattern in patterns:
+        match = pattern.search(text)
+        if match is not None:
+            return name, match[1] or None
+    return None, None
