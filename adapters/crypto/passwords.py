@@ -1,7 +1,8 @@
-"""Password hashes: Argon2id in a few threads behind a short queue, and a table of the schemes that can be compared.
+"""Password hashes: Argon2id in a few threads behind a short queue.
 
 One hash takes tens of milliseconds and 19 MiB, so none is made on the event loop and no more run than there are
-processors; whoever finds the queue full is told to come back (decisions 3.4).
+processors; whoever finds the queue full is told to come back (decisions 3.4). How a stored hash of any kind is read
+and compared is in `password_schemes.py`.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar, final
 
 import argon2
+import structlog
 import trio
-from argon2.exceptions import VerifyMismatchError
-from argon2.low_level import Type, hash_secret_raw, verify_secret
+from argon2.low_level import Type, hash_secret_raw
 
+from adapters.crypto.password_schemes import KEPT_SCHEME, SCHEMES, scheme_of
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.passwords import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from adapters.crypto.machine_slots import MachineSlots
 
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 WAITING_PER_PLACE_MAX = 50
 RETRY_AFTER_SECONDS = 2
 MEASUREMENT_SECONDS = 1.0
-
-_KEPT_SCHEME: Final = "argon2id"
 
 # From the tests of the reference implementation (phc-winner-argon2, src/test.c): "password", "somesalt", two passes.
 _KNOWN_ANSWERS: Final = {
@@ -42,9 +42,7 @@ _KNOWN_ANSWERS: Final = {
 
 Result = TypeVar("Result")
 
-
-class SchemeUnknown(Exception):
-    """A stored hash is of a kind that nobody here can compare; the message names the kind and nothing else."""
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +67,7 @@ class Argon2PasswordHasher:
         self._places = trio.CapacityLimiter(places)
         self._waiting_max = places * WAITING_PER_PLACE_MAX
         self._machine = machine
+        self._complained_of: set[str | None] = set()
 
     async def hash(self, password: str) -> str:
         """Make the encoded hash that is stored for a password."""
@@ -81,13 +80,28 @@ class Argon2PasswordHasher:
         return await self._in_its_turn(partial(self._verdict, password, encoded))
 
     def _verdict(self, password: str, encoded: str | None) -> Verdict:
-        if encoded is None:
-            _SCHEMES[_KEPT_SCHEME](password, self._nobodys_hash)
+        scheme = scheme_of(encoded) if encoded is not None else None
+        compare = SCHEMES[scheme](encoded) if encoded is not None and scheme is not None else None
+        if compare is None or encoded is None:
+            if encoded is not None:
+                self._complain(scheme)
+            self._compare_with_nobody(password)
             return Verdict(is_right=False, needs_upgrade=False)
-        scheme = _scheme_of(encoded)
-        is_right = _SCHEMES[scheme](password, encoded)
-        is_outdated = scheme != _KEPT_SCHEME or self._argon2.check_needs_rehash(encoded)
-        return Verdict(is_right=is_right, needs_upgrade=is_right and is_outdated)
+        is_right = compare(password)
+        is_outdated = is_right and (scheme != KEPT_SCHEME or self._argon2.check_needs_rehash(encoded))
+        return Verdict(is_right=is_right, needs_upgrade=is_outdated)
+
+    def _compare_with_nobody(self, password: str) -> None:
+        compare = SCHEMES[KEPT_SCHEME](self._nobodys_hash)
+        assert compare is not None, "the house's own parameters lie within the bounds"
+        compare(password)
+
+    def _complain(self, scheme: str | None) -> None:
+        """Tell once of each kind that a hash of it could not be read; its owner can only ask for a new password."""
+        # At most one entry for each line of the table, and one for everything that is not in it.
+        if scheme not in self._complained_of:
+            self._complained_of.add(scheme)
+            log.warning("password_hash.unreadable", scheme=scheme or "unknown")
 
     async def _in_its_turn(self, work: Callable[[], Result]) -> Result:
         if self._places.statistics().tasks_waiting >= self._waiting_max:
@@ -133,26 +147,4 @@ def _argon2(cost: Argon2Cost) -> argon2.PasswordHasher:
 def _nobodys_hash(cost: Argon2Cost) -> str:
     """Write a hash that belongs to no password; comparing with it takes as long as with a real one of that cost."""
     salt, digest = "A" * 22, "A" * 43
-    return f"${_KEPT_SCHEME}$v=19$m={cost.memory_kib},t={cost.passes},p={cost.lanes}${salt}${digest}"
-
-
-def _scheme_of(encoded: str) -> str:
-    """Read the name between the first two dollar signs (the PHC string format); raise `SchemeUnknown`."""
-    scheme = encoded.partition("$")[2].partition("$")[0]
-    if scheme not in _SCHEMES:
-        # A name is short; whatever else stands here might be a part of the hash.
-        raise SchemeUnknown(f"A stored password hash is of the unknown kind {scheme[:16]!r}.")
-    return scheme
-
-
-def _is_right_argon2id(password: str, encoded: str) -> bool:
-    try:
-        return verify_secret(encoded.encode(), password.encode(), Type.ID)
-    except VerifyMismatchError:
-        return False
-
-
-# How a password is compared with a hash of each scheme that we read; what is right and not of the kept one is upgraded.
-_SCHEMES: Final[Mapping[str, Callable[[str, str], bool]]] = {
-    _KEPT_SCHEME: _is_right_argon2id,
-}
+    return f"${KEPT_SCHEME}$v=19$m={cost.memory_kib},t={cost.passes},p={cost.lanes}${salt}${digest}"

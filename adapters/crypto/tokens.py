@@ -8,9 +8,11 @@ forges one: no other algorithm, no key that it brings along, no extension that m
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import time
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast, final
 
 import jwt
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 ALGORITHM = "RS256"
 # Ours have about a thousand; a plan with very many features makes more. Nothing longer is looked into.
 TOKEN_CHARACTERS_MAX = 8192
+# So many tokens are remembered as ours, by their hashes; each takes about two kilobytes.
+BELIEVED_TOKENS_MAX = 5_000
 RETRY_AFTER_SECONDS = 1
 # What the signer adds, so nobody else does.
 _OWN_CLAIMS = frozenset({"iss", "iat", "exp", "jti"})
@@ -57,6 +61,14 @@ class _SigningKey:
 
     kid: str
     private: RSAPrivateKey
+
+
+@dataclass(frozen=True, slots=True)
+class _Believed:
+    """What a token says that is ours, and the name of the key that says so."""
+
+    kid: str
+    claims: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ class JwtTokenSigner:
         self._ring = ring
         self._issuer = issuer
         self._randomness = randomness
+        self._believed: dict[bytes, _Believed] = {}
 
     def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
         """Sign claims, to which `iss`, `iat`, `exp` and `jti` are added."""
@@ -141,6 +154,26 @@ class JwtTokenSigner:
         # Padding is no part of the compact form (RFC 7515, 2), and with it one token could be written in two ways.
         if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii() or "=" in token:
             raise TokenInvalid
+        return _checked(self._signed_claims(token, kind), self._issuer, now)
+
+    def jwks(self) -> list[dict[str, str]]:
+        """List the public keys as JSON Web Keys."""
+        return self._ring.jwks()
+
+    def _signed_claims(self, token: str, kind: TokenKind) -> Mapping[str, Any]:
+        """Give what we signed, if we did; a token comes with every request, and its signature is checked once."""
+        mark = hashlib.sha256(f"{kind.value} {token}".encode()).digest()
+        believed = self._believed.get(mark)
+        # Only for as long as the key is published: what was signed with a withdrawn key is believed by nobody.
+        if believed is not None and self._ring.public_key(believed.kid) is not None:
+            return believed.claims
+        believed = self._verified(token, kind)
+        if len(self._believed) >= BELIEVED_TOKENS_MAX:
+            self._believed.pop(next(iter(self._believed)), None)
+        self._believed[mark] = believed
+        return believed.claims
+
+    def _verified(self, token: str, kind: TokenKind) -> _Believed:
         kid = _kid(token, kind)
         public = self._ring.public_key(kid)
         if public is None:
@@ -149,11 +182,7 @@ class JwtTokenSigner:
             payload = _JWS.decode(token, public, [ALGORITHM])
         except jwt.InvalidTokenError as error:
             raise TokenInvalid from error
-        return _checked(_json_object(payload), self._issuer, now)
-
-    def jwks(self) -> list[dict[str, str]]:
-        """List the public keys as JSON Web Keys."""
-        return self._ring.jwks()
+        return _Believed(kid, MappingProxyType(_json_object(payload)))
 
 
 def _published(key: SigningKey) -> _PublishedKey:
@@ -184,7 +213,7 @@ def _json_object(text: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _checked(claims: dict[str, Any], issuer: str, now: datetime) -> Mapping[str, Any]:
+def _checked(claims: Mapping[str, Any], issuer: str, now: datetime) -> Mapping[str, Any]:
     has_texts = all(isinstance(claims.get(name), str) and claims[name] for name in _TEXT_CLAIMS)
     # A boolean is an `int` to Python, and no time.
     has_times = all(type(claims.get(name)) is int for name in _TIME_CLAIMS)

@@ -28,6 +28,7 @@ from core.errors import DatabaseFailed, ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from uuid import UUID
 
     from adapters.postgres.pool import Connection, Pool
     from adapters.postgres.unit_of_work import Tools
@@ -70,10 +71,19 @@ class PostgresDatabase:
     tools: Tools
     doorbells: Doorbells
     origin: Origin = BACKGROUND
+    session_id: UUID | None = None
+    client_id: UUID | None = None
 
-    def on_behalf_of(self, origin: Origin) -> PostgresDatabase:
-        """Give the same database as seen by a request from there."""
-        return replace(self, origin=origin)
+    def on_behalf_of(
+        self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None
+    ) -> PostgresDatabase:
+        """Give the same database as seen by a request from there, in that session."""
+        return replace(self, origin=origin, session_id=session_id, client_id=client_id)
+
+    def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
+        return PostgresUnitOfWork(
+            connection, self.origin, self.tools, session_id=self.session_id, client_id=self.client_id
+        )
 
     async def transact(
         self,
@@ -85,7 +95,7 @@ class PostgresDatabase:
         """Run the use case in one transaction: committed when it returns, rolled back when it raises."""
 
         def run(connection: Connection) -> tuple[Result, set[Bell]]:
-            uow = PostgresUnitOfWork(connection, self.origin, self.tools)
+            uow = self._unit_of_work(connection)
             is_committing = False
             try:
                 with connection.transaction():
@@ -114,11 +124,21 @@ class PostgresDatabase:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run a use case that only looks: each statement by itself, without BEGIN and COMMIT."""
+        return await self.step(use_case, *args, **kwargs)
+
+    async def step(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that changes something with one statement, without BEGIN and COMMIT."""
 
         def run(connection: Connection) -> Result:
-            uow = PostgresUnitOfWork(connection, self.origin, self.tools)
+            uow = self._unit_of_work(connection)
             result = use_case(uow, *args, **kwargs)
-            assert not uow.bells, "a use case that only looks wakes nobody"
+            assert not uow.bells, "what wakes somebody is done in a transaction"
             return result
 
         return await self._hop(run)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import class_row
+from psycopg.errors import UniqueViolation
+from psycopg.rows import class_row, kwargs_row
 
 from core.users import User
+from ports.users import StoredPassword
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from adapters.postgres.pool import Connection
@@ -26,9 +29,28 @@ class PostgresUsers:
             self._connection.cursor(row_factory=class_row(User))
             .execute(
                 """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at
+                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
+                       mfa_enabled_at
                 FROM   users
                 WHERE  id = %s
+                """,
+                (user_id,),
+            )
+            .fetchone()
+        )
+
+    def lock(self, user_id: UUID) -> User | None:
+        """Find an account, and let nobody else change it before this transaction ends."""
+        # Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the account.
+        return (
+            self._connection.cursor(row_factory=class_row(User))
+            .execute(
+                """
+                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
+                       mfa_enabled_at
+                FROM   users
+                WHERE  id = %s
+                FOR    NO KEY UPDATE
                 """,
                 (user_id,),
             )
@@ -41,7 +63,8 @@ class PostgresUsers:
             self._connection.cursor(row_factory=class_row(User))
             .execute(
                 """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at
+                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
+                       mfa_enabled_at
                 FROM   users
                 WHERE  email = %s
                 """,
@@ -94,7 +117,8 @@ class PostgresUsers:
         return tuple(
             self._connection.cursor(row_factory=class_row(User)).execute(
                 """
-                SELECT   id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at
+                SELECT   id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
+                       mfa_enabled_at
                 FROM     users
                 WHERE    is_platform_owner
                 ORDER BY id
@@ -113,6 +137,25 @@ class PostgresUsers:
             (user.email_verified_at, user.is_platform_owner, user.updated_at, user.deactivated_at, user.id),
         )
 
+    def set_verified(self, user_id: UUID, *, at: datetime) -> None:
+        """Mark the account's address as proved."""
+        self._connection.execute(
+            "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
+        )
+
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
+        """Give the account another address; False when the address is taken."""
+        try:
+            # A savepoint, because only the index knows about a racer, and it says so by an error.
+            with self._connection.transaction():
+                self._connection.execute(
+                    "UPDATE users SET email = %s, email_verified_at = %s, updated_at = %s WHERE id = %s",
+                    (email, verified_at, at, user_id),
+                )
+        except UniqueViolation:
+            return False
+        return True
+
 
 class PostgresCredentials:
     """The port `Credentials`."""
@@ -120,6 +163,51 @@ class PostgresCredentials:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    def password_of(self, email: str) -> StoredPassword | None:
+        """Find the account of a normalized address with its password hash."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_stored_password))
+            .execute(
+                """
+                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
+                       mfa_enabled_at, password_hash
+                FROM   users
+                WHERE  email = %s
+                """,
+                (email,),
+            )
+            .fetchone()
+        )
+
+    def has_password(self, user_id: UUID) -> bool:
+        """Say whether the account has a password."""
+        row = self._connection.execute("SELECT password_hash IS NOT NULL FROM users WHERE id = %s", (user_id,))
+        found = row.fetchone()
+        return found is not None and found[0]
+
+    def lock_password(self, user_id: UUID) -> str | None:
+        """Give the password hash and let nobody else change it before this transaction ends."""
+        row = self._connection.execute("SELECT password_hash FROM users WHERE id = %s FOR NO KEY UPDATE", (user_id,))
+        found = row.fetchone()
+        return found[0] if found is not None else None
+
+    def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
+        """Store the encoded hash of a first password; False when the account has one."""
+        return (
+            self._connection.execute(
+                "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
+            ).rowcount
+            == 1
+        )
+
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
         """Store the encoded hash of a new password."""
         self._connection.execute("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))
+
+    def remove_password(self, user_id: UUID) -> None:
+        """Leave the account without a password."""
+        self._connection.execute("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
+
+
+def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:
+    return StoredPassword(user=User(**columns), password_hash=password_hash)

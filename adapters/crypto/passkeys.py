@@ -1,0 +1,193 @@
+"""WebAuthn by the package `webauthn`: the options for browsers, and the verdict on what authenticators answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, final
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec
+from webauthn import (
+    generate_authentication_options,
+    generate_registration_options,
+    verify_authentication_response,
+    verify_registration_response,
+)
+from webauthn.helpers import (
+    bytes_to_base64url,
+    decode_credential_public_key,
+    decoded_public_key_to_cryptography,
+    encode_cbor,
+    options_to_json_dict,
+    parse_cbor,
+    parse_client_data_json,
+    verify_signature,
+)
+from webauthn.helpers.cose import COSECRV, COSEKTY, COSEAlgorithmIdentifier, COSEKey
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import (
+    AuthenticationCredential,
+    AuthenticatorAssertionResponse,
+    AuthenticatorAttestationResponse,
+    AuthenticatorSelectionCriteria,
+    AuthenticatorTransport,
+    CredentialDeviceType,
+    PublicKeyCredentialDescriptor,
+    RegistrationCredential,
+    ResidentKeyRequirement,
+    UserVerificationRequirement,
+)
+
+from core.passkey_challenges import LIFETIME
+from core.webauthn import Asserted, Attested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.webauthn import Assertion, Attestation, Descriptor
+
+# What people read when their device asks them.
+RELYING_PARTY: Final = "Gatehouse"
+_TIMEOUT_MILLISECONDS: Final = int(LIFETIME.total_seconds() * 1000)
+_P256_BYTES: Final = 32
+# What the package, CBOR and the keys in it raise when something else was sent than they expect.
+_UNINTELLIGIBLE: Final = (WebAuthnException, UnsupportedAlgorithm, ValueError, TypeError, LookupError)
+
+
+@final
+class PyWebAuthn:
+    """The port `WebAuthn`, for passkeys that belong to `rp_id` and are used on pages of `origin`."""
+
+    def __init__(self, *, rp_id: str, origin: str) -> None:
+        self._rp_id = rp_id
+        self._origin = origin
+        # Compared with where there is no key; its other half is forgotten at once.
+        self._key_of_nobody = _encoded(ec.generate_private_key(ec.SECP256R1()).public_key())
+
+    def creation_options(
+        self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
+    ) -> dict[str, Any]:
+        """Write the options with which a browser makes a passkey."""
+        return options_to_json_dict(
+            generate_registration_options(
+                rp_id=self._rp_id,
+                rp_name=RELYING_PARTY,
+                user_id=user_handle,
+                user_name=user_name,
+                challenge=challenge,
+                timeout=_TIMEOUT_MILLISECONDS,
+                exclude_credentials=[_descriptor(one) for one in excluded],
+                # A passkey is found by its device without our saying who asks; security keys may have no PIN.
+                authenticator_selection=AuthenticatorSelectionCriteria(
+                    resident_key=ResidentKeyRequirement.REQUIRED,
+                    user_verification=UserVerificationRequirement.PREFERRED,
+                ),
+            )
+        )
+
+    def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
+        """Write the options with which a browser asks for a passkey."""
+        return options_to_json_dict(
+            generate_authentication_options(
+                rp_id=self._rp_id,
+                challenge=challenge,
+                timeout=_TIMEOUT_MILLISECONDS,
+                allow_credentials=[_descriptor(one) for one in allowed],
+                user_verification=UserVerificationRequirement.PREFERRED,
+            )
+        )
+
+    def check_attestation(self, attestation: Attestation, challenge: bytes) -> Attested | None:
+        """Say what an attestation says."""
+        try:
+            verified = verify_registration_response(
+                credential=RegistrationCredential(
+                    id=bytes_to_base64url(attestation.credential_id),
+                    raw_id=attestation.credential_id,
+                    response=AuthenticatorAttestationResponse(
+                        client_data_json=attestation.client_data,
+                        attestation_object=_without_statement(attestation.attestation_object),
+                    ),
+                ),
+                expected_challenge=challenge,
+                expected_rp_id=self._rp_id,
+                expected_origin=self._origin,
+            )
+            _try_out(verified.credential_public_key)
+            is_ours = verified.credential_id == attestation.credential_id and not _is_framed(attestation.client_data)
+        except _UNINTELLIGIBLE:
+            return None
+        if not is_ours:
+            return None
+        return Attested(
+            public_key=verified.credential_public_key,
+            sign_count=verified.sign_count,
+            aaguid=verified.aaguid,
+            is_backup_eligible=verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
+        )
+
+    def check_assertion(self, assertion: Assertion, challenge: bytes, public_key: bytes | None) -> Asserted | None:
+        """Say what an assertion says."""
+        try:
+            verified = verify_authentication_response(
+                credential=AuthenticationCredential(
+                    id=bytes_to_base64url(assertion.credential_id),
+                    raw_id=assertion.credential_id,
+                    response=AuthenticatorAssertionResponse(
+                        client_data_json=assertion.client_data,
+                        authenticator_data=assertion.authenticator_data,
+                        signature=assertion.signature,
+                    ),
+                ),
+                expected_challenge=challenge,
+                expected_rp_id=self._rp_id,
+                expected_origin=self._origin,
+                credential_public_key=public_key if public_key is not None else self._key_of_nobody,
+                # The count is compared where it is stored, so that of two at once one counts first.
+                credential_current_sign_count=0,
+            )
+            is_ours = public_key is not None and not _is_framed(assertion.client_data)
+        except _UNINTELLIGIBLE:
+            return None
+        if not is_ours:
+            return None
+        return Asserted(sign_count=verified.new_sign_count, is_user_verified=verified.user_verified)
+
+
+def _descriptor(descriptor: Descriptor) -> PublicKeyCredentialDescriptor:
+    return PublicKeyCredentialDescriptor(
+        id=descriptor.credential_id,
+        transports=[AuthenticatorTransport(transport) for transport in descriptor.transports],
+    )
+
+
+def _without_statement(attestation_object: bytes) -> bytes:
+    """Leave out who vouches for the authenticator: nobody was asked to, and what comes unasked proves nothing."""
+    return encode_cbor({"fmt": "none", "attStmt": {}, "authData": parse_cbor(attestation_object)["authData"]})
+
+
+def _try_out(public_key: bytes) -> None:
+    """Raise for a key that no signature could ever be checked with, while its owner can still choose another one."""
+    decoded = decode_credential_public_key(public_key)
+    with suppress(InvalidSignature):
+        verify_signature(
+            public_key=decoded_public_key_to_cryptography(decoded), signature_alg=decoded.alg, signature=b"", data=b""
+        )
+
+
+def _is_framed(client_data: bytes) -> bool:
+    """Say whether the page was a frame in a page of somebody else, which ours never are."""
+    return bool(parse_client_data_json(client_data).cross_origin)
+
+
+def _encoded(key: ec.EllipticCurvePublicKey) -> bytes:
+    point = key.public_numbers()
+    return encode_cbor(
+        {
+            COSEKey.KTY: COSEKTY.EC2,
+            COSEKey.ALG: COSEAlgorithmIdentifier.ECDSA_SHA_256,
+            COSEKey.CRV: COSECRV.P256,
+            COSEKey.X: point.x.to_bytes(_P256_BYTES, "big"),
+            COSEKey.Y: point.y.to_bytes(_P256_BYTES, "big"),
+        }
+    )

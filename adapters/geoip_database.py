@@ -1,0 +1,105 @@
+"""Locations from a database in MaxMind's format (GeoIP2, GeoLite2, DB-IP and others), mapped into memory once.
+
+All processes of a machine share the mapped pages, and a lookup takes microseconds. A newer database is put in its place
+by renaming, as the usual updaters do, and is read from the next start on.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
+
+import maxminddb
+import structlog
+
+from adapters.geoip import Edition
+from core.risk import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# In `traits` of the databases about locations, and at the top of those about anonymous networks.
+_PROXY_FLAGS: Final = (
+    "is_anonymous",
+    "is_anonymous_proxy",
+    "is_anonymous_vpn",
+    "is_public_proxy",
+    "is_residential_proxy",
+    "is_tor_exit_node",
+)
+
+log = structlog.get_logger(__name__)
+
+
+class GeoipDatabaseInvalid(Exception):
+    """The file cannot be used; the message says why, for whoever runs the installation."""
+
+
+class MaxMindLocations:
+    """The port `Locations`."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._reader = maxminddb.open_database(path)  # pyright: ignore[reportUnknownMemberType] - a loose annotation
+        except OSError as error:
+            raise GeoipDatabaseInvalid(f"{path} cannot be read: {error.strerror or 'it is no file'}.") from error
+        except (maxminddb.InvalidDatabaseError, TypeError, ValueError) as error:
+            # The last two come of files with nothing sensible in them, where the reader is not the compiled one.
+            raise GeoipDatabaseInvalid(f"{path} is no database in MaxMind's format (.mmdb).") from error
+        self._knows_ipv6 = self._reader.metadata().ip_version == 6
+        self._has_complained = False
+
+    @property
+    def edition(self) -> Edition:
+        """Say which database it is."""
+        metadata = self._reader.metadata()
+        return Edition(kind=metadata.database_type, made_at=datetime.fromtimestamp(metadata.build_epoch, UTC))
+
+    def find(self, ip_address: str | None) -> Location | None:
+        """Find an address; a part of the database that cannot be read knows nothing."""
+        address = _parsed(ip_address)
+        if address is None or (address.version == 6 and not self._knows_ipv6):
+            return None
+        try:
+            record = cast("object", self._reader.get(address))  # pyright: ignore[reportUnknownMemberType] - likewise
+        except maxminddb.InvalidDatabaseError as broken:
+            # Nobody is kept from signing in by this, and one line says it all.
+            if not self._has_complained:
+                log.warning("geoip.database_broken", reason=str(broken))
+            self._has_complained = True
+            return None
+        return _location(_parts(record)) if record is not None else None
+
+    def close(self) -> None:
+        """Unmap the database."""
+        self._reader.close()
+
+
+def _parsed(ip_address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address((ip_address or "").partition("%")[0])
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
+
+def _location(record: Mapping[str, object]) -> Location:
+    names = _parts(_parts(record.get("city")).get("names"))
+    flags = {**_parts(record.get("traits")), **record}
+    return Location(
+        country=_text(_parts(record.get("country")).get("iso_code")),
+        city=_text(names.get("en")),
+        is_proxy=any(flags.get(flag) is True for flag in _PROXY_FLAGS),
+    )
+
+
+def _parts(value: object) -> Mapping[str, object]:
+    """Give what a record has at some place; other makers may have put something else there."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,257 @@
+"""Devices and their tokens in the tables `devices` and `device_tokens`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import dict_row, kwargs_row
+
+from core.devices import Device, KeptDevice, RenamedDevice
+from core.devices_recognition import DeviceToken
+from core.user_agents import DeviceType
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+
+class PostgresDevices:
+    """The port `Devices`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def recognize(
+        self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
+    ) -> tuple[Device | None, DeviceToken | None]:
+        """Find the device of this person that the token belongs to, else the one that last used this User-Agent."""
+        found = (
+            self._connection.cursor(row_factory=kwargs_row(_recognized))
+            .execute(
+                """
+                (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
+                        d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
+                        d.created_at, d.updated_at, d.revoked_at,
+                        t.token_hash, t.created_at AS issued_at, t.expires_at, t.mfa_trusted_at
+                 FROM   device_tokens t
+                 JOIN   devices d ON d.id = t.device_id
+                 WHERE  t.token_hash = %(token_hash)s
+                   AND  t.expires_at > %(at)s
+                   AND  d.user_id = %(user_id)s
+                   AND  d.revoked_at IS NULL)
+                UNION ALL
+                (SELECT   id, user_id, name, device_type, browser, browser_version, os, os_version,
+                          user_agent, last_used_at, last_ip, last_city, last_country, risk_score,
+                          created_at, updated_at, revoked_at,
+                          NULL, NULL, NULL, NULL
+                 FROM     devices
+                 WHERE    user_id = %(user_id)s
+                   AND    user_agent IS NOT DISTINCT FROM %(user_agent)s
+                   AND    revoked_at IS NULL
+                 ORDER BY last_used_at DESC
+                 LIMIT    1)
+                ORDER BY token_hash NULLS LAST
+                LIMIT    1
+                """,
+                {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
+            )
+            .fetchone()
+        )
+        return found or (None, None)
+
+    def add(self, device: Device) -> None:
+        """Store a new device."""
+        self._connection.execute(
+            """
+            INSERT INTO devices (id, user_id, name, device_type, browser, browser_version, os, os_version, user_agent,
+                                 last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                device.id,
+                device.user_id,
+                device.name,
+                device.device_type,
+                device.browser,
+                device.browser_version,
+                device.os,
+                device.os_version,
+                device.user_agent,
+                device.last_used_at,
+                device.last_ip,
+                device.last_city,
+                device.last_country,
+                device.risk_score,
+                device.created_at,
+                device.updated_at,
+            ),
+        )
+
+    def save_visit(self, device: Device) -> bool:
+        """Store what a sign-in says of a device; False when it was removed meanwhile."""
+        return (
+            self._connection.execute(
+                """
+                UPDATE devices
+                SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,
+                       last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
+                WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
+                """,
+                (
+                    device.device_type,
+                    device.browser,
+                    device.browser_version,
+                    device.os,
+                    device.os_version,
+                    device.user_agent,
+                    device.last_used_at,
+                    device.last_ip,
+                    device.last_city,
+                    device.last_country,
+                    device.risk_score,
+                    device.id,
+                    device.user_id,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
+        """Find a device of anybody, a removed one as well."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_kept))
+            .execute(
+                """
+                SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
+                       d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
+                       d.created_at, d.updated_at, d.revoked_at,
+                       (SELECT max(t.mfa_trusted_at)
+                        FROM   device_tokens t
+                        WHERE  t.device_id = d.id AND t.expires_at > %s) AS mfa_trusted_at,
+                       greatest(d.last_used_at,
+                                (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at
+                FROM   devices d
+                WHERE  d.id = %s
+                """,
+                (at, device_id),
+            )
+            .fetchone()
+        )
+
+    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
+        """List the devices of this person, the one used last first, and count all of them."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                """
+                SELECT   d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
+                         d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
+                         d.created_at, d.updated_at, d.revoked_at,
+                         (SELECT max(t.mfa_trusted_at)
+                          FROM   device_tokens t
+                          WHERE  t.device_id = d.id AND t.expires_at > %(at)s) AS mfa_trusted_at,
+                         greatest(d.last_used_at,
+                                  (SELECT max(s.refreshed_at) FROM sessions s WHERE s.device_id = d.id)) AS seen_at,
+                         (SELECT count(*) FROM devices WHERE user_id = %(user_id)s AND revoked_at IS NULL) AS total
+                FROM     (SELECT   *
+                          FROM     devices
+                          WHERE    user_id = %(user_id)s AND revoked_at IS NULL
+                          ORDER BY last_used_at DESC
+                          LIMIT    %(limit)s) AS d
+                ORDER BY seen_at DESC, d.id DESC
+                """,
+                {"user_id": user_id, "at": at, "limit": limit},
+            )
+            .fetchall()
+        )
+        total = rows[0]["total"] if rows else 0
+        return [_kept(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
+
+    def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
+        """Give a device of this person a name; None when it was removed."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_renamed))
+            .execute(
+                """
+                UPDATE    devices
+                SET       name = %s, updated_at = %s
+                WHERE     id = %s AND user_id = %s AND revoked_at IS NULL
+                RETURNING id, name, device_type, updated_at
+                """,
+                (name, at, device_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def remove(self, device_id: UUID, *, user_id: UUID, at: datetime) -> bool:
+        """Remove a device of this person and delete its tokens; False when it was removed before."""
+        is_removed = (
+            self._connection.execute(
+                "UPDATE devices SET revoked_at = %s WHERE id = %s AND user_id = %s AND revoked_at IS NULL",
+                (at, device_id, user_id),
+            ).rowcount
+            == 1
+        )
+        if is_removed:
+            self._connection.execute("DELETE FROM device_tokens WHERE device_id = %s", (device_id,))
+        return is_removed
+
+    def add_token(self, token: DeviceToken) -> None:
+        """Store a new token."""
+        self._connection.execute(
+            """
+            INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)
+            VALUES (%s, %s, %s, %s)
+            """,
+            (token.token_hash, token.device_id, token.created_at, token.expires_at),
+        )
+
+    def trust(self, token_hash: bytes, *, at: datetime) -> None:
+        """Let a token remember the second factor from now on."""
+        self._connection.execute("UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash))
+
+    def forget_trust(self, user_id: UUID) -> None:
+        """Let no device of this person remember a second factor any longer."""
+        self._connection.execute(
+            """
+            UPDATE device_tokens
+            SET    mfa_trusted_at = NULL
+            WHERE  device_id IN (SELECT id FROM devices WHERE user_id = %s) AND mfa_trusted_at IS NOT NULL
+            """,
+            (user_id,),
+        )
+
+
+def _device(*, device_type: str, **columns: Any) -> Device:
+    return Device(device_type=DeviceType(device_type), **columns)
+
+
+def _recognized(
+    *,
+    token_hash: bytes | None,
+    issued_at: datetime,
+    expires_at: datetime,
+    mfa_trusted_at: datetime | None,
+    **columns: Any,
+) -> tuple[Device, DeviceToken | None]:
+    device = _device(**columns)
+    if token_hash is None:
+        return device, None
+    return device, DeviceToken(
+        token_hash=token_hash,
+        device_id=device.id,
+        created_at=issued_at,
+        expires_at=expires_at,
+        mfa_trusted_at=mfa_trusted_at,
+    )
+
+
+def _kept(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> KeptDevice:
+    return KeptDevice(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
+
+
+def _renamed(*, device_type: str, **columns: Any) -> RenamedDevice:
+    return RenamedDevice(device_type=DeviceType(device_type), **columns)

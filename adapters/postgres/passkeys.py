@@ -1,0 +1,204 @@
+"""Passkeys and what authenticators are asked to sign, in the tables `passkeys` and `passkey_challenges`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import kwargs_row
+
+from core.passkey_challenges import Challenge, Purpose
+from core.passkeys import Passkey
+from core.webauthn import Transport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+
+class PostgresPasskeys:
+    """The port `Passkeys`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, passkey: Passkey) -> bool:
+        """Store a new passkey; False when its credential is registered."""
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
+                                      backup_eligible, created_at, last_used_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                ON CONFLICT (credential_id) DO NOTHING
+                """,
+                (
+                    passkey.id,
+                    passkey.user_id,
+                    passkey.credential_id,
+                    passkey.public_key,
+                    passkey.sign_count,
+                    passkey.name,
+                    passkey.aaguid,
+                    [transport.value for transport in passkey.transports],
+                    passkey.backup_eligible,
+                    passkey.created_at,
+                    passkey.last_used_at,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def of_user(self, user_id: UUID) -> Sequence[Passkey]:
+        """List the passkeys of an account, the oldest first."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_passkey))
+            .execute(
+                """
+                SELECT   id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
+                         created_at, last_used_at
+                FROM     passkeys
+                WHERE    user_id = %s
+                ORDER BY created_at, id
+                """,
+                (user_id,),
+            )
+            .fetchall()
+        )
+
+    def of_address(self, email: str) -> Sequence[Passkey]:
+        """List the passkeys of the account that has a normalized address."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_passkey))
+            .execute(
+                """
+                SELECT   p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
+                         p.backup_eligible, p.created_at, p.last_used_at
+                FROM     users u
+                JOIN     passkeys p ON p.user_id = u.id
+                WHERE    u.email = %s
+                ORDER BY p.created_at, p.id
+                """,
+                (email,),
+            )
+            .fetchall()
+        )
+
+    def by_credential_id(self, credential_id: bytes) -> Passkey | None:
+        """Find a passkey by what its authenticator calls it."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_passkey))
+            .execute(
+                """
+                SELECT id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
+                       created_at, last_used_at
+                FROM   passkeys
+                WHERE  credential_id = %s
+                """,
+                (credential_id,),
+            )
+            .fetchone()
+        )
+
+    def rename(self, passkey_id: UUID, name: str, *, user_id: UUID) -> Passkey | None:
+        """Give a passkey of this person another name."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_passkey))
+            .execute(
+                """
+                UPDATE    passkeys
+                SET       name = %s
+                WHERE     id = %s AND user_id = %s
+                RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
+                          created_at, last_used_at
+                """,
+                (name, passkey_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
+        """Remember that a passkey was used; False when it is gone, or its authenticator has not counted on."""
+        return (
+            self._connection.execute(
+                """
+                UPDATE passkeys
+                SET    sign_count = %(sign_count)s, last_used_at = %(at)s
+                WHERE  id = %(id)s
+                  AND  (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
+                """,
+                {"id": passkey_id, "sign_count": sign_count, "at": at},
+            ).rowcount
+            == 1
+        )
+
+    def remove(self, passkey_id: UUID, *, user_id: UUID) -> Passkey | None:
+        """Delete a passkey of this person, and say what it was."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_passkey))
+            .execute(
+                """
+                DELETE FROM passkeys
+                WHERE     id = %s AND user_id = %s
+                RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
+                          created_at, last_used_at
+                """,
+                (passkey_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def remove_all(self, user_id: UUID) -> None:
+        """Delete the passkeys of a person."""
+        self._connection.execute("DELETE FROM passkeys WHERE user_id = %s", (user_id,))
+
+
+class PostgresPasskeyChallenges:
+    """The port `PasskeyChallenges`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, challenge: Challenge) -> None:
+        """Store a challenge."""
+        self._connection.execute(
+            """
+            INSERT INTO passkey_challenges (id, purpose, user_id, challenge, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (
+                challenge.id,
+                challenge.purpose,
+                challenge.user_id,
+                challenge.challenge,
+                challenge.created_at,
+                challenge.expires_at,
+            ),
+        )
+
+    def use(self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime) -> Challenge | None:
+        """Use a challenge up: of two racers one gets it."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_challenge))
+            .execute(
+                """
+                UPDATE    passkey_challenges
+                SET       used_at = %(at)s
+                WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
+                  AND     used_at IS NULL AND expires_at > %(at)s
+                RETURNING id, purpose, user_id, challenge, created_at, expires_at
+                """,
+                {"id": challenge_id, "purpose": purpose, "user_id": user_id, "at": at},
+            )
+            .fetchone()
+        )
+
+
+def _passkey(*, transports: list[str], **columns: Any) -> Passkey:
+    return Passkey(transports=[Transport(transport) for transport in transports], **columns)
+
+
+def _challenge(*, purpose: str, **columns: Any) -> Challenge:
+    return Challenge(purpose=Purpose(purpose), **columns)

@@ -1,0 +1,210 @@
+"""Sessions, and who stands behind one: the query that every request of a signed-in person makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import class_row, kwargs_row, scalar_row
+
+from core.callers import Caller
+from core.sessions import IDLE_LIFETIME, Session
+from core.sessions_refresh import Refreshable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+
+class PostgresSessions:
+    """The port `Sessions`."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def add(self, session: Session, *, refresh_hash: bytes) -> None:
+        """Begin a session."""
+        self._connection.execute(
+            """
+            INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
+                                  refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
+                                  created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                session.id,
+                session.user_id,
+                session.organization_id,
+                session.service_id,
+                session.device_id,
+                session.provider,
+                session.amr,
+                session.authenticated_at,
+                refresh_hash,
+                session.refreshed_at,
+                session.expires_at,
+                session.ip_address,
+                session.user_agent,
+                session.impersonator_id,
+                session.created_at,
+            ),
+        )
+
+    def find_refreshable(self, session_id: UUID) -> Refreshable | None:
+        """Load a session and whoever stands behind it, in one statement."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_refreshable))
+            .execute(REFRESHABLE, (session_id, self._now, self._now - IDLE_LIFETIME))
+            .fetchone()
+        )
+
+    def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
+        """Store the hash of a new refresh token in place of the old one, and that the session was used now."""
+        return (
+            self._connection.execute(
+                """
+                UPDATE sessions
+                SET    refresh_hash = %s, refreshed_at = %s, exchanged_at = (%s || exchanged_at)[:%s]
+                WHERE  id = %s AND refresh_hash = %s AND revoked_at IS NULL
+                """,
+                (new_hash, self._now, self._now, remembered_max, session_id, old_hash),
+            ).rowcount
+            == 1
+        )
+
+    def alive_of(self, user_id: UUID) -> Sequence[Session]:
+        """List a person's sessions that are alive, the one used last first."""
+        return (
+            self._connection.cursor(row_factory=class_row(Session))
+            .execute(
+                """
+                SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
+                         refreshed_at, expires_at, ip_address, user_agent, impersonator_id, created_at
+                FROM     sessions
+                WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                ORDER BY refreshed_at DESC, id DESC
+                """,
+                (user_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchall()
+        )
+
+    def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        """End a session of this person, unless it is over already."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                UPDATE    sessions
+                SET       revoked_at = %s
+                WHERE     id = %s AND user_id = %s
+                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                RETURNING organization_id
+                """,
+                (self._now, session_id, user_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchall()
+        )
+
+    def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
+        """End the sessions of a person that are alive."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                UPDATE    sessions
+                SET       revoked_at = %s
+                WHERE     user_id = %s AND id IS DISTINCT FROM %s
+                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                RETURNING organization_id
+                """,
+                (self._now, user_id, except_session_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchall()
+        )
+
+    def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        """End the sessions that were begun on a device of this person and are alive."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                UPDATE    sessions
+                SET       revoked_at = %s
+                WHERE     device_id = %s AND user_id = %s
+                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                RETURNING organization_id
+                """,
+                (self._now, device_id, user_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchall()
+        )
+
+
+class PostgresCallers:
+    """The port `Callers`."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def of_session(self, session_id: UUID) -> Caller | None:
+        """Load the person, the session and its context as they stand now, in one statement."""
+        return (
+            self._connection.cursor(row_factory=class_row(Caller))
+            .execute(OF_SESSION, (session_id, self._now, self._now - IDLE_LIFETIME))
+            .fetchone()
+        )
+
+
+# Every table is reached by a primary key, or by one that is as unique, so that the size of none of them matters.
+_CALLER: Final = """
+    u.id                  AS user_id,
+    u.email,
+    u.email_verified_at,
+    u.is_platform_owner,
+    u.created_at          AS user_created_at,
+    s.id                  AS session_id,
+    s.amr,
+    s.authenticated_at,
+    s.device_id,
+    s.organization_id,
+    o.slug                AS organization_slug,
+    o.status              AS organization_status,
+    m.role,
+    r.permissions         AS custom_permissions,
+    s.service_id,
+    v.slug                AS service_slug,
+    v.client_id           AS service_client_id,
+    e.user_id IS NOT NULL AS is_end_user,
+    s.impersonator_id
+"""
+_LIVE: Final = """
+    FROM   sessions s
+    JOIN   users u                   ON u.id = s.user_id
+    LEFT   JOIN organizations o      ON o.id = s.organization_id
+    LEFT   JOIN memberships m        ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+    LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+    LEFT   JOIN services v           ON v.id = s.service_id
+    LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id
+    LEFT   JOIN users i              ON i.id = s.impersonator_id
+    WHERE  s.id = %s
+      AND  s.revoked_at IS NULL
+      AND  s.expires_at > %s
+      AND  s.refreshed_at > %s
+      AND  u.deactivated_at IS NULL
+      AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
+"""
+OF_SESSION: Final = f"SELECT {_CALLER} {_LIVE}"
+REFRESHABLE: Final = f"SELECT {_CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {_LIVE}"
+
+
+def _refreshable(
+    *, refresh_hash: bytes, exchanged_at: list[datetime], expires_at: datetime, **caller: Any
+) -> Refreshable:
+    return Refreshable(
+        caller=Caller(**caller), refresh_hash=refresh_hash, exchanged_at=exchanged_at, expires_at=expires_at
+    )
