@@ -76,6 +76,10 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="read a new account's password from standard input instead of making one up",
     )
+    users = command("users", _users, "Bring accounts over from another system.")
+    users.add_argument("action", choices=["import"], help="make an account for every address that has none yet")
+    users.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
+    users.add_argument("--check", action="store_true", help="only read the file and say what would be left out")
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     doctor = command("doctor", _doctor, "Check everything that the house stands on, and say what to do.")
@@ -112,6 +116,12 @@ def _owner(settings: Settings, options: argparse.Namespace) -> int:
 
     password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
     return _operate(lambda: operations.appoint_owner(settings, options.email, password, say=_say))
+
+
+def _users(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints import operations
+
+    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, say=_say))
 
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:

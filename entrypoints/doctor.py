@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -33,6 +34,7 @@ FREE_BYTES_MIN: Final = 1024**3
 MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
+GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     yield _data_folder(settings)
     yield _file_descriptors()
     yield _password_hashing()
+    if settings.geoip_db is not None:
+        geoip = _geoip(settings)
+        yield geoip
+        # What is wrong with it was said, and the rest can be looked at without it.
+        settings = settings if geoip.is_well else replace(settings, geoip_db=None)
     opened = [_master_key(settings), *_mail_server(settings)]
     yield from opened
     try:
@@ -132,6 +139,17 @@ def _mail_server(settings: Settings) -> Iterator[Finding]:
         main.mail_gateway(settings)
     except main.REFUSALS as refusal:
         yield Finding("mail", False, str(refusal), "What needs the whole house was not looked at.")
+
+
+def _geoip(settings: Settings) -> Finding:
+    try:
+        edition = main.geoip_edition(settings)
+    except main.REFUSALS as wrong:
+        return Finding("GeoIP", False, str(wrong), "Set GATEHOUSE_GEOIP_DB to another file, or unset it.")
+    assert edition is not None, "a database is set"
+    age = main.now() - edition.made_at
+    advice = f"It is {age.days} days old, and addresses move. Put a newer one there." if age > GEOIP_AGE_MAX else ""
+    return Finding("GeoIP", True, f"{edition.kind}, made on {edition.made_at:%Y-%m-%d}", advice)
 
 
 def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding:

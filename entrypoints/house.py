@@ -11,6 +11,7 @@ from ports.database import Database
 from ports.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.passwords import PasswordHasher
+from ports.qr_codes import QrCodes
 from ports.tokens import KeyRefresh, TokenSigner
 
 
@@ -27,6 +28,7 @@ class House:
     tokens: TokenSigner
     key_refresh: KeyRefresh
     passwords: PasswordHasher
+    qr_codes: QrCodes
     mail_renderer: MailRenderer
     # Set when the house is told to stop: from then on it takes leave of its clients.
     stopping: trio.Event = field(default_factory=trio.Event)

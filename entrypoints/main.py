@@ -21,21 +21,26 @@ import structlog
 import trio
 
 from actors.doorbells import MemoryDoorbells
+from actors.housekeeper import Housekeeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.supervision import Supervisor
 from adapters import prometheus
-from adapters.crypto import passwords
+from adapters.crypto import password_schemes, passwords
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.machine_slots import MachineSlots
+from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, MasterKeysInvalid, SealBroken, Vault, parse_master_keys
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.geoip import NoLocations
 from adapters.postgres import migrations, rewrap
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.embedded import EmbeddedPostgres, EmbeddedPostgresError
@@ -43,7 +48,8 @@ from adapters.postgres.embedded_folder import DataFolderError, ServingLock, expl
 from adapters.postgres.pool import Pool
 from adapters.postgres.unit_of_work import Tools
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
-from core import signing_keys
+from adapters.qr_codes import SegnoQrCodes
+from core import server_secrets, signing_keys
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.mail import MailDeferred, MailRefused
@@ -55,6 +61,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
     from uuid import UUID
 
+    from adapters.geoip import Edition
+    from adapters.geoip_database import MaxMindLocations
     from core.mail import RenderedMail
     from entrypoints.settings import Settings
 
@@ -117,6 +125,7 @@ def insist_on_settings(settings: Settings) -> None:
     """Refuse the settings that only an adapter can judge, before anything is started."""
     vault(settings)
     mail_gateway(settings)
+    geoip_edition(settings)
 
 
 def serving_lock(settings: Settings) -> ServingLock:
@@ -218,7 +227,7 @@ class Connected:
 
     house: House
     start_actors: Callable[[], None]
-    refresh_keys: Callable[[], Awaitable[None]]
+    load_secrets: Callable[[], Awaitable[None]]
     send_mail: Callable[[UUID, str, RenderedMail], Awaitable[None]] | None
 
 
@@ -233,10 +242,20 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
     shared_metrics = None if worker is None else SharedMetrics(folder=_metrics_folder(settings), place=worker)
     metrics = PrometheusMetrics(version=version(), shared=shared_metrics)
     doorbells = MemoryDoorbells()
+    pepper = HmacPepper()
+    locations = _locations(settings)
     pool = Pool(address.reveal(), connections_max=settings.database_connections)
     database = PostgresDatabase(
         pool=pool,
-        tools=Tools(clock=now, randomness=randomness, vault=opened_vault),
+        tools=Tools(
+            clock=now,
+            randomness=randomness,
+            vault=opened_vault,
+            pepper=pepper,
+            locations=locations,
+            totp=PyotpTotp(),
+            webauthn=PyWebAuthn(rp_id=settings.relying_party_id, origin=settings.origin),
+        ),
         doorbells=doorbells,
     )
     ring = RsaKeyRing()
@@ -254,7 +273,13 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                 supervisor.supervise(
                     "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
                 )
+                supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+
+            async def load_secrets() -> None:
+                await ensure_signing_keys(house)
+                await refresher.refresh()
+                pepper.load(await database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))
 
             house = House(
                 settings=settings,
@@ -266,18 +291,20 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                 tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness),
                 key_refresh=refresher,
                 passwords=_password_hasher(settings, is_alone=worker is None),
+                qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
             )
             yield Connected(
                 house=house,
                 start_actors=start_actors,
-                refresh_keys=refresher.refresh,
+                load_secrets=load_secrets,
                 send_mail=gateway.send if gateway is not None else None,
             )
             await supervisor.stop()
     finally:
         # The last, because actors write down what they did until they have ended.
         pool.close()
+        locations.close()
 
 
 async def published_signing_keys(house: House) -> Sequence[signing_keys.SigningKey]:
@@ -321,6 +348,11 @@ def rewrap_secrets(settings: Settings, address: Secret, report: Callable[[str], 
     return sum(column.rewrapped for column in done)
 
 
+def stored_password_form(given: object) -> str | None:
+    """Give the form in which an imported password hash is kept, or nothing when it could not be compared."""
+    return password_schemes.stored_form(given)
+
+
 def hashing_is_right() -> bool:
     """Hash something whose result is known."""
     return passwords.computes_correctly()
@@ -331,9 +363,30 @@ def hashes_per_second() -> float:
     return passwords.hashes_per_second(threads=1)
 
 
+def geoip_edition(settings: Settings) -> Edition | None:
+    """Say which GeoIP database is set; raise `CannotStart` when it cannot be used."""
+    locations = _locations(settings)
+    try:
+        return locations.edition
+    finally:
+        locations.close()
+
+
 def forget_shared_metrics(settings: Settings) -> None:
     """Make room for what new workers will count."""
     prometheus.forget_shared_metrics(_metrics_folder(settings))
+
+
+def _locations(settings: Settings) -> NoLocations | MaxMindLocations:
+    if settings.geoip_db is None:
+        return NoLocations()
+    # Here, because most installations have no such database and need not load what reads it.
+    from adapters.geoip_database import GeoipDatabaseInvalid, MaxMindLocations  # noqa: PLC0415
+
+    try:
+        return MaxMindLocations(settings.geoip_db)
+    except GeoipDatabaseInvalid as invalid:
+        raise CannotStart(f"GATEHOUSE_GEOIP_DB is wrong. {invalid}") from invalid
 
 
 def _metrics_folder(settings: Settings) -> Path:

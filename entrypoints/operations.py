@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+import sys
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -12,9 +15,12 @@ from core import platform_owners
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from entrypoints import main
+from entrypoints.user_import import UserImport
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import BinaryIO
 
     from core.secrets import Secret
     from entrypoints.main import Connected
@@ -55,7 +61,7 @@ def rotate_keys(settings: Settings, *, say: Say) -> None:
     """Let the next signing key sign; running servers notice by themselves."""
 
     async def run(connected: Connected) -> None:
-        await main.ensure_signing_keys(connected.house)
+        await connected.load_secrets()
         active = await main.rotate_signing_keys(connected.house)
         say(f"Key {active.kid} signs from now on. Tokens of the key before it stay valid until they expire.")
 
@@ -95,6 +101,31 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
             say(f"{owner.email} is a platform owner now. Password: {password}")
 
     _in_house(settings, run)
+
+
+def import_users(settings: Settings, name: str, *, is_check: bool, say: Say) -> int:
+    """Bring accounts over from a file; the status says whether every line was taken."""
+    with _opened(name) as file:
+        importing = UserImport(file, main.stored_password_form, main.now, sys.stderr)
+        try:
+            if is_check:
+                trio.run(importing.run, None)
+            else:
+                _in_house(settings, lambda connected: importing.run(connected.house.database))
+        finally:
+            # Also when it was stopped or the database went away: what is stored is stored.
+            for sentence in importing.summary(is_check=is_check):
+                say(sentence)
+    return 1 if importing.rejected else 0
+
+
+def _opened(name: str) -> AbstractContextManager[BinaryIO]:
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise main.CannotStart(f"{name} cannot be read: {error.strerror}.") from None
 
 
 def _plan(pending: Sequence[object], say: Say) -> None:

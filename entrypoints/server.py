@@ -115,13 +115,13 @@ class Server:
                 accepting.start_soon(visitors.let_in, self.listener)
                 await stopping.wait()
                 self.application.house.stopping.set()
-                if connections.child_tasks:
-                    await trio.sleep(LETTING_GO_SECONDS)
+                with trio.move_on_after(LETTING_GO_SECONDS):
+                    await visitors.all_left()
                 accepting.cancel_scope.cancel()
             with self.listener:
                 visitors.let_in_who_waits(self.listener)
-            if connections.child_tasks:
-                await trio.sleep(LAST_WORD_SECONDS)
+            with trio.move_on_after(LAST_WORD_SECONDS):
+                await visitors.all_left()
             await context.terminated.set()
             connections.cancel_scope.deadline = trio.current_time() + self.in_flight_seconds_max
 
@@ -137,6 +137,13 @@ class _Visitors:
         self._context = context
         self._connections = connections
         self._places = trio.Semaphore(_connections_max())
+        self._inside = 0
+        self._last_left = trio.Event()
+
+    async def all_left(self) -> None:
+        """Wait until no connection is open."""
+        if self._inside:
+            await self._last_left.wait()
 
     async def let_in(self, door: socket.socket) -> None:
         """Let in whoever comes, for ever."""
@@ -163,6 +170,9 @@ class _Visitors:
             self._welcome(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
 
     def _welcome(self, stream: trio.SocketStream) -> None:
+        if not self._inside:
+            self._last_left = trio.Event()
+        self._inside += 1
         self._connections.start_soon(self._serve, stream)
 
     async def _serve(self, stream: trio.SocketStream) -> None:
@@ -170,6 +180,9 @@ class _Visitors:
             await Connection(self._application, self._config, self._context, stream).serve()
         finally:
             self._places.release()
+            self._inside -= 1
+            if not self._inside:
+                self._last_left.set()
 
 
 def _connections_max() -> int:

@@ -107,8 +107,7 @@ async def _serve(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(_heed, signals, stopping, is_alone=is_alone))
             async with main.connected(settings, address, worker=worker) as connected:
-                await main.ensure_signing_keys(connected.house)
-                await connected.refresh_keys()
+                await connected.load_secrets()
                 owner = await _ensure_owner(connected.house)
                 connected.start_actors()
                 application = Application(connected.house, capabilities.routes(is_development=settings.dev))

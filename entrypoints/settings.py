@@ -122,6 +122,12 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return read
 
 
+def _domain(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9-]+(\.[a-z0-9-]+)*", text.lower()):
+        raise ValueError
+    return text.lower()
+
+
 def _list_of(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
     return lambda text: tuple(read(item.strip()) for item in text.split(",") if item.strip())
 
@@ -155,6 +161,12 @@ class Settings:
         "The address under which people and services reach Gatehouse; it goes into links and tokens.",
         _WEB_ADDRESS,
         "http://localhost:8000",
+    )
+    passkey_rp_id: str | None = _setting(
+        "PASSKEY_RP_ID",
+        "The domain that passkeys belong to, by default the host of the base URL; changing it voids every passkey.",
+        _Kind(_domain, "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com"),
+        None,
     )
     bind: Bind = _setting(
         "BIND", "The address and port to listen on.", _Kind(_bind, "host:port"), Bind("127.0.0.1", 8000)
@@ -201,6 +213,12 @@ class Settings:
         _Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
         None,
     )
+    geoip_db: Path | None = _setting(
+        "GEOIP_DB",
+        "A GeoIP database; without one the risk of a sign-in knows no places. A newer file is read at the next start.",
+        _Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
+        None,
+    )
     dev: bool = _setting(
         "DEV",
         "Development mode: a first owner with a generated password, the mailbox page, migrations at every start.",
@@ -242,6 +260,19 @@ class Settings:
     )
 
     @property
+    def origin(self) -> str:
+        """The origin of the base URL, as browsers write it: without a path, and without the port that goes unsaid."""
+        parts = urlsplit(self.base_url)
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        is_usual_port = parts.port in {None, {"http": 80, "https": 443}[parts.scheme]}
+        return f"{parts.scheme}://{host}" if is_usual_port else f"{parts.scheme}://{host}:{parts.port}"
+
+    @property
+    def relying_party_id(self) -> str:
+        """The domain that passkeys belong to."""
+        return self.passkey_rp_id or urlsplit(self.base_url).hostname or ""
+
+    @property
     def is_embedded(self) -> bool:
         """Whether the embedded PostgreSQL is used."""
         return self.database_url is None
@@ -276,6 +307,10 @@ def load(environment: Mapping[str, str]) -> Settings:
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingWrong("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
+    host = urlsplit(settings.base_url).hostname or ""
+    if settings.relying_party_id != host and not host.endswith(f".{settings.passkey_rp_id}"):
+        # Browsers would refuse every passkey.
+        raise SettingWrong(f"{PREFIX}PASSKEY_RP_ID takes {host}, the host of {PREFIX}BASE_URL, or a domain above it.")
     return settings
 
 

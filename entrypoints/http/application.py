@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import structlog
 import trio
+from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
 from werkzeug.exceptions import HTTPException
@@ -30,7 +31,7 @@ from entrypoints.http.response_headers import ResponseHeaders
 from entrypoints.http.routes import insist_on_distinct, is_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from quart import Response
     from werkzeug.routing import MapAdapter
@@ -55,10 +56,18 @@ class GatehouseRequest(TrioRequest):
     route: Route | None = None
 
 
+class _OneWayRule(QuartRule):
+    """A rule that finds routes by paths; nothing asks for the other way, and to prepare it takes most of a start."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:  # noqa: ARG002, FBT001, FBT002 - as the parent declares it
+        return _no_address
+
+
 class Application(QuartTrio):
     """Serves the declared routes."""
 
     request_class = GatehouseRequest
+    url_rule_class = _OneWayRule
 
     def __init__(self, house: House, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None) -> None:
         super().__init__("gatehouse", static_folder=None)
@@ -119,22 +128,25 @@ class Application(QuartTrio):
                 async with self.request_context(request) as context:
                     return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
         except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
-            return self._answer_to(error, request.call)
+            return self._answer_to(error, request)
         log.error("request.took_too_long", seconds=REQUEST_SECONDS_MAX)
-        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request.call)
+        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request)
 
-    def _answer_to(self, error: Exception, call: Call) -> Response:
+    def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
         match error:
             case Refusal():
-                return refused(error, request_id=call.request_id)
+                refusal = error
             case HTTPException():
-                return refused(as_refusal(error), request_id=call.request_id)
+                refusal = as_refusal(error)
             case ExceptionGroup(exceptions=[alone]):
                 # A nursery wraps whatever leaves it.
-                return self._answer_to(alone, call)
+                return self._answer_to(alone, request)
             case _:
                 log.error("request.failed", exc_info=error)
-                return refused(InternalFailure(), request_id=call.request_id)
+                refusal = InternalFailure()
+        if request.route is not None and request.route.refusal_page is not None:
+            return request.route.refusal_page(request.call, refusal)
+        return refused(refusal, request_id=request.call.request_id)
 
     async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
         """Run the route that the path and method lead to."""
@@ -219,3 +231,7 @@ class Application(QuartTrio):
         # Probes ask every few seconds; at three in the morning nobody wants to read about those that went well.
         write = log.debug if route is not None and route.is_operational else log.info
         write("request", status=status, **about)
+
+
+def _no_address(*_: Any) -> tuple[str, str]:
+    raise NotImplementedError("Addresses are written where they are shown, not made from routes.")

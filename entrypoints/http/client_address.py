@@ -15,6 +15,7 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 # More proxies than anybody has one behind the other; a longer header is not looked through to its end.
 HOPS_MAX: Final = 20
 LIMITED_IPV6_PREFIX_BITS: Final = 64
+THROTTLED_IPV4_PREFIX_BITS: Final = 24
 
 
 def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str | None:
@@ -41,6 +42,13 @@ def limited_network(address: str | None) -> str:
     if address is None or ":" not in address:
         return address or "unknown"
     return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
+
+
+def throttled_network(address: str | None) -> str:
+    """Give the network from which failed sign-ins count together: the /24 of an address, or its /64 (decisions 1.9)."""
+    if address is None or ":" in address:
+        return limited_network(address)
+    return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
 
 
 def _is_within(address: Address, networks: Sequence[Network]) -> bool:

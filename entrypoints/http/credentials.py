@@ -10,11 +10,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from uuid import UUID
 
-from core.errors import Unauthorized
+from core import callers
+from core.errors import TokenExpired, TokenInvalid, Unauthorized
+from core.mfa_login import PreAuthExpired, PreAuthInvalid
 from core.tokens import SigningKeyUnknown, TokenKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from entrypoints.http.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -83,7 +88,15 @@ def public(handler: Handler) -> Handler:
 
 def signed_in(handler: Handler) -> Handler:
     """Whoever brings a valid access token may call."""
-    return _declared(handler, Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token))
+    return _declared(
+        handler,
+        Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_insist_on_live_session),
+    )
+
+
+def awaiting_second_factor(handler: Handler) -> Handler:
+    """Whoever brings a pre-auth token may call; the handler looks for it in the body when it is not in the header."""
+    return _declared(handler, Who(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
 def declared_who(handler: Callable[..., Any]) -> Who | None:
@@ -103,15 +116,48 @@ async def _admit_anybody(_call: Call) -> None:
     return
 
 
+async def admit_pre_auth_token(call: Call, token: str | None) -> None:
+    """Believe the token between the two factors of a sign-in, or refuse it in words that say what to do."""
+    if token is None:
+        raise Unauthorized("Sign in first: the pre-auth token is missing.")
+    try:
+        call.claims = await _verified(call, token, TokenKind.PRE_AUTH)
+    except TokenExpired:
+        raise PreAuthExpired from None
+    except TokenInvalid:
+        raise PreAuthInvalid from None
+
+
+async def _admit_pre_auth_bearer(call: Call) -> None:
+    authorization = call.request.headers.get("Authorization")
+    if authorization is not None:
+        await admit_pre_auth_token(call, bearer_value(authorization))
+
+
 async def _admit_access_token(call: Call) -> None:
-    token = bearer_value(call.request.headers.get("Authorization"))
+    claims = await _verified(call, bearer_value(call.request.headers.get("Authorization")), TokenKind.ACCESS)
+    audience = claims["aud"]
+    try:
+        call.session_id = UUID(str(claims.get("sid")))
+        # That the session is one with this service is checked where the session is loaded.
+        call.client_id = UUID(audience) if audience != call.house.settings.base_url else None
+    except ValueError:
+        raise TokenInvalid from None
+    call.claims = claims
+
+
+async def _insist_on_live_session(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.present)
+
+
+async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any]:
     house = call.house
     try:
-        call.claims = house.tokens.verify(token, kind=TokenKind.ACCESS, now=house.clock())
+        return house.tokens.verify(token, kind=kind, now=house.clock())
     except SigningKeyUnknown:
         # Perhaps a replica rotated the keys a moment ago.
         await house.key_refresh.catch_up()
-        call.claims = house.tokens.verify(token, kind=TokenKind.ACCESS, now=house.clock())
+        return house.tokens.verify(token, kind=kind, now=house.clock())
 
 
 def _declared(handler: Handler, who: Who) -> Handler:

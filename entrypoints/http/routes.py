@@ -18,7 +18,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
@@ -26,9 +26,15 @@ from entrypoints.http.credentials import Who, declared_who
 from entrypoints.http.storable import unbounded_numbers
 
 if TYPE_CHECKING:
+    from quart import Response
+
     from core.errors import Refusal
+    from entrypoints.http.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+
+# How a capability of pages tells a person of a refusal; without one it is told as everywhere, as JSON.
+RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
 
 _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
 
@@ -52,6 +58,7 @@ class Route:
     refuses: tuple[type[Refusal], ...]
     is_operational: bool
     media_type: str
+    refusal_page: RefusalPage | None
 
     @property
     def name(self) -> str:
@@ -75,6 +82,7 @@ class Routes:
 
     capability: str
     description: str
+    refusal_page: RefusalPage | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -132,6 +140,7 @@ class Routes:
                     refuses=refuses,
                     is_operational=is_operational,
                     media_type=media_type,
+                    refusal_page=self.refusal_page,
                 )
             )
             return handler

@@ -43,11 +43,9 @@ def variables(command: str) -> list[str]:
 
 def _address(route: Route, schemas: Schemas, base_url: str) -> str:
     query = _query(route, schemas)
-    address = shlex.quote(base_url + _PATH_PARAMETER.sub(_path_variable, route.rule) + query)
-    if not route.path_parameters:
-        return address
-    # The base address has no `"`, so the quotes can simply be the other ones.
-    return '"' + address.strip("'") + '"'
+    address = base_url + _PATH_PARAMETER.sub(_path_variable, route.rule) + query
+    # Neither the base address nor an encoded query has a `"`.
+    return f'"{address}"' if variables(address) else shlex.quote(address)
 
 
 def _path_variable(match: re.Match[str]) -> str:
@@ -60,7 +58,7 @@ def _query(route: Route, schemas: Schemas) -> str:
     schema = schemas.resolved(schemas.of(route.query))
     if not schema.get("required"):
         return ""
-    return "?" + urlencode(example(schemas, schema), quote_via=quote)
+    return "?" + urlencode(example(schemas, schema), quote_via=quote, safe="$")
 
 
 def _options(route: Route, schemas: Schemas) -> Iterator[str]:

@@ -1,0 +1,60 @@
+"""Deletes now and then what counts no longer, a little at a time, so that the tables stay as small as what is in use.
+
+What is kept how long is decided in `core/housekeeping.py`. Every replica has a housekeeper; they share the work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from core import housekeeping
+from core.errors import ServiceUnavailable
+from core.housekeeping import Leftover
+
+if TYPE_CHECKING:
+    from ports.database import Database
+    from ports.metrics import Metrics
+
+PERIOD_SECONDS = 600.0
+# A batch holds its rows, and a connection, for some milliseconds; the pause leaves both to others.
+BATCH_ROWS_MAX = 500
+PAUSE_SECONDS = 0.1
+
+JOB_TYPE = "housekeeping"
+
+log = structlog.get_logger(__name__)
+
+
+class Housekeeper:
+    """An actor; what it has not got to is still there the next time, so it needs no draining."""
+
+    def __init__(self, *, database: Database, metrics: Metrics) -> None:
+        self._database = database
+        self._metrics = metrics
+
+    async def run(self) -> None:
+        """Sweep every period, for ever."""
+        while True:
+            began_at = trio.current_time()
+            try:
+                for leftover in Leftover:
+                    await self._sweep(leftover)
+            except ServiceUnavailable as away:
+                log.info("housekeeping.postponed", reason=away.message, retry_seconds=PERIOD_SECONDS)
+            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
+            await trio.sleep(PERIOD_SECONDS)
+
+    async def _sweep(self, leftover: Leftover) -> None:
+        """Delete all of a kind that there is to delete."""
+        swept = BATCH_ROWS_MAX
+        rows = 0
+        while swept == BATCH_ROWS_MAX:
+            if rows:
+                await trio.sleep(PAUSE_SECONDS)
+            swept = await self._database.transact(housekeeping.sweep, leftover, BATCH_ROWS_MAX)
+            rows += swept
+        if rows:
+            log.info("housekeeping.swept", table=leftover.value, rows=rows)

@@ -1,0 +1,120 @@
+"""The answer to every kind of sign-in: what the core granted, signed, with the device token in body and cookie."""
+
+from typing import Final
+
+import msgspec
+
+from core import sign_in
+from core.devices_recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
+from core.errors import BadRequest
+from core.grants import Grant
+from core.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.mfa_challenges import Challenge
+from core.proofs import Destination
+from core.sign_in import Outcome
+from core.sign_in_refused import Refused
+from core.tokens import TokenKind
+from entrypoints.http.calls import Call
+from entrypoints.http.hidden import Hidden
+
+DEVICE_COOKIE: Final = "gatehouse_device"
+DEVICE_HEADER: Final = "X-Device-Token"
+
+
+class Tokens(Hidden, kw_only=True):
+    """An access token, and the refresh token that gets the next one."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    token_type: str = "Bearer"  # noqa: S105 - the name of a kind, not a secret
+
+
+class SignedIn(Tokens, kw_only=True):
+    """A session has begun; `device_token` is for clients that keep no cookies, to be sent as `X-Device-Token`."""
+
+    device_token: str
+    method: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SecondFactorDue(Hidden, kw_only=True):
+    """The password was right and a code is needed besides: `POST /api/auth/mfa/verify` takes the pre-auth token."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    mfa_required: bool
+    preauth_token: str
+
+
+def destination(call: Call, organization_slug: str | None = None, service_slug: str | None = None) -> Destination:
+    """Say where a request wants to, and from which device."""
+    if service_slug is not None and organization_slug is None:
+        raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
+    request = call.request
+    return Destination(
+        organization_slug=organization_slug,
+        service_slug=service_slug,
+        device_token=request.headers.get(DEVICE_HEADER) or request.cookies.get(DEVICE_COOKIE),
+    )
+
+
+def answer_outcome(call: Call, outcome: Outcome, *, method: str | None = None) -> SignedIn | SecondFactorDue:
+    """Turn the conclusion of a sign-in into an answer."""
+    if isinstance(outcome, Refused):
+        call.house.metrics.login_failed(outcome.reason)
+        raise outcome.refusal
+    if isinstance(outcome, sign_in.SecondFactorDue):
+        return _second_factor_due(call, outcome.challenge)
+    return _signed_in(call, outcome.grant, method)
+
+
+def signed(call: Call, grant: Grant) -> Tokens:
+    """Sign an access token for what was granted."""
+    house = call.house
+    now = house.clock()
+    # No token outlives its session, also where nobody asks us about it.
+    lifetime = min(house.settings.access_token_ttl, grant.session_expires_at - now)
+    access_token = house.tokens.sign(
+        {**grant.claims, "aud": str(grant.client_id) if grant.client_id else house.settings.base_url},
+        kind=TokenKind.ACCESS,
+        lifetime=lifetime,
+        now=now,
+    )
+    house.metrics.token_issued()
+    return Tokens(
+        access_token=access_token,
+        refresh_token=grant.refresh_token.reveal(),
+        expires_in=int(lifetime.total_seconds()),
+    )
+
+
+def _signed_in(call: Call, grant: Grant, method: str | None) -> SignedIn:
+    tokens = signed(call, grant)
+    assert grant.device_token is not None, "a sign-in has a device"
+    device_token = grant.device_token.reveal()
+    call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
+    return SignedIn(
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_in=tokens.expires_in,
+        device_token=device_token,
+        method=method or msgspec.UNSET,
+    )
+
+
+def _second_factor_due(call: Call, challenge: Challenge) -> SecondFactorDue:
+    house = call.house
+    token = house.tokens.sign(
+        {"sub": str(challenge.proof.user_id), "aud": house.settings.base_url, "challenge": str(challenge.id)},
+        kind=TokenKind.PRE_AUTH,
+        lifetime=CHALLENGE_LIFETIME,
+        now=house.clock(),
+    )
+    return SecondFactorDue(
+        access_token=token,
+        refresh_token="",
+        expires_in=int(CHALLENGE_LIFETIME.total_seconds()),
+        mfa_required=True,
+        preauth_token=token,
+    )

@@ -1,0 +1,60 @@
+"""Signing in by password."""
+
+from core import login
+from core.errors import ServiceUnavailable
+from core.limits import PASSWORD_CHARACTERS_MAX
+from core.login import Attempt
+from core.rate_limits import RateLimit
+from core.sign_in_refused import SignInRefused
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public
+from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.hidden import Hidden
+from entrypoints.http.routes import Routes
+from ports.passwords import Verdict
+
+routes = Routes("login", "Signing in with an email address and a password.")
+
+
+class Login(Hidden, kw_only=True):
+    """Who wants in, and where to."""
+
+    email: str
+    password: str
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+@routes.post("/api/auth/login", limits=(RateLimit.LOGIN,), refuses=(SignInRefused,))
+@public
+async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
+    """Sign in with an email address and a password.
+
+    When multi-factor authentication is on, the answer has `mfa_required: true`, and its `access_token` is good for
+    `POST /api/auth/mfa/verify` only.
+    """
+    wanted = destination(call, body.org_slug, body.service_slug)
+    attempt = await call.transact(login.begin, body.email, call.throttled_network, wanted)
+    verdict = await _compare(call, body.password, attempt)
+    upgraded = await _hash_anew(call, body.password) if verdict.needs_upgrade else None
+    return answer_outcome(
+        call, await call.transact(login.finish, attempt, wanted, is_right=verdict.is_right, upgraded_hash=upgraded)
+    )
+
+
+async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
+    # A longer password than anybody can have is compared with nothing, in the time of any other.
+    encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
+    try:
+        return await call.house.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
+    except ServiceUnavailable:
+        await call.transact(login.give_up, attempt)
+        raise
+
+
+async def _hash_anew(call: Call, password: str) -> str | None:
+    try:
+        return await call.house.passwords.hash(password)
+    except ServiceUnavailable:
+        # The old hash will do until there is time.
+        return None

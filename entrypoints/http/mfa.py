@@ -1,0 +1,160 @@
+"""Turning multi-factor authentication on and off, its backup codes, and the code at sign-in."""
+
+from uuid import UUID
+
+import msgspec
+
+from core import mfa, mfa_login
+from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
+from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
+from core.rate_limits import RateLimit
+from entrypoints.http import grants
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import admit_pre_auth_token, awaiting_second_factor, signed_in
+from entrypoints.http.hidden import Hidden
+from entrypoints.http.routes import Routes
+
+routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")
+
+SETUP_LIMITS = (RateLimit.MFA_SETUP, RateLimit.MFA_SETUP_ENDPOINT)
+QR_CODE_TITLE = "QR code for your authenticator app"
+
+
+class MfaSetup(Hidden, kw_only=True):
+    """What an authenticator app needs: as text to type, as a picture to scan, and as an address to open."""
+
+    secret: str
+    qr_code_svg: str
+    qr_code_uri: str
+
+
+class SetupCode(Hidden, kw_only=True):
+    """The code that the app shows: six digits."""
+
+    code: str
+
+
+class MfaEnabled(Hidden, kw_only=True):
+    """It is on, and these are the backup codes; they are never shown again."""
+
+    enabled: bool
+    backup_codes: list[str]
+
+
+class MfaDisabled(msgspec.Struct, kw_only=True):
+    """It is off."""
+
+    success: bool
+    message: str
+
+
+class BackupCodes(Hidden, kw_only=True):
+    """The new backup codes; they are never shown again."""
+
+    backup_codes: list[str]
+
+
+class SignInCode(Hidden, kw_only=True):
+    """A code of the app or a backup code, and the pre-auth token if it is not sent as a bearer token.
+
+    With `trust_device` this device is asked for no code for a while; the organization says how long.
+    """
+
+    code: str
+    preauth_token: str | None = None
+    trust_device: bool = False
+
+
+@routes.get("/api/user/mfa/status")
+@signed_in
+async def status(call: Call) -> MfaStatus:
+    """Say whether multi-factor authentication is on, and whether there are unused backup codes."""
+    return await call.read(mfa.status)
+
+
+@routes.post("/api/user/mfa/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, Forbidden))
+@signed_in
+async def set_up(call: Call) -> MfaSetup:
+    """Begin to set an authenticator app up: show the person the QR code, then send its first code to `verify`.
+
+    Nothing is on until then, and beginning again replaces the secret.
+    """
+    setup = await call.transact(mfa.set_up)
+    uri = setup.uri.reveal()
+    return MfaSetup(
+        secret=setup.secret.reveal(),
+        qr_code_svg=await call.house.qr_codes.svg(uri, title=QR_CODE_TITLE),
+        qr_code_uri=uri,
+    )
+
+
+@routes.post(
+    "/api/user/mfa/verify",
+    limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
+    refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, Forbidden),
+)
+@signed_in
+async def enable(call: Call, body: SetupCode) -> MfaEnabled:
+    """Turn multi-factor authentication on with a code of the app; the answer has the backup codes, this one time."""
+    outcome = await call.transact(mfa.enable, body.code)
+    if isinstance(outcome, mfa.SetupFailed):
+        raise outcome.refusal
+    return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in outcome.codes])
+
+
+@routes.delete("/api/user/mfa", limits=SETUP_LIMITS, refuses=(Forbidden,))
+@signed_in
+async def disable(call: Call) -> MfaDisabled:
+    """Turn multi-factor authentication off; the secret and all backup codes are deleted."""
+    await call.transact(mfa.disable)
+    return MfaDisabled(
+        success=True, message="Multi-factor authentication is off. Signing in asks for no code any longer."
+    )
+
+
+@routes.post("/api/user/mfa/backup-codes/regenerate", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, Forbidden))
+@signed_in
+async def renew_backup_codes(call: Call) -> BackupCodes:
+    """Make ten new backup codes; all earlier ones, used and unused, are worth nothing from now on."""
+    codes = await call.transact(mfa.renew_backup_codes)
+    return BackupCodes(backup_codes=[code.reveal() for code in codes])
+
+
+@routes.post(
+    "/api/auth/mfa/verify",
+    limits=(RateLimit.MFA_VERIFICATION,),
+    refuses=(
+        CodeWrong,
+        CodeWrongOnceTooOften,
+        PreAuthOver,
+        PreAuthExpired,
+        PreAuthInvalid,
+        NotFound,
+        Forbidden,
+        OrganizationNotActive,
+    ),
+)
+@awaiting_second_factor
+async def verify(call: Call, body: SignInCode) -> grants.SignedIn:
+    """Finish a sign-in with a code: exchange the pre-auth token for an access token and a refresh token.
+
+    `code` is what the app shows, or a backup code. Each is good once, and so is the pre-auth token; five wrong codes
+    void it.
+    """
+    if not call.claims:
+        await admit_pre_auth_token(call, body.preauth_token)
+    outcome = await call.transact(
+        mfa_login.verify,
+        UUID(call.claims["challenge"]),
+        body.code,
+        network=call.throttled_network,
+        device_token=grants.destination(call).device_token,
+        trust_device=body.trust_device,
+    )
+    if isinstance(outcome, mfa_login.Verified):
+        answer = grants.answer_outcome(call, outcome.outcome, method=outcome.method)
+    else:
+        answer = grants.answer_outcome(call, outcome)
+    assert isinstance(answer, grants.SignedIn), "after the second factor nothing more is due"
+    return answer

@@ -1,0 +1,248 @@
+"""Registering and keeping passkeys, and signing in with one.
+
+The options and credentials are those of the browser's own functions: `PublicKeyCredential.parseCreationOptionsFromJSON`
+and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` writes what is sent back.
+"""
+
+import base64
+import binascii
+import re
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+import msgspec
+
+from core import passkeys, passkeys_sign_in
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.passkey_challenges import Asked
+from core.passkeys import (
+    LastWayIn,
+    PasskeyExists,
+    PasskeyItem,
+    PasskeyUnknown,
+    RegistrationOver,
+    RegistrationRefused,
+    TooManyPasskeys,
+)
+from core.passkeys_sign_in import PasskeyRefused
+from core.rate_limits import RateLimit
+from core.webauthn import Assertion, Attestation, Transport
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public, signed_in
+from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.hidden import Hidden
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "passkeys", "Passkeys: registering and keeping them, and signing in with one, by the WebAuthn standard."
+)
+
+# WebAuthn (4, Credential ID) allows no longer ones.
+CREDENTIAL_ID_BYTES_MAX: Final = 1023
+# Many times what authenticators really send.
+ENCODED_CHARACTERS_MAX: Final = 64 * 1024
+TRANSPORTS_MAX: Final = 20
+
+_BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
+
+Encoded = Annotated[str, msgspec.Meta(max_length=ENCODED_CHARACTERS_MAX)]
+
+
+class AttestationResponse(Hidden, kw_only=True, rename="camel"):
+    """What the authenticator answered when it made the passkey; bytes are in base64url."""
+
+    client_data_json: Encoded = msgspec.field(name="clientDataJSON")
+    attestation_object: Encoded
+    transports: Annotated[tuple[str, ...], msgspec.Meta(max_length=TRANSPORTS_MAX)] = ()
+
+
+class NewCredential(Hidden, kw_only=True):
+    """What `navigator.credentials.create()` gave, as its `toJSON()` writes it."""
+
+    id: Encoded
+    type: Literal["public-key"]
+    response: AttestationResponse
+
+
+class PasskeyRegistration(Hidden, kw_only=True):
+    """The new passkey, and what its owner calls it."""
+
+    challenge_id: UUID
+    credential: NewCredential
+    name: str | None = None
+
+
+class AssertionResponse(Hidden, kw_only=True, rename="camel"):
+    """What the authenticator signed; bytes are in base64url."""
+
+    client_data_json: Encoded = msgspec.field(name="clientDataJSON")
+    authenticator_data: Encoded
+    signature: Encoded
+    user_handle: Encoded | None = None
+
+
+class Credential(Hidden, kw_only=True):
+    """What `navigator.credentials.get()` gave, as its `toJSON()` writes it."""
+
+    id: Encoded
+    type: Literal["public-key"]
+    response: AssertionResponse
+
+
+class PasskeySignInWanted(msgspec.Struct, kw_only=True):
+    """Who wants in, and where to; without an address the browser offers every passkey that it has for us."""
+
+    email: str | None = None
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+class PasskeySignIn(Hidden, kw_only=True):
+    """The answer of the authenticator, and where its owner wants to."""
+
+    challenge_id: UUID
+    credential: Credential
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+class PasskeyChallenge(msgspec.Struct, kw_only=True):
+    """The options for the browser, and the id under which its answer is expected within five minutes."""
+
+    challenge_id: UUID
+    options: dict[str, Any]
+
+
+class PasskeyName(msgspec.Struct, kw_only=True):
+    """What a passkey is to be called: 1 to 100 characters."""
+
+    name: str
+
+
+class PasskeyList(msgspec.Struct, kw_only=True):
+    """One's passkeys."""
+
+    passkeys: list[PasskeyItem]
+    total: int
+
+
+@routes.post("/api/auth/passkeys/register/start", refuses=(TooManyPasskeys, Forbidden))
+@signed_in
+async def start_registration(call: Call) -> PasskeyChallenge:
+    """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
+    return _asked(await call.transact(passkeys.start_registration))
+
+
+@routes.post(
+    "/api/auth/passkeys/register/finish",
+    refuses=(RegistrationOver, RegistrationRefused, TooManyPasskeys, PasskeyExists, Forbidden),
+)
+@signed_in
+async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyItem:
+    """Register the passkey that the browser has made; without a `name` it is called like the browser.
+
+    Its owner gets a letter about it.
+    """
+    credential, response = body.credential, body.credential.response
+    outcome = await call.transact(
+        passkeys.finish_registration,
+        body.challenge_id,
+        Attestation(
+            credential_id=_credential_id(credential.id),
+            client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
+            attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
+        ),
+        [transport for transport in Transport if transport in response.transports],
+        body.name,
+    )
+    if isinstance(outcome, passkeys.NotRegistered):
+        raise outcome.refusal
+    return outcome
+
+
+@routes.get("/api/auth/passkeys")
+@signed_in
+async def list_passkeys(call: Call) -> PasskeyList:
+    """List your passkeys, the oldest first."""
+    mine = await call.read(passkeys.list_mine)
+    return PasskeyList(passkeys=mine, total=len(mine))
+
+
+@routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
+@signed_in
+async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem:  # noqa: A002 - as the path names it
+    """Give one of your passkeys another name."""
+    return await call.transact(passkeys.rename_mine, id, body.name)
+
+
+@routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastWayIn, PasskeyUnknown, Forbidden))
+@signed_in
+async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
+    """Remove one of your passkeys; the last one only if you have a password.
+
+    Its owner gets a letter about it. What was begun with the passkey goes on; end it with `DELETE /api/user/sessions`.
+    """
+    await call.transact(passkeys.remove_mine, id)
+
+
+@routes.post("/api/auth/passkeys/authenticate/start", refuses=(NotFound,))
+@public
+async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallenge:
+    """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
+
+    With an `email` they name its passkeys, and for an address without any some that look like it. Without one the
+    browser offers what it has.
+    """
+    wanted = destination(call, body.org_slug, body.service_slug)
+    return _asked(await call.transact(passkeys_sign_in.start, body.email, wanted))
+
+
+@routes.post(
+    "/api/auth/passkeys/authenticate/finish",
+    limits=(RateLimit.PASSKEY_SIGN_IN,),
+    refuses=(PasskeyRefused, NotFound, Forbidden, OrganizationNotActive),
+)
+@public
+async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFactorDue:
+    """Sign in with what the authenticator signed; the answer is that of `POST /api/auth/login`.
+
+    A passkey that checked a PIN, a finger or a face is two factors in one. With another one, and multi-factor
+    authentication on, a code is asked for.
+    """
+    credential, response = body.credential, body.credential.response
+    handle = response.user_handle
+    outcome = await call.transact(
+        passkeys_sign_in.finish,
+        body.challenge_id,
+        Assertion(
+            credential_id=_credential_id(credential.id),
+            client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
+            authenticator_data=_decoded(response.authenticator_data, "response.authenticatorData"),
+            signature=_decoded(response.signature, "response.signature"),
+            user_handle=_decoded(handle, "response.userHandle") if handle is not None else None,
+        ),
+        destination(call, body.org_slug, body.service_slug),
+    )
+    return answer_outcome(call, outcome)
+
+
+def _asked(asked: Asked) -> PasskeyChallenge:
+    return PasskeyChallenge(challenge_id=asked.challenge_id, options=asked.options)
+
+
+def _credential_id(text: str) -> bytes:
+    credential_id = _decoded(text, "id")
+    if not 1 <= len(credential_id) <= CREDENTIAL_ID_BYTES_MAX:
+        raise BadRequest.of_field("credential.id", f"This must be 1 to {CREDENTIAL_ID_BYTES_MAX} bytes in base64url.")
+    return credential_id
+
+
+def _decoded(text: str, field: str) -> bytes:
+    """Read bytes in base64url, with or without the padding that browsers leave out."""
+    try:
+        if _BASE64URL.fullmatch(text):
+            bare = text.rstrip("=")
+            return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
+    except binascii.Error:
+        pass
+    raise BadRequest.of_field(f"credential.{field}", "This must be bytes in base64url.")

@@ -1,0 +1,81 @@
+"""Seeing and ending one's sessions, and going on with one."""
+
+from uuid import UUID
+
+import msgspec
+
+from core import sessions, sessions_refresh
+from core.errors import NotFound, OrganizationNotActive
+from core.sessions import SessionItem
+from core.sessions_refresh import Betrayed, RefreshRefused
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public, signed_in
+from entrypoints.http.grants import Tokens, signed
+from entrypoints.http.hidden import Hidden
+from entrypoints.http.routes import Routes
+
+routes = Routes("sessions", "Every sign-in is a session; people see theirs, end them, and go on with a refresh token.")
+
+
+class Refresh(Hidden, kw_only=True):
+    """The refresh token of a session."""
+
+    refresh_token: str
+
+
+class Message(msgspec.Struct, kw_only=True):
+    """That it was done, in words for a person."""
+
+    message: str
+
+
+class SessionList(msgspec.Struct, kw_only=True):
+    """One's sessions."""
+
+    sessions: list[SessionItem]
+    total: int
+
+
+@routes.post("/api/auth/refresh", refuses=(RefreshRefused, OrganizationNotActive))
+@public
+async def refresh(call: Call, body: Refresh) -> Tokens:
+    """Exchange a refresh token for a new access token and the next refresh token.
+
+    A refresh token is good once. For half a minute its repetition gets the same answer, for two tabs that refresh at
+    once; later it ends the session, because somebody must have copied it.
+    """
+    outcome = await call.step(sessions_refresh.refresh, body.refresh_token)
+    if isinstance(outcome, Betrayed):
+        await call.transact(sessions_refresh.end_betrayed, outcome)
+        raise RefreshRefused
+    return signed(call, outcome)
+
+
+@routes.post("/api/auth/logout")
+@signed_in
+async def log_out(call: Call) -> Message:
+    """End the session of this access token."""
+    await call.transact(sessions.log_out)
+    return Message(message="You are signed out.")
+
+
+@routes.get("/api/user/sessions")
+@signed_in
+async def list_sessions(call: Call) -> SessionList:
+    """List your sessions that are alive, the one used last first."""
+    mine = list(await call.read(sessions.list_mine))
+    return SessionList(sessions=mine, total=len(mine))
+
+
+@routes.delete("/api/user/sessions/:id", status=204, refuses=(NotFound,))
+@signed_in
+async def end_session(call: Call, id: UUID) -> None:  # noqa: A002 - the name of the path's parameter
+    """End one of your sessions."""
+    await call.transact(sessions.end_mine, id)
+
+
+@routes.delete("/api/user/sessions", status=204)
+@signed_in
+async def end_other_sessions(call: Call) -> None:
+    """End all your sessions but this one."""
+    await call.transact(sessions.end_my_others)

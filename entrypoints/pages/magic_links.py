@@ -1,0 +1,29 @@
+"""The page behind a mailed link to sign in: a button, and then the code for where its person wanted to sign in."""
+
+from core import magic_links
+from core.magic_links import MagicLinkRefused
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import public
+from entrypoints.http.routes import Routes
+from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, page
+
+routes = Routes("magic links", "Signing in with a link that is mailed, without a password.", refusal_page)
+
+
+@routes.get("/auth/magic-link", refuses=(MagicLinkRefused,))
+@public
+async def show_link(call: Call, query: MailedLink) -> Page:
+    """Show the button behind the mailed link; looking spends nothing."""
+    asked = await call.read(magic_links.look, query.token)
+    return page(call, "magic_link.html", token=query.token, email=asked.email, place=asked.back.name)
+
+
+@routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
+@public
+async def press_link(call: Call) -> Page:
+    """Use the link up and show the code that signs in instead; programs use `POST /api/auth/magic-link/verify`."""
+    form = await read_form(call, MailedLinkForm)
+    exchanged = await call.transact(magic_links.exchange, form.token)
+    return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)

@@ -1,0 +1,134 @@
+"""`gatehouse users import`: reads a file of accounts in batches, tells how far it is, and which lines it leaves out.
+
+Only one batch is in memory at a time, and each is a short transaction of its own. There is no checkpoint: what is
+stored is skipped by the next run. What a line has to say is in `core/user_import.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from core import user_import
+from core.user_import import LineRejected, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO, TextIO
+
+    from core.user_import import ImportedPerson
+    from ports.clock import Clock
+    from ports.database import Database
+
+BATCH_LINES: Final = 2_000
+LINE_BYTES_MAX: Final = 16 * 1024
+REPORT_SECONDS: Final = 5.0
+REPORT_SECONDS_ON_A_TERMINAL: Final = 0.5
+_ERASE_LINE: Final = "\r\x1b[K"
+
+
+@dataclass
+class UserImport:
+    """One run over one file; with `database` None it only reads."""
+
+    file: BinaryIO
+    stored_form: Callable[[object], str | None]
+    clock: Clock
+    out: TextIO
+    seconds: Callable[[], float] = time.monotonic
+
+    lines: int = 0
+    accepted: int = 0
+    added: int = 0
+    rejected: Counter[Problem] = field(default_factory=Counter[Problem])
+    is_at_end: bool = False
+
+    def __post_init__(self) -> None:
+        self._bytes = 0
+        self._bytes_total = _size(self.file)
+        self._is_on_terminal = self.out.isatty()
+        self._began_at = self._reported_at = self.seconds()
+
+    async def run(self, database: Database | None) -> None:
+        """Import the file, or only read it when there is no database."""
+        while not self.is_at_end:
+            # A pipe may keep us waiting for ever; whoever stops us need not wait for it.
+            batch = await trio.to_thread.run_sync(self._next_batch, abandon_on_cancel=True)
+            if batch and database is not None:
+                self.added += await database.transact(user_import.store, batch)
+            self.accepted += len(batch)
+            self._report_now_and_then()
+        self._erase()
+
+    def summary(self, *, is_check: bool) -> list[str]:
+        """Say what came of it."""
+        done = (
+            f"Could be imported: {self.accepted:,}"
+            if is_check
+            else f"Imported: {self.added:,}. Skipped, because the address is taken: {self.accepted - self.added:,}"
+        )
+        sentences = [f"Lines read: {self.lines:,}. {done}. Left out: {self.rejected.total():,}."]
+        sentences += [f"{count:>9,}  {problem}" for problem, count in self.rejected.most_common()]
+        if is_check:
+            sentences.append("Nothing was changed, and no address was looked up.")
+        elif not self.is_at_end:
+            sentences.append("The file was not read to its end. Run the command again: what is imported is skipped.")
+        return sentences
+
+    def _next_batch(self) -> list[ImportedPerson]:
+        batch: list[ImportedPerson] = []
+        now = self.clock()
+        for _, line in zip(range(BATCH_LINES), self._numbered_lines(), strict=False):
+            try:
+                if len(line) > LINE_BYTES_MAX:
+                    raise LineRejected(Problem.TOO_LONG)
+                if line.strip():
+                    batch.append(user_import.read(line, self.stored_form, now=now))
+            except LineRejected as rejected:
+                self.rejected[rejected.problem] += 1
+                self._erase()
+                self.out.write(f"Line {self.lines} is left out: {rejected.problem}.\n")
+        return batch
+
+    def _numbered_lines(self) -> Iterator[bytes]:
+        while line := self._line():
+            self.lines += 1
+            yield line
+        self.is_at_end = True
+
+    def _line(self) -> bytes:
+        """Read a line, but no more of it than tells that it is too long."""
+        line = part = self.file.readline(LINE_BYTES_MAX + 1)
+        self._bytes += len(part)
+        while len(part) > LINE_BYTES_MAX and not part.endswith(b"\n"):
+            part = self.file.readline(LINE_BYTES_MAX + 1)
+            self._bytes += len(part)
+        return line
+
+    def _report_now_and_then(self) -> None:
+        now = self.seconds()
+        if now - self._reported_at < (REPORT_SECONDS_ON_A_TERMINAL if self._is_on_terminal else REPORT_SECONDS):
+            return
+        self._reported_at = now
+        passed = now - self._began_at
+        text = f"{self.lines:,} lines, {self.lines / passed:,.0f} a second"
+        if self._bytes_total:
+            text += f", about {max(0, self._bytes_total - self._bytes) / (self._bytes / passed):,.0f} s left"
+        self.out.write(f"{_ERASE_LINE}{text}" if self._is_on_terminal else f"{text}\n")
+        self.out.flush()
+
+    def _erase(self) -> None:
+        if self._is_on_terminal:
+            self.out.write(_ERASE_LINE)
+
+
+def _size(file: BinaryIO) -> int | None:
+    """Give the size of a real file; a pipe has none."""
+    status = os.fstat(file.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
