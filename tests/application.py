@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,11 +19,13 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
+from adapters.qr_codes import SegnoQrCodes
 from core import signing_keys
 from entrypoints import capabilities
 from entrypoints.house import House
 from entrypoints.http.application import Application
 from entrypoints.settings import Settings
+from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
 VERSION = "1.2.3"
 PORT = 50_000
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
+
+# One for all tests of a process: it goes on knowing a key that it parsed, which takes 30 ms. Each house loads its own.
+RING = RsaKeyRing()
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,8 @@ class Client:
         sent = dict(headers or {})
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
+        WATCH.see_headers(sent)
+        WATCH.see(body)
         if body is not None:
             data = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
@@ -88,6 +96,8 @@ class Client:
             path, method=method, data=data, headers=sent, scope_base={"client": (address, PORT)}
         )
         content = await response.get_data(as_text=False)
+        if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
+            WATCH.see(json.loads(content))
         return Answer(status=response.status_code, headers=response.headers, content=bytes(content))
 
     async def get(self, path: str, **options: Any) -> Answer:
@@ -134,6 +144,12 @@ class PromptKeyRefresh:
         self.ring.load(await self.database.read(signing_keys.published))
 
 
+@cache
+def mail_renderer(base_url: str) -> JinjaMailRenderer:
+    """Give a renderer of that base URL; it reads the templates once, which takes 40 ms."""
+    return JinjaMailRenderer(base_url=base_url)
+
+
 def serving(house: House, routes: Iterable[Route] | None = None) -> Client:
     """Give a client of an application of this house, with all routes or with these."""
     return Client(Application(house, capabilities.routes(is_development=True) if routes is None else routes))
@@ -166,7 +182,7 @@ async def house(
     key_pairs: tuple[KeyPair, KeyPair],
 ) -> House:
     """A connected house with signing keys."""
-    return await connected_house(database, clock, settings, actors, key_pairs)
+    return await connected_house(database, clock, settings, actors, key_pairs, ring=RING)
 
 
 @pytest.fixture
@@ -187,9 +203,10 @@ async def connected_house(
     settings: Settings,
     actors: Actors,
     key_pairs: tuple[KeyPair, KeyPair],
+    *,
+    ring: RsaKeyRing,
 ) -> House:
     """Connect a house as `main.py` does, as far as requests can tell."""
-    ring = RsaKeyRing()
     await database.transact(signing_keys.ensure, *key_pairs)
     ring.load(await database.read(signing_keys.published))
     return House(
@@ -202,5 +219,6 @@ async def connected_house(
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=PromptKeyRefresh(database, ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
-        mail_renderer=JinjaMailRenderer(base_url=settings.base_url),
+        qr_codes=SegnoQrCodes(),
+        mail_renderer=mail_renderer(settings.base_url),
     )

@@ -6,18 +6,25 @@ on a real port, connected as `tests/application.py` connects it.
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from dataclasses import dataclass, field
 from queue import Queue
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 import trio
 from playwright.sync_api import sync_playwright
 
+from adapters.crypto.passkeys import PyWebAuthn
+from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import RsaKeyRing
+from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.pool import Pool
 from adapters.postgres.unit_of_work import Tools
@@ -55,17 +62,23 @@ CONNECTIONS_MAX = 2
 
 
 class Site:
-    """A server of its own that runs in a thread until it is closed."""
+    """A server of its own that runs in a thread until it is closed; browsers refuse passkeys on a bare address."""
 
     def __init__(
-        self, routes: Sequence[Route], database_url: str, keys: tuple[KeyPair, KeyPair], *, prepare: Prepare
+        self,
+        routes: Sequence[Route],
+        database_url: str,
+        keys: tuple[KeyPair, KeyPair],
+        *,
+        prepare: Prepare,
+        name: str = "127.0.0.1",
     ) -> None:
         self._routes = routes
         self._database_url = database_url
         self._keys = keys
         self._prepare = prepare
         self._listener = listen(Bind("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.url = f"http://{name}:{self._listener.getsockname()[1]}"
         self._stopping = trio.Event()
         self._started: Queue[trio.lowlevel.TrioToken | None] = Queue()
         self._thread = threading.Thread(target=self._run)
@@ -87,15 +100,29 @@ class Site:
 
     async def _serve(self) -> None:
         settings = Settings(dev=True, rate_limits=False, base_url=self.url)
-        tools = Tools(clock=SettableClock(), randomness=SystemRandomness(), vault=Vault([MasterKey.generate()]))
+        tools = _tools(self.url)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         pool.open()
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
-        house = await connected_house(database, tools.clock, settings, ReportedActors(), self._keys)
+        house = await connected_house(database, tools.clock, settings, ReportedActors(), self._keys, ring=RsaKeyRing())
         self._started.put(trio.lowlevel.current_trio_token())
         await Server(Application(house, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(self._stopping)
         await trio.to_thread.run_sync(pool.close)
+
+
+def _tools(url: str) -> Tools:
+    pepper = HmacPepper()
+    pepper.load(os.urandom(PEPPER_BYTES))
+    return Tools(
+        clock=SettableClock(),
+        randomness=SystemRandomness(),
+        vault=Vault([MasterKey.generate()]),
+        pepper=pepper,
+        locations=NoLocations(),
+        totp=PyotpTotp(),
+        webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", origin=url),
+    )
 
 
 @dataclass

@@ -12,31 +12,47 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import psycopg
 import pytest
-import trio
 from trio.testing import MockClock
 
+from adapters.crypto.passkeys import PyWebAuthn
+from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
-from adapters.postgres.pool import Pool
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.callers import BACKGROUND
+
+# One browser for the whole session; imported into several modules the fixture would start one for each.
+from tests.browser import chromium
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import Databases, running_postgres
+from tests.secret_watch import WATCH, SecretWatch, watch_everything
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Callable, Iterator
 
     from adapters.postgres.pool import Connection
+
+__all__ = ["chromium"]
 
 # Real seconds of stillness after which virtual time jumps. Longer than a transaction, because to Trio a task that waits
 # for a thread is as still as one that sleeps; the fixture that pytest-trio brings jumps at once.
 AUTOJUMP_SECONDS = 0.02
-CONNECTIONS_MAX = 4
 
 hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("gatehouse")
+watch_everything()
+
+
+@pytest.fixture(autouse=True)
+def secret_watch() -> Iterator[SecretWatch]:
+    """The watch that fails a test in whose log a secret is written."""
+    WATCH.begin()
+    yield WATCH
+    assert WATCH.leaks() == []
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +103,17 @@ def vault() -> Vault:
 @pytest.fixture
 def tools(clock: SettableClock, vault: Vault) -> Tools:
     """What a unit of work needs besides a connection."""
-    return Tools(clock=clock, randomness=SystemRandomness(), vault=vault)
+    pepper = HmacPepper()
+    pepper.load(os.urandom(PEPPER_BYTES))
+    return Tools(
+        clock=clock,
+        randomness=SystemRandomness(),
+        vault=vault,
+        pepper=pepper,
+        locations=NoLocations(),
+        totp=PyotpTotp(),
+        webauthn=PyWebAuthn(rp_id="localhost", origin="http://localhost:8000"),
+    )
 
 
 @pytest.fixture
@@ -97,12 +123,9 @@ def doorbells() -> RecordedDoorbells:
 
 
 @pytest.fixture
-async def database(database_url: str, tools: Tools, doorbells: RecordedDoorbells) -> AsyncIterator[PostgresDatabase]:
+def database(databases: Databases, database_url: str, tools: Tools, doorbells: RecordedDoorbells) -> PostgresDatabase:
     """A database as the application sees it."""
-    pool = Pool(database_url, connections_max=CONNECTIONS_MAX)
-    pool.open()
-    yield PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
-    await trio.to_thread.run_sync(pool.close)
+    return PostgresDatabase(pool=databases.pool(database_url), tools=tools, doorbells=doorbells)
 
 
 @pytest.fixture

@@ -137,7 +137,10 @@ class StillDatabase:
     async def read(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the courier never only looks")
 
-    def on_behalf_of(self, origin: Origin) -> Database:
+    async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("the courier works in transactions")
+
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> Database:
         return self
 
     async def aside(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -56,7 +56,10 @@ class House:
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("looking needs no transaction")
 
-    def on_behalf_of(self, origin: object) -> Database:
+    async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("looking changes nothing")
+
+    def on_behalf_of(self, origin: object, session_id: object = None, client_id: object = None) -> Database:
         return self
 
 

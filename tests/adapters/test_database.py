@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -22,7 +23,7 @@ from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
 from core.events import EventType
 from ports.doorbells import Bell
-from tests.conftest import CONNECTIONS_MAX
+from tests.postgres import CONNECTIONS_MAX
 from tests.waiting import WAIT_SECONDS_MAX, eventually
 
 if TYPE_CHECKING:
@@ -480,8 +481,11 @@ async def test_the_pool_counts_its_connections(database: PostgresDatabase) -> No
     assert (statistics.total, statistics.idle, statistics.maximum) == (CONNECTIONS_MAX, 0, CONNECTIONS_MAX)
 
 
-async def test_a_closed_pool_refuses_at_once(database: PostgresDatabase) -> None:
-    await trio.to_thread.run_sync(database.pool.close)
+async def test_a_closed_pool_refuses_at_once(database_url: str, database: PostgresDatabase) -> None:
+    pool = Pool(database_url, connections_max=1)
+    pool.open()
+    await trio.to_thread.run_sync(pool.close)
+    database = replace(database, pool=pool)
 
     with pytest.raises(ServiceUnavailable):
         await database.transact(figures.probe)

@@ -161,10 +161,17 @@ def passable_folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def long_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A data folder whose path is too long for a socket; the short one will be in `tmp_path`."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = tmp_path / ("long" * 30) / "data"
+def temporary_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A place of the test's own for temporary files, whose path is shorter than those that pytest makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def long_folder(temporary_folder: Path) -> Iterator[Path]:
+    """A data folder whose path is too long for a socket; the short one will be in `temporary_folder`."""
+    folder = temporary_folder / ("long" * 30) / "data"
     yield folder
     remove(folder)
 
@@ -436,13 +443,13 @@ def test_a_data_folder_that_exists_keeps_its_permissions(new_folder: Path) -> No
     assert stat.S_IMODE(new_folder.stat().st_mode) == 0o700
 
 
-def test_a_path_too_long_for_a_socket_gets_a_short_one(long_folder: Path, tmp_path: Path) -> None:
+def test_a_path_too_long_for_a_socket_gets_a_short_one(long_folder: Path, temporary_folder: Path) -> None:
     with EmbeddedPostgres(long_folder) as address:
         remember(address, "works")
         host = Path(unquote(address.partition("host=")[2].partition("&")[0]))
         mode = stat.S_IMODE(host.stat().st_mode)
 
-    assert host.parent == tmp_path
+    assert host.parent == temporary_folder
     assert mode == 0o700
     assert not host.exists()
 

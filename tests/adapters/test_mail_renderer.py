@@ -10,6 +10,7 @@ from jinja2 import Environment, meta
 
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, TEMPLATES_FOLDER, JinjaMailRenderer
 from core.mail import Letter, MailRefused, MailTemplate
+from tests.application import mail_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,7 +63,7 @@ def names_in(template: MailTemplate) -> set[str]:
 
 def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) -> RenderedMail:
     values = dict.fromkeys(names_in(template), value)
-    return JinjaMailRenderer(base_url=base_url).render(Letter(to="ada@example.org", template=template, values=values))
+    return mail_renderer(base_url).render(Letter(to="ada@example.org", template=template, values=values))
 
 
 def folder_with(path: Path, *, text: str, html: str) -> Path:
@@ -115,7 +116,8 @@ def test_every_letter_can_be_read_without_a_page(template: MailTemplate) -> None
     assert BASE_URL in letter.text
     assert letter.subject not in letter.text
     assert not any(mark in letter.text for mark in ("<", ">", "{", "}"))
-    assert max(map(len, letter.text.splitlines())) <= 78
+    # A link cannot be broken; everything around it can.
+    assert max(len(line) for line in letter.text.splitlines() if "://" not in line) <= 78
 
 
 @pytest.mark.parametrize("template", MailTemplate)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import argon2
@@ -14,9 +15,9 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from adapters.crypto import passwords
+from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots, _lock_at_once
-from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher, SchemeUnknown
+from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.passwords import Verdict
@@ -44,7 +45,10 @@ class SlowScheme:
         self._lock = threading.Lock()
         self._may_end = threading.Semaphore(0)
 
-    def is_right(self, password: str, encoded: str) -> bool:
+    def read(self, encoded: str) -> Callable[[str], bool]:
+        return partial(self.is_right, encoded)
+
+    def is_right(self, encoded: str, password: str) -> bool:
         with self._lock:
             self.running += 1
             self.running_max = max(self.running, self.running_max)
@@ -62,7 +66,7 @@ class SlowScheme:
 def slow(monkeypatch: pytest.MonkeyPatch) -> SlowScheme:
     """One more line in the table of schemes."""
     scheme = SlowScheme()
-    monkeypatch.setitem(passwords._SCHEMES, "slow", scheme.is_right)
+    monkeypatch.setitem(password_schemes.SCHEMES, "slow", scheme.read)
     return scheme
 
 
@@ -108,17 +112,6 @@ async def test_a_hash_of_another_scheme_is_upgraded_when_the_password_is_right(s
 
     assert await hasher.verify("correct horse", "$slow$correct horse") == OUTDATED
     assert await hasher.verify("wrong horse", "$slow$correct horse") == WRONG
-
-
-@pytest.mark.parametrize("encoded", ["$1$salt$hash", "plain", "", "argon2id$v=19", "$$", "$" + "x" * 100])
-async def test_a_hash_of_an_unknown_scheme_is_an_error_that_does_not_show_it(encoded: str) -> None:
-    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
-
-    with pytest.raises(SchemeUnknown) as refusal:
-        await hasher.verify("correct horse", encoded)
-
-    assert len(str(refusal.value)) < 80
-    assert "salt" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("password", ["", "correct horse", "A" * 43])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from core import platform_owners
-from tests.conftest import CONNECTIONS_MAX
+from tests.postgres import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase

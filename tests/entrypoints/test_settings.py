@@ -20,6 +20,8 @@ DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
 
 NAMES = [attribute.metadata["name"] for attribute in fields(Settings)]
 DEFAULTS: dict[str, Any] = {
+    "geoip_db": None,
+    "passkey_rp_id": None,
     "base_url": "http://localhost:8000",
     "bind": Bind("127.0.0.1", 8000),
     "database_url": None,
@@ -98,6 +100,11 @@ REFUSED = [
     ("BASE_URL", "https://id example.com", ADDRESS),
     ("BASE_URL", "https://id.example.com/a b", ADDRESS),
     ("BASE_URL", "https://id.\x1b[31m.com", ADDRESS),
+    (
+        "PASSKEY_RP_ID",
+        "https://example.com",
+        "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com",
+    ),
     ("BIND", "8000", "host:port"),
     ("BIND", "127.0.0.1", "host:port"),
     ("BIND", "127.0.0.1:65536", "host:port"),
@@ -155,7 +162,7 @@ def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_t
 
 
 def test_every_setting_that_can_be_wrong_is_tested() -> None:
-    anything_goes = {"DATA_DIR", "MASTER_KEYS", "SMTP_URL"}
+    anything_goes = {"DATA_DIR", "GEOIP_DB", "MASTER_KEYS", "SMTP_URL"}
 
     tested = {name for name, _, _ in REFUSED} | anything_goes
 

@@ -7,12 +7,12 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
-from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import Vault, parse_master_keys
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from aiosmtpd.smtp import SMTP, Envelope, Session
 
     from adapters.postgres.pool import Connection
-    from tests.clock import SettableClock
 
 PATHS = ["/health", "/health/ready", "/.well-known/jwks.json"]
 # More than one answer for each client, so that each has met a server that works.
@@ -188,9 +187,9 @@ class SlowPostOffice(PostOffice):
 
 
 def test_a_letter_on_its_way_arrives_and_is_written_down(
-    services: Services, connection: Connection, clock: SettableClock
+    services: Services, connection: Connection, tools: Tools
 ) -> None:
-    tools = Tools(clock=clock, randomness=SystemRandomness(), vault=Vault(parse_master_keys(Secret(MASTER_KEY))))
+    tools = replace(tools, vault=Vault(parse_master_keys(Secret(MASTER_KEY))))
     mail.send(PostgresUnitOfWork(connection, BACKGROUND, tools), "ann@example.com", MailTemplate.TEST)
     office = SlowPostOffice()
     with office.open():

@@ -17,13 +17,13 @@ from quart.utils import decode_headers
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
-from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
+from adapters.qr_codes import SegnoQrCodes
 from core.signing_keys import KeyState, SigningKey
 from entrypoints.house import House
 from entrypoints.http.application import Application
 from entrypoints.settings import Settings
-from tests.application import CHEAP, VERSION, ReportedActors
+from tests.application import CHEAP, VERSION, ReportedActors, mail_renderer
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Answer:
 class NoDatabase:
     """The port `Database` for tests that must not need one."""
 
-    def on_behalf_of(self, origin: Origin) -> NoDatabase:
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> NoDatabase:
         """Serve nobody."""
         return self
 
@@ -74,7 +74,7 @@ class NoDatabase:
         """Fail: the test was not supposed to get here."""
         raise AssertionError("a test of HTTP as such asks no database")
 
-    read = transact
+    read = step = transact
 
 
 class CountedKeyRefresh:
@@ -105,7 +105,8 @@ def make_house(settings: Settings | None = None, *, clock: SettableClock | None 
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=CountedKeyRefresh(ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
-        mail_renderer=JinjaMailRenderer(base_url=settings.base_url),
+        qr_codes=SegnoQrCodes(),
+        mail_renderer=mail_renderer(settings.base_url),
     )
 
 

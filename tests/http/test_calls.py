@@ -20,7 +20,7 @@ class RecordingDatabase:
     asked: list[tuple[str, Origin, Any]] = field(default_factory=list[tuple[str, Origin, Any]])
     origin: Origin = BACKGROUND
 
-    def on_behalf_of(self, origin: Origin) -> "RecordingDatabase":
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> "RecordingDatabase":
         """Remember for somebody."""
         return replace(self, origin=origin)
 
@@ -31,6 +31,10 @@ class RecordingDatabase:
     async def read(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Remember a read."""
         self.asked.append(("read", self.origin, (use_case, args, kwargs)))
+
+    async def step(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Remember a step."""
+        self.asked.append(("step", self.origin, (use_case, args, kwargs)))
 
 
 def use_case(*args: Any, **kwargs: Any) -> None:
@@ -59,9 +63,10 @@ async def test_a_use_case_runs_on_behalf_of_who_called() -> None:
     @routes.get("/use")
     @public
     async def use(call: Call) -> None:
-        """Use both ways into the core."""
+        """Use every way into the core."""
         await call.transact(use_case, 1, name="a")
         await call.read(use_case, 2)
+        await call.step(use_case, 3)
 
     answer = await ask(
         serving(routes, house=replace(make_house(), database=database)), "GET", "/use", headers={"User-Agent": "curl/8"}
@@ -71,6 +76,7 @@ async def test_a_use_case_runs_on_behalf_of_who_called() -> None:
     assert database.asked == [
         ("transact", origin, (use_case, (1,), {"name": "a"})),
         ("read", origin, (use_case, (2,), {})),
+        ("step", origin, (use_case, (3,), {})),
     ]
 
 

@@ -18,6 +18,7 @@ from entrypoints.http.routes import Routes
 from tests.clock import SettableClock
 from tests.http.probe import Answer, CountedKeyRefresh, active_key, ask, make_house, serving, with_keys
 
+SESSION = "0191d3c1-0000-7000-8000-000000000002"
 LIFETIME = timedelta(minutes=15)
 
 routes = Routes("profile", "Routes of this test.")
@@ -43,7 +44,7 @@ def house(clock: SettableClock, key_pairs: tuple[KeyPair, KeyPair]) -> House:
 
 
 def token(house: House, kind: TokenKind = TokenKind.ACCESS, claims: Mapping[str, Any] | None = None) -> str:
-    claims = claims or {"sub": "me", "aud": "us"}
+    claims = claims or {"sub": "me", "aud": house.settings.base_url, "sid": SESSION}
     return house.tokens.sign(claims, kind=kind, lifetime=LIFETIME, now=house.clock())
 
 
@@ -131,7 +132,7 @@ async def test_a_token_of_another_kind_is_refused(house: House) -> None:
 
 async def test_a_token_that_was_altered_is_refused(house: House) -> None:
     head, claims, signature = token(house).split(".")
-    other = token(house, claims={"sub": "somebody else", "aud": "us"}).split(".")[1]
+    other = token(house, claims={"sub": "somebody else", "aud": house.settings.base_url, "sid": SESSION}).split(".")[1]
 
     answers = [await asked(house, f"Bearer {head}.{other}.{signature}"), await asked(house, f"Bearer {head}.{claims}.")]
 

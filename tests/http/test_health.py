@@ -23,7 +23,7 @@ class BrokenDatabase:
     def __init__(self, failure: Exception) -> None:
         self.failure = failure
 
-    def on_behalf_of(self, origin: Origin) -> BrokenDatabase:
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> BrokenDatabase:
         """Fail for everybody."""
         return self
 
@@ -31,7 +31,7 @@ class BrokenDatabase:
         """Fail."""
         raise self.failure
 
-    transact = read
+    transact = step = read
 
 
 async def test_health_says_that_the_service_runs_and_its_version(client: Client) -> None:

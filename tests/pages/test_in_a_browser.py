@@ -14,7 +14,7 @@ from entrypoints.http.credentials import public
 from entrypoints.http.routes import Routes
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
 from tests import specimen
-from tests.browser import Site, chromium, watch
+from tests.browser import Site, watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-__all__ = ["chromium", "watch"]
+__all__ = ["watch"]
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 320, "height": 640}

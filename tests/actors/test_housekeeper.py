@@ -1,0 +1,145 @@
+"""The housekeeper: leftovers go by themselves, a little at a time, and an absent database is waited for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from actors.housekeeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
+from adapters.prometheus import PrometheusMetrics
+from core.errors import ServiceUnavailable
+from core.housekeeping import Leftover, sweep
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from ports.database import Database
+    from ports.metrics import Metrics
+    from tests.clock import SettableClock
+
+# Every test names the clock itself, because pytest-trio looks for one among the arguments of the test alone.
+
+
+class Attic:
+    """A database that holds only leftovers, so many of each kind, and remembers who asked for them and when."""
+
+    def __init__(self, **rows: int) -> None:
+        self.rows = rows
+        self.failure: Exception | None = None
+        self.asked: list[tuple[float, str]] = []
+
+    async def transact(self, use_case: object, leftover: Leftover, limit: int) -> int:
+        assert use_case is sweep
+        await trio.lowlevel.checkpoint()
+        if self.failure is not None:
+            raise self.failure
+        self.asked.append((trio.current_time(), leftover.value))
+        there = self.rows.get(leftover.value, 0)
+        self.rows[leftover.value] = there - min(there, limit)
+        return min(there, limit)
+
+
+@pytest.fixture
+def metrics() -> PrometheusMetrics:
+    """Metrics of their own."""
+    return PrometheusMetrics(version="1.2.3")
+
+
+def housekeeper(database: object, metrics: Metrics) -> Housekeeper:
+    """A housekeeper of that database."""
+    return Housekeeper(database=cast("Database", cast("Any", database)), metrics=metrics)
+
+
+async def test_it_sweeps_every_kind_at_once_and_then_every_period(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    attic, began_at = Attic(), trio.current_time()
+    nursery.start_soon(housekeeper(attic, metrics).run)
+
+    await trio.sleep(2 * PERIOD_SECONDS + 1)
+
+    kinds = [leftover.value for leftover in Leftover]
+    assert [kind for _, kind in attic.asked] == kinds * 3
+    moments = [moment - began_at for moment, kind in attic.asked if kind == kinds[0]]
+    assert moments == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
+
+
+async def test_a_large_heap_goes_in_batches_with_a_pause_between_them(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    attic, began_at = Attic(sessions=3 * BATCH_ROWS_MAX + 7), trio.current_time()
+    nursery.start_soon(housekeeper(attic, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+
+    moments = [moment - began_at for moment, kind in attic.asked if kind == "sessions"]
+    assert moments == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 3 * PAUSE_SECONDS])
+    assert attic.rows["sessions"] == 0
+    assert [(line["event"], line["table"], line["rows"]) for line in lines] == [
+        ("housekeeping.swept", "sessions", 3 * BATCH_ROWS_MAX + 7)
+    ]
+
+
+async def test_an_absent_database_is_asked_again_after_a_period(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    attic = Attic(sessions=1)
+    attic.failure = ServiceUnavailable(retry_after_seconds=1)
+    nursery.start_soon(housekeeper(attic, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+        attic.failure = None
+        await trio.sleep(PERIOD_SECONDS)
+
+    assert [line["event"] for line in lines] == ["housekeeping.postponed", "housekeeping.swept"]
+    assert attic.rows["sessions"] == 0
+
+
+async def test_its_work_is_measured(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    nursery.start_soon(housekeeper(Attic(), metrics).run)
+
+    await trio.sleep(PERIOD_SECONDS + 1)
+
+    assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
+
+
+async def test_several_at_once_leave_nothing_and_harm_nobody(
+    nursery: trio.Nursery,
+    database: PostgresDatabase,
+    connection: Connection,
+    clock: SettableClock,
+    metrics: PrometheusMetrics,
+    autojump_clock: MockClock,
+) -> None:
+    old, young = clock() - timedelta(minutes=15), clock() - timedelta(minutes=14)
+    connection.execute(
+        """
+        INSERT INTO sign_in_failures (id, email_hash, network, created_at)
+        SELECT gen_random_uuid(), '', '-', %s FROM generate_series(1, %s)
+        """,
+        (old, 4 * BATCH_ROWS_MAX),
+    )
+    connection.execute("INSERT INTO sign_in_failures VALUES (gen_random_uuid(), '', '-', %s)", (young,))
+
+    async def are_left(number: int) -> bool:
+        return connection.execute("SELECT count(*) FROM sign_in_failures").fetchall() == [(number,)]
+
+    for _ in range(3):
+        nursery.start_soon(housekeeper(database, metrics).run)
+    await eventually(partial(are_left, 1))
+    clock.advance(timedelta(minutes=1))
+    assert await are_left(1)
+    await trio.sleep(PERIOD_SECONDS)
+    await eventually(partial(are_left, 0))

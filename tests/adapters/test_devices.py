@@ -1,0 +1,326 @@
+"""Devices in their tables: what a removal and a sign-in at the same moment do to each other, and what looking costs."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core import devices, devices_recognition
+from core.callers import Origin
+from core.devices_recognition import DeviceRemovedMeanwhile
+from core.risk import Risk
+from core.sessions import ABSOLUTE_LIFETIME, Session
+from core.users import User
+from tests.statements import recorded_statements
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.pool import Connection
+    from adapters.postgres.unit_of_work import Tools
+    from ports.unit_of_work import UnitOfWork
+
+NO_RISK = Risk(factors=(), score=0.0, location=None)
+LAPTOP, PHONE = Origin(user_agent="a laptop"), Origin(user_agent="a phone")
+RACES = 50
+
+
+class Person:
+    """Somebody who signs in, as the core does it, on connections of their own."""
+
+    def __init__(self, url: str, tools: Tools) -> None:
+        self.connections = [psycopg.connect(url, autocommit=True) for _ in range(2)]
+        self.watcher = psycopg.connect(url, autocommit=True)
+        self.tools = tools
+        self.id = self.run(self._register)
+
+    def run(
+        self,
+        use_case: Callable[..., Any],
+        *args: Any,
+        origin: Origin = LAPTOP,
+        session: UUID | None = None,
+        on: int = 0,
+    ) -> Any:
+        """Run a use case in a transaction."""
+        connection = self.connections[on]
+        with connection.transaction():
+            return use_case(PostgresUnitOfWork(connection, origin, self.tools, session_id=session), *args)
+
+    def sign_in(self, uow: UnitOfWork, presented: str | None = None) -> tuple[UUID, UUID, str]:
+        """Begin a session; give it, its device and the device's token."""
+        sighting = devices_recognition.look(uow, self.id, presented)
+        device = devices_recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
+        session = Session(
+            id=uow.randomness.new_id(),
+            user_id=self.id,
+            organization_id=None,
+            service_id=None,
+            device_id=device.device_id,
+            provider="password",
+            amr=["pwd"],
+            authenticated_at=uow.now,
+            refreshed_at=uow.now,
+            expires_at=uow.now + ABSOLUTE_LIFETIME,
+            ip_address=None,
+            user_agent=None,
+            impersonator_id=None,
+            created_at=uow.now,
+        )
+        uow.sessions.add(session, refresh_hash=b"")
+        return session.id, device.device_id, device.token.reveal()
+
+    def alive_on_removed_devices(self) -> int:
+        """Count the sessions that outlived their device."""
+        row = self.connections[0].execute(
+            "SELECT count(*) FROM sessions s JOIN devices d ON d.id = s.device_id"
+            " WHERE s.revoked_at IS NULL AND d.revoked_at IS NOT NULL"
+        )
+        return (row.fetchone() or (0,))[0]
+
+    def is_waiting(self, on: int) -> bool:
+        """Say whether a connection waits for the other one."""
+        pid = self.connections[on].info.backend_pid
+        row = self.watcher.execute("SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s", (pid,))
+        return bool((row.fetchone() or (False,))[0])
+
+    @staticmethod
+    def _register(uow: UnitOfWork) -> UUID:
+        user = User(
+            id=uow.randomness.new_id(),
+            email="ada@example.com",
+            email_verified_at=uow.now,
+            is_platform_owner=False,
+            created_at=uow.now,
+            updated_at=uow.now,
+        )
+        uow.users.add(user)
+        return user.id
+
+
+@pytest.fixture
+def ada(database_url: str, tools: Tools) -> Iterator[Person]:
+    """Somebody with an account."""
+    person = Person(database_url, tools)
+    yield person
+    for connection in (*person.connections, person.watcher):
+        connection.close()
+
+
+def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
+    """Start work elsewhere; its result, or the refusal that it met, comes into the list."""
+    results: list[Any] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except DeviceRemovedMeanwhile as refusal:
+            results.append(refusal)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, results
+
+
+def test_a_removal_waits_for_a_sign_in_from_the_device_and_ends_its_session(ada: Person) -> None:
+    laptop, _, _ = ada.run(ada.sign_in)
+    _, device_id, token = ada.run(ada.sign_in, origin=PHONE)
+
+    with ada.connections[0].transaction():
+        uow = PostgresUnitOfWork(ada.connections[0], PHONE, ada.tools)
+        ada.sign_in(uow, token)
+        thread, _ = in_a_thread(lambda: ada.run(devices.remove_mine, device_id, session=laptop, on=1))
+        # Until the sign-in is whole.
+        wait_until(lambda: ada.is_waiting(1))
+    thread.join()
+
+    assert ada.alive_on_removed_devices() == 0
+
+
+def test_a_sign_in_from_a_device_that_is_being_removed_waits_and_is_refused(ada: Person) -> None:
+    laptop, _, _ = ada.run(ada.sign_in)
+    _, device_id, token = ada.run(ada.sign_in, origin=PHONE)
+
+    with ada.connections[0].transaction():
+        devices.remove_mine(PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools, session_id=laptop), device_id)
+        thread, results = in_a_thread(lambda: ada.run(ada.sign_in, token, origin=PHONE, on=1))
+        wait_until(lambda: ada.is_waiting(1))
+    thread.join()
+
+    [refusal] = results
+    assert isinstance(refusal, DeviceRemovedMeanwhile)
+    # It does not come back by that, and the next try finds no such device.
+    assert ada.alive_on_removed_devices() == 0
+    assert ada.run(ada.sign_in, token, origin=PHONE)[1] != device_id
+
+
+def test_whoever_comes_first_no_session_outlives_its_device(ada: Person) -> None:
+    laptop, _, _ = ada.run(ada.sign_in)
+    for _ in range(RACES):
+        _, device_id, token = ada.run(ada.sign_in, origin=PHONE)
+        gate = threading.Barrier(2)
+
+        def remove(gate: threading.Barrier = gate, device_id: UUID = device_id) -> None:
+            gate.wait()
+            ada.run(devices.remove_mine, device_id, session=laptop, on=1)
+
+        thread, _ = in_a_thread(remove)
+        gate.wait()
+        with suppress(DeviceRemovedMeanwhile):
+            ada.run(ada.sign_in, token, origin=PHONE)
+        thread.join()
+        assert ada.alive_on_removed_devices() == 0
+
+
+def test_of_two_who_remove_a_device_one_tells_of_it(ada: Person, connection: Connection) -> None:
+    laptop, _, _ = ada.run(ada.sign_in)
+    for _ in range(RACES):
+        _, device_id, _ = ada.run(ada.sign_in, origin=PHONE)
+        gate = threading.Barrier(2)
+
+        def remove(on: int, gate: threading.Barrier = gate, device_id: UUID = device_id) -> None:
+            gate.wait()
+            ada.run(devices.remove_mine, device_id, session=laptop, on=on)
+
+        threads = [threading.Thread(target=remove, args=(on,)) for on in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    told = connection.execute("SELECT data FROM events WHERE type = 'session.revoked'").fetchall()
+    assert told == [({"reason": "device_removed", "sessions": 1},)] * RACES
+
+
+def test_a_name_that_is_given_during_a_sign_in_stays(ada: Person, connection: Connection) -> None:
+    laptop, device_id, token = ada.run(ada.sign_in)
+
+    with ada.connections[0].transaction():
+        uow = PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools)
+        sighting = devices_recognition.look(uow, ada.id, token)
+        ada.run(devices.rename_mine, device_id, "Mine", session=laptop, on=1)
+        devices_recognition.admit(uow, ada.id, sighting, NO_RISK, trust=False)
+
+    assert connection.execute("SELECT name FROM devices").fetchall() == [("Mine",)]
+
+
+def test_a_name_does_not_reach_a_device_that_is_removed_at_that_moment(ada: Person) -> None:
+    laptop, _, _ = ada.run(ada.sign_in)
+    _, device_id, _ = ada.run(ada.sign_in, origin=PHONE)
+    with ada.connections[0].transaction():
+        devices.remove_mine(PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools, session_id=laptop), device_id)
+
+        def rename() -> str:
+            with pytest.raises(devices.DeviceUnknown):
+                ada.run(devices.rename_mine, device_id, "Mine", session=laptop, on=1)
+            return "refused"
+
+        thread, results = in_a_thread(rename)
+        wait_until(lambda: ada.is_waiting(1))
+    thread.join()
+
+    assert results == ["refused"]
+
+
+def test_looking_takes_the_same_single_statement_whoever_comes_with_whatever(ada: Person) -> None:
+    _, _, token = ada.run(ada.sign_in)
+    statements: list[list[str]] = []
+
+    for user_id, presented in [
+        (ada.id, token),
+        (ada.id, None),
+        (ada.id, "an invention"),
+        (uuid4(), token),
+        (uuid4(), None),
+    ]:
+        with recorded_statements() as recorded:
+            ada.run(devices_recognition.look, user_id, presented)
+        statements.append([text for text in recorded if text.startswith(("SELECT", "(SELECT"))])
+
+    assert len(statements[0]) == 1
+    assert all(others == statements[0] for others in statements)
+
+
+def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
+    ada: Person, connection: Connection
+) -> None:
+    ada.run(ada.sign_in)
+    connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at)
+        SELECT gen_random_uuid(), n || '@example.com', now(), now() FROM generate_series(1, 10000) AS n
+        """
+    )
+    connection.execute(
+        """
+        INSERT INTO devices (id, user_id, name, device_type, user_agent, last_used_at, created_at, updated_at)
+        SELECT gen_random_uuid(), id, 'one of two', 'cli', n::text, now(), now(), now()
+        FROM   users, generate_series(1, 2) AS n
+        """
+    )
+    connection.execute(
+        """
+        INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)
+        SELECT sha256(id::text::bytea), id, now(), now() + interval '90 days' FROM devices
+        """
+    )
+    connection.execute("ANALYZE devices, device_tokens")
+
+    plans: list[str] = []
+
+    class Explained(psycopg.Cursor[Any]):
+        """A cursor that asks for the plan first."""
+
+        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+            if "UNION ALL" in str(query):
+                plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN {query}".encode(), *args)
+                plans.append("\n".join(line for (line,) in plan.fetchall()))
+            return super().execute(query, *args, **kwargs)
+
+    connection.cursor_factory = Explained
+    with connection.transaction():
+        uow = PostgresUnitOfWork(connection, LAPTOP, ada.tools)
+        devices_recognition.look(uow, ada.id, "a token")
+    connection.cursor_factory = psycopg.Cursor
+
+    [plan] = plans
+    assert "Seq Scan" not in plan
+    assert "device_tokens_pkey" in plan
+    assert "devices_of_user" in plan
+
+
+def test_deleting_an_account_does_not_search_whole_tables_for_its_devices(ada: Person, connection: Connection) -> None:
+    """Every reference to `devices` stands on an index that begins with it."""
+    references = connection.execute(
+        """
+        SELECT c.conrelid::regclass::text
+        FROM   pg_constraint c
+        WHERE  c.confrelid = 'devices'::regclass
+          AND  NOT EXISTS (SELECT FROM pg_index i
+                           WHERE  i.indrelid = c.conrelid AND i.indpred IS NULL AND i.indkey[0] = c.conkey[1])
+        """
+    ).fetchall()
+
+    assert references == []
+
+
+def test_a_sign_in_a_year_ago_leaves_a_device_that_is_still_listed(
+    ada: Person, tools: Tools, connection: Connection
+) -> None:
+    ada.run(ada.sign_in, origin=PHONE)
+    clock: Any = tools.clock
+    clock.advance(timedelta(days=364))
+    laptop, _, _ = ada.run(ada.sign_in)
+
+    listed, total = ada.run(devices.list_mine, session=laptop)
+
+    assert total == len(listed) == 2
+    assert [device.is_current for device in listed] == [True, False]

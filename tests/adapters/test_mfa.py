@@ -1,0 +1,223 @@
+"""Second factors in their tables: sealed, bound to their person, and used up by one racer."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from adapters.crypto.vault import MasterKey, SealBroken, Vault
+from adapters.postgres import rewrap
+from adapters.postgres.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from core.mfa import MfaStatus
+from core.secrets import Secret
+from core.users import User
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+    from adapters.postgres.unit_of_work import Tools
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+
+SECRET = Secret("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+OTHER_SECRET = Secret("KRSXG5CTMVRXEZLUKN2XAZLSKRSXG5CT")
+RACES = 50
+
+
+@pytest.fixture
+def add_user(transact: Callable[..., Any]) -> Callable[[str], UUID]:
+    """Makes accounts."""
+
+    def add(uow: UnitOfWork, email: str) -> UUID:
+        user = User(
+            id=uow.randomness.new_id(),
+            email=email,
+            email_verified_at=uow.now,
+            is_platform_owner=False,
+            created_at=uow.now,
+            updated_at=uow.now,
+        )
+        uow.users.add(user)
+        return user.id
+
+    return lambda email: transact(add, email)
+
+
+@pytest.fixture
+def ada(add_user: Callable[[str], UUID]) -> UUID:
+    """An account."""
+    return add_user("ada@example.com")
+
+
+@pytest.fixture
+def secrets(connection: Connection, vault: Vault) -> PostgresTotpSecrets:
+    """The table of secrets."""
+    return PostgresTotpSecrets(connection, vault)
+
+
+@pytest.fixture
+def codes(connection: Connection, tools: Tools) -> PostgresBackupCodes:
+    """The table of backup codes."""
+    return PostgresBackupCodes(connection, tools.randomness)
+
+
+def test_a_secret_comes_back_as_it_was(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
+    assert secrets.lock(ada) is None
+
+    assert secrets.put_pending(ada, SECRET, at=clock()) is True
+
+    found = secrets.lock(ada)
+    assert found is not None
+    assert (found.secret, found.is_enabled) == (SECRET, False)
+    assert SECRET.reveal() not in repr(found)
+
+
+def test_a_pending_secret_is_replaced_and_an_enabled_one_is_not(
+    secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
+) -> None:
+    secrets.put_pending(ada, SECRET, at=clock())
+    assert secrets.put_pending(ada, OTHER_SECRET, at=clock()) is True
+    secrets.enable(ada, at=clock())
+
+    assert secrets.put_pending(ada, SECRET, at=clock()) is False
+
+    found = secrets.lock(ada)
+    assert found is not None
+    assert (found.secret, found.enabled_at) == (OTHER_SECRET, clock())
+
+
+def test_a_secret_is_sealed_and_cannot_be_moved_to_somebody_else(
+    secrets: PostgresTotpSecrets,
+    ada: UUID,
+    add_user: Callable[[str], UUID],
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    grace = add_user("grace@example.com")
+    for person in (ada, grace):
+        secrets.put_pending(person, SECRET, at=clock())
+    sealed = connection.execute("SELECT secret_sealed FROM totp_secrets WHERE user_id = %s", (ada,)).fetchone()
+    assert sealed is not None
+    assert SECRET.reveal().encode() not in sealed[0]
+
+    connection.execute("UPDATE totp_secrets SET secret_sealed = %s WHERE user_id = %s", (sealed[0], grace))
+
+    with pytest.raises(SealBroken):
+        secrets.lock(grace)
+
+
+def test_secrets_come_under_a_new_key_with_the_rest(connection: Connection, ada: UUID, clock: SettableClock) -> None:
+    old, new = MasterKey.generate(), MasterKey.generate()
+    PostgresTotpSecrets(connection, Vault([old])).put_pending(ada, SECRET, at=clock())
+
+    rewrap.rewrap(connection, Vault([new, old]), lambda _text: None)
+
+    found = PostgresTotpSecrets(connection, Vault([new])).lock(ada)
+    assert found is not None
+    assert found.secret == SECRET
+
+
+def test_the_status_is_that_of_the_account_and_its_codes(
+    secrets: PostgresTotpSecrets, codes: PostgresBackupCodes, ada: UUID, clock: SettableClock
+) -> None:
+    secrets.put_pending(ada, SECRET, at=clock())
+    assert secrets.status(ada) == MfaStatus(enabled=False, has_backup_codes=False)
+
+    secrets.enable(ada, at=clock())
+    codes.replace(ada, [b"one"], at=clock())
+    assert secrets.status(ada) == MfaStatus(enabled=True, has_backup_codes=True)
+
+    codes.use(ada, b"one", at=clock())
+    assert secrets.status(ada) == MfaStatus(enabled=True, has_backup_codes=False)
+
+
+def test_steps_are_used_once_and_forwards_only(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
+    secrets.put_pending(ada, SECRET, at=clock())
+
+    assert [secrets.use_step(ada, step) for step in (10, 10, 9, 11, 10, 12)] == [True, False, False, True, False, True]
+
+
+def test_removing_says_whether_codes_were_asked_for(
+    secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
+) -> None:
+    assert secrets.remove(ada) is False
+    secrets.put_pending(ada, SECRET, at=clock())
+    assert secrets.remove(ada) is False
+    secrets.put_pending(ada, SECRET, at=clock())
+    secrets.enable(ada, at=clock())
+    assert secrets.remove(ada) is True
+    assert secrets.lock(ada) is None
+    assert secrets.remove(ada) is False
+
+
+def test_a_set_of_codes_replaces_the_one_before(codes: PostgresBackupCodes, ada: UUID, clock: SettableClock) -> None:
+    codes.replace(ada, [b"one", b"two"], at=clock())
+    codes.use(ada, b"one", at=clock())
+    codes.replace(ada, [b"three", b"four"], at=clock())
+
+    assert codes.count_unused(ada) == 2
+    assert [codes.use(ada, code, at=clock()) for code in (b"one", b"two", b"three", b"three")] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    codes.remove(ada)
+    assert codes.count_unused(ada) == 0
+
+
+def test_a_code_is_its_owners_alone(
+    codes: PostgresBackupCodes, ada: UUID, add_user: Callable[[str], UUID], clock: SettableClock
+) -> None:
+    codes.replace(ada, [b"one"], at=clock())
+
+    assert codes.use(add_user("grace@example.com"), b"one", at=clock()) is False
+
+
+@pytest.mark.parametrize("kind", ["step", "backup code"])
+def test_of_two_racers_one_gets_it(
+    kind: str, connection: Connection, database_url: str, tools: Tools, ada: UUID, clock: SettableClock
+) -> None:
+    secrets = PostgresTotpSecrets(connection, tools.vault)
+    secrets.put_pending(ada, SECRET, at=clock())
+    with psycopg.connect(database_url, autocommit=True) as one, psycopg.connect(database_url, autocommit=True) as other:
+        for round_ in range(RACES):
+            PostgresBackupCodes(connection, tools.randomness).replace(ada, [b"one"], at=clock())
+            gate, wins = threading.Barrier(2), list[bool]()
+
+            def race(racer: Connection, step: int = round_, gate: Any = gate, wins: list[bool] = wins) -> None:
+                gate.wait()
+                if kind == "step":
+                    wins.append(PostgresTotpSecrets(racer, tools.vault).use_step(ada, step))
+                else:
+                    wins.append(PostgresBackupCodes(racer, tools.randomness).use(ada, b"one", at=clock()))
+
+            threads = [threading.Thread(target=race, args=(racer,)) for racer in (one, other)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+            assert sorted(wins) == [False, True]
+
+
+def test_an_account_that_goes_takes_its_second_factor_along(
+    secrets: PostgresTotpSecrets,
+    codes: PostgresBackupCodes,
+    ada: UUID,
+    connection: Connection,
+    clock: SettableClock,
+) -> None:
+    secrets.put_pending(ada, SECRET, at=clock() - timedelta(days=1))
+    codes.replace(ada, [b"one"], at=clock())
+
+    connection.execute("DELETE FROM users WHERE id = %s", (ada,))
+
+    assert secrets.lock(ada) is None
+    assert codes.count_unused(ada) == 0

@@ -1,0 +1,69 @@
+"""The installation's own secrets: made once, the same for everybody ever after, and never stored in clear."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from adapters.crypto.pepper import PEPPER_BYTES
+from adapters.postgres.server_secrets import PostgresServerSecrets
+from core import server_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from tests.clock import SettableClock
+
+    Transact = Callable[..., Any]
+
+RACERS = 10
+
+
+def test_the_first_start_makes_the_secret(transact: Transact) -> None:
+    fresh = os.urandom(PEPPER_BYTES)
+
+    assert transact(server_secrets.pepper, fresh) == fresh
+
+
+def test_every_later_start_finds_it(transact: Transact) -> None:
+    first = transact(server_secrets.pepper, os.urandom(PEPPER_BYTES))
+
+    assert transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)) == first
+
+
+async def test_of_replicas_that_start_at_once_all_have_the_same(database: PostgresDatabase) -> None:
+    found: list[bytes] = []
+
+    async def start() -> None:
+        found.append(await database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(RACERS):
+            nursery.start_soon(start)
+
+    assert len(found) == RACERS
+    assert len(set(found)) == 1
+
+
+def test_secrets_of_two_names_are_two(transact: Transact) -> None:
+    one, other = os.urandom(PEPPER_BYTES), os.urandom(PEPPER_BYTES)
+
+    assert transact(lambda uow: uow.server_secrets.ensure("one", one)) == one
+    assert transact(lambda uow: uow.server_secrets.ensure("other", other)) == other
+
+
+def test_it_is_stored_encrypted(transact: Transact, connection: Connection, vault: Vault, clock: SettableClock) -> None:
+    fresh = os.urandom(PEPPER_BYTES)
+    transact(server_secrets.pepper, fresh)
+
+    row = connection.execute("SELECT value_sealed, created_at FROM server_secrets").fetchone()
+
+    assert row is not None
+    assert fresh not in row[0]
+    assert row[1] == clock.now
+    assert PostgresServerSecrets(connection, vault, clock.now).ensure(server_secrets.PEPPER, b"") == fresh

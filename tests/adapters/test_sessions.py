@@ -1,0 +1,275 @@
+"""The stored sessions: which are alive, who stands behind one, and that asking costs the same among a million."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.postgres import sessions as sql
+from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.pool import Connection
+    from ports.unit_of_work import UnitOfWork
+    from tests.clock import SettableClock
+
+    Transact = Callable[..., Any]
+
+SECOND = timedelta(seconds=1)
+A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
+# A few for each of the eight tables.
+PAGES_MAX = 30
+FOUND_BY = {
+    # Either of them is of both columns that are asked for.
+    "memberships": {"memberships_organization_id_user_id_key", "memberships_of_user"},
+    "organization_roles": {"organization_roles_pkey"},
+    "organizations": {"organizations_pkey"},
+    "service_users": {"service_users_pkey"},
+    "services": {"services_pkey"},
+    "sessions": {"sessions_pkey"},
+    "users": {"users_pkey"},
+}
+FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
+new_id = SystemRandomness().new_id
+
+
+@pytest.fixture
+def ada(connection: Connection, clock: SettableClock) -> UUID:
+    """Somebody with an account."""
+    return account(connection, "ada@example.com", clock.now)
+
+
+def account(connection: Connection, email: str, at: datetime, *, is_platform_owner: bool = False) -> UUID:
+    user_id = new_id()
+    connection.execute(
+        "INSERT INTO users (id, email, is_platform_owner, created_at, updated_at) VALUES (%s, %s, %s, %s, %s)",
+        (user_id, email, is_platform_owner, at, at),
+    )
+    return user_id
+
+
+def session_of(user_id: UUID, at: datetime) -> Session:
+    return Session(
+        id=new_id(),
+        user_id=user_id,
+        organization_id=None,
+        service_id=None,
+        device_id=None,
+        provider="password",
+        amr=["pwd"],
+        authenticated_at=at,
+        refreshed_at=at,
+        expires_at=at + ABSOLUTE_LIFETIME,
+        ip_address="192.0.2.1",
+        user_agent="curl/8.5.0",
+        impersonator_id=None,
+        created_at=at,
+    )
+
+
+def begin(transact: Transact, session: Session) -> UUID:
+    transact(lambda uow: uow.sessions.add(session, refresh_hash=b"hash"))
+    return session.id
+
+
+def exchange(transact: Transact, session_id: UUID, *, old_hash: bytes = b"hash", new_hash: bytes = b"hash") -> bool:
+    return transact(
+        lambda uow: uow.sessions.exchange(session_id, old_hash=old_hash, new_hash=new_hash, remembered_max=3)
+    )
+
+
+def is_alive(transact: Transact, session_id: UUID) -> bool:
+    def look(uow: UnitOfWork) -> bool:
+        seen = {
+            uow.callers.of_session(session_id) is not None,
+            uow.sessions.find_refreshable(session_id) is not None,
+        }
+        [is_so] = seen
+        return is_so
+
+    return transact(look)
+
+
+def test_a_session_is_listed_as_it_began(transact: Transact, ada: UUID, clock: SettableClock) -> None:
+    session = session_of(ada, clock.now)
+
+    begin(transact, session)
+
+    assert transact(lambda uow: uow.sessions.alive_of(ada)) == [session]
+
+
+def test_a_session_is_alive_until_its_idle_lifetime_is_over(
+    transact: Transact, ada: UUID, clock: SettableClock
+) -> None:
+    session_id = begin(transact, session_of(ada, clock.now))
+
+    clock.advance(IDLE_LIFETIME - SECOND)
+    assert is_alive(transact, session_id)
+
+    clock.advance(SECOND)
+    assert not is_alive(transact, session_id)
+    assert transact(lambda uow: uow.sessions.alive_of(ada)) == []
+
+
+def test_a_session_is_alive_until_its_absolute_end(transact: Transact, ada: UUID, clock: SettableClock) -> None:
+    session = replace(session_of(ada, clock.now), expires_at=clock.now + SECOND)
+    session_id = begin(transact, session)
+    assert is_alive(transact, session_id)
+
+    clock.advance(SECOND)
+
+    assert not is_alive(transact, session_id)
+    assert transact(lambda uow: uow.sessions.alive_of(ada)) == []
+
+
+def test_an_exchange_is_a_use(transact: Transact, ada: UUID, clock: SettableClock) -> None:
+    session_id = begin(transact, session_of(ada, clock.now))
+    clock.advance(IDLE_LIFETIME - SECOND)
+
+    exchange(transact, session_id)
+
+    clock.advance(IDLE_LIFETIME - SECOND)
+    assert is_alive(transact, session_id)
+
+
+def test_of_the_exchanges_the_last_ones_are_remembered_the_newest_first(
+    transact: Transact, ada: UUID, clock: SettableClock
+) -> None:
+    session_id = begin(transact, session_of(ada, clock.now))
+    moments = [clock.now + number * SECOND for number in range(1, 6)]
+    for moment in moments:
+        clock.now = moment
+        assert exchange(transact, session_id)
+
+    found = transact(lambda uow: uow.sessions.find_refreshable(session_id))
+
+    assert (found.refresh_hash, found.exchanged_at) == (b"hash", moments[:1:-1])
+
+
+def test_an_exchange_needs_the_present_token_and_a_session_that_goes_on(
+    transact: Transact, ada: UUID, clock: SettableClock
+) -> None:
+    session_id = begin(transact, session_of(ada, clock.now))
+
+    assert not exchange(transact, session_id, old_hash=b"another", new_hash=b"next")
+    assert exchange(transact, session_id, new_hash=b"next")
+    assert not exchange(transact, session_id)
+
+    transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada))
+    assert not exchange(transact, session_id, old_hash=b"next")
+
+
+class TestRevoke:
+    """Who ends sessions learns of each in which organization it had begun."""
+
+    @pytest.fixture
+    def organization_id(self, connection: Connection, clock: SettableClock) -> UUID:
+        """An organization."""
+        organization_id = new_id()
+        connection.execute(
+            """
+            INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+            VALUES (%s, 'acme', 'Acme', 'active', %s, %s, %s)
+            """,
+            (organization_id, FREE_TIER, clock.now, clock.now),
+        )
+        return organization_id
+
+    def test_one(self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID) -> None:
+        session_id = begin(transact, replace(session_of(ada, clock.now), organization_id=organization_id))
+
+        assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada)) == [organization_id]
+
+        assert not is_alive(transact, session_id)
+        assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada)) == []
+
+    def test_one_of_somebody_else_stays(
+        self, transact: Transact, ada: UUID, clock: SettableClock, connection: Connection
+    ) -> None:
+        session_id = begin(transact, session_of(ada, clock.now))
+        bob = account(connection, "bob@example.com", clock.now)
+
+        assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=bob)) == []
+
+        assert is_alive(transact, session_id)
+
+    def test_all_but_one(self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID) -> None:
+        kept, *others = [begin(transact, session_of(ada, clock.now)) for _ in range(3)]
+        begin(transact, replace(session_of(ada, clock.now), organization_id=organization_id))
+
+        ended = transact(lambda uow: uow.sessions.revoke_all(ada, except_session_id=kept))
+
+        assert sorted(ended, key=str) == sorted([None, None, organization_id], key=str)
+        assert [is_alive(transact, session_id) for session_id in (kept, *others)] == [True, False, False]
+
+    def test_those_of_a_device(
+        self, transact: Transact, ada: UUID, clock: SettableClock, connection: Connection
+    ) -> None:
+        device_id = new_id()
+        connection.execute(
+            """
+            INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
+            VALUES (%s, %s, 'Laptop', 'browser', %s, %s, %s)
+            """,
+            (device_id, ada, clock.now, clock.now, clock.now),
+        )
+        on_it = begin(transact, replace(session_of(ada, clock.now), device_id=device_id))
+        elsewhere = begin(transact, session_of(ada, clock.now))
+
+        assert transact(lambda uow: uow.sessions.revoke_of_device(device_id, user_id=ada)) == [None]
+
+        assert [is_alive(transact, session_id) for session_id in (on_it, elsewhere)] == [False, True]
+
+    def test_what_was_over_anyway_is_not_counted(self, transact: Transact, ada: UUID, clock: SettableClock) -> None:
+        session_id = begin(transact, session_of(ada, clock.now))
+        clock.advance(IDLE_LIFETIME)
+
+        assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada)) == []
+        assert transact(lambda uow: uow.sessions.revoke_all(ada)) == []
+
+
+def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(connection: Connection) -> None:
+    connection.execute(A_MILLION_SESSIONS.read_bytes())
+    for name, query in {"caller": sql.OF_SESSION, "refresh": sql.REFRESHABLE}.items():
+        connection.execute(f"PREPARE {name} (uuid, timestamptz, timestamptz) AS {numbered(query)}".encode())
+        # The seventh session of somebody, which a platform owner began in their name.
+        asked = f"EXECUTE {name} ('05000000-0000-7000-8000-000000500007', now(), now() - interval '30 days')"
+        for mode in ("force_generic_plan", "force_custom_plan"):
+            connection.execute(f"SET plan_cache_mode = {mode}".encode())
+
+            nodes = list(nodes_of(explained(connection, asked)))
+
+            assert nodes[0]["Actual Rows"] == 1
+            assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == set(FOUND_BY)
+            for node in nodes:
+                if "Relation Name" in node:
+                    assert node["Index Name"] in FOUND_BY[node["Relation Name"]]
+            assert nodes[0]["Shared Hit Blocks"] + nodes[0]["Shared Read Blocks"] <= PAGES_MAX
+
+
+def numbered(query: str) -> str:
+    """Write a query's placeholders as PREPARE has them."""
+    parts = query.split("%s")
+    return "".join(f"{part}${number}" for number, part in enumerate(parts[:-1], start=1)) + parts[-1]
+
+
+def explained(connection: Connection, statement: str) -> dict[str, Any]:
+    """Run a statement and give how that was done."""
+    row = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}".encode()).fetchone()
+    assert row is not None
+    return row[0][0]["Plan"]
+
+
+def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """List the nodes of a plan, from the top."""
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes_of(child)

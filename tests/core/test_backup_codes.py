@@ -1,0 +1,196 @@
+"""Backup codes: how they look, how they may be typed, and that each works once."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
+from adapters.crypto.randomness import SystemRandomness
+from core import backup_codes
+from core.backup_codes import ALPHABET, CODES_PER_SET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+ADA, GRACE = uuid4(), uuid4()
+
+
+class CodesInMemory:
+    """The port `BackupCodes`, without a database."""
+
+    def __init__(self) -> None:
+        self.unused: dict[UUID, set[bytes]] = {}
+
+    def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
+        self.unused[user_id] = set(code_hashes)
+
+    def use(self, user_id: UUID, code_hash: bytes, *, at: datetime) -> bool:
+        unused = self.unused.get(user_id, set())
+        is_there = code_hash in unused
+        unused.discard(code_hash)
+        return is_there
+
+    def count_unused(self, user_id: UUID) -> int:
+        return len(self.unused[user_id])
+
+
+class EventsInMemory:
+    """The port `MfaEvents`, without a database."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[str, dict[str, Any]]] = []
+
+    def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
+        assert is_success
+        self.written.append((event_type, details))
+
+
+class RepeatingRandomness:
+    """Draws every code twice."""
+
+    def __init__(self) -> None:
+        self._drawn: list[str] = []
+
+    def choice(self, alphabet: str, length: int) -> str:
+        self._drawn = self._drawn or [SystemRandomness().choice(alphabet, length)] * 2
+        return self._drawn.pop()
+
+
+def _pepper() -> HmacPepper:
+    pepper = HmacPepper()
+    pepper.load(bytes(PEPPER_BYTES))
+    return pepper
+
+
+@dataclass
+class SmallUnitOfWork:
+    """What these functions need of the unit of work."""
+
+    now: datetime = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+    randomness: SystemRandomness | RepeatingRandomness = field(default_factory=SystemRandomness)
+    pepper: HmacPepper = field(default_factory=_pepper)
+    backup_codes: CodesInMemory = field(default_factory=CodesInMemory)
+    mfa_events: EventsInMemory = field(default_factory=EventsInMemory)
+
+
+def issue(small: SmallUnitOfWork, user_id: UUID = ADA) -> list[str]:
+    return [code.reveal() for code in backup_codes.issue(cast("UnitOfWork", small), user_id)]
+
+
+def use(small: SmallUnitOfWork, typed: str, user_id: UUID = ADA) -> bool:
+    code = backup_codes.normalized(typed)
+    assert code is not None
+    return backup_codes.use(cast("UnitOfWork", small), user_id, code, is_new_device=False)
+
+
+def test_a_set_has_ten_different_codes_of_two_groups_of_four() -> None:
+    codes = issue(SmallUnitOfWork())
+
+    assert len(codes) == len(set(codes)) == 10
+    assert all(re.fullmatch(rf"[{ALPHABET}]{{4}}-[{ALPHABET}]{{4}}", code) for code in codes)
+
+
+def test_the_alphabet_has_no_look_alikes() -> None:
+    assert len(ALPHABET) == len(set(ALPHABET)) == 30
+    assert not set("0O1IL") & set(ALPHABET)
+    assert ALPHABET.isupper()
+
+
+def test_a_code_that_is_drawn_twice_counts_once() -> None:
+    codes = issue(SmallUnitOfWork(randomness=RepeatingRandomness()))
+
+    assert len(set(codes)) == CODES_PER_SET
+
+
+def test_codes_do_not_print() -> None:
+    codes = backup_codes.issue(cast("UnitOfWork", SmallUnitOfWork()), ADA)
+
+    assert repr(codes) == f"({', '.join(['***'] * CODES_PER_SET)})"
+
+
+def test_a_code_is_good_for_its_own_person_alone() -> None:
+    uow = SmallUnitOfWork()
+    codes = issue(uow, ADA)
+    # The very same marks, as if somebody had moved the rows.
+    uow.backup_codes.unused[GRACE] = set(uow.backup_codes.unused[ADA])
+
+    assert not any(use(uow, code, GRACE) for code in codes)
+    assert all(use(uow, code, ADA) for code in codes)
+
+
+def test_without_the_key_of_the_house_no_code_fits_its_mark() -> None:
+    uow = SmallUnitOfWork()
+    codes = issue(uow)
+    uow.pepper = HmacPepper()
+    uow.pepper.load(os.urandom(PEPPER_BYTES))
+
+    assert not any(use(uow, code) for code in codes)
+
+
+@given(
+    code=st.text(ALPHABET, min_size=8, max_size=8),
+    dash=st.sampled_from(["", "-", " - ", " ", "- "]),
+    spelled=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
+)
+def test_a_code_is_known_in_any_case_with_or_without_its_dash(code: str, dash: str, spelled: Any) -> None:
+    assert backup_codes.normalized(spelled(f" {code[:4]}{dash}{code[4:]}\n")) == code
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "-",
+        "123456",
+        "ABCD-234",
+        "ABCD-23456",
+        "ABC-D2345",
+        "ABCD--2345",
+        "ABCD_2345",
+        "ÄBCD-2345",
+        "\uff21\uff22\uff23\uff24-2345",
+    ],
+)
+def test_what_does_not_look_like_a_code_is_none(typed: str) -> None:
+    assert backup_codes.normalized(typed) is None
+
+
+@given(st.text())
+def test_whatever_is_typed_is_a_code_or_none(typed: str) -> None:
+    code = backup_codes.normalized(typed)
+
+    assert code is None or re.fullmatch(r"[0-9A-Z]{8}", code)
+
+
+@given(tries=st.lists(st.integers(0, CODES_PER_SET - 1), max_size=30))
+def test_each_code_works_once_in_whatever_order(tries: list[int]) -> None:
+    uow = SmallUnitOfWork()
+    codes = issue(uow)
+    seen: set[int] = set()
+
+    for index in tries:
+        assert use(uow, codes[index].lower()) is (index not in seen)
+        seen.add(index)
+
+    remaining = [details["remaining"] for event, details in uow.mfa_events.written if event == "backup_code_used"]
+    assert remaining == [CODES_PER_SET - 1 - used for used in range(len(seen))]
+
+
+def test_a_new_set_ends_the_one_before() -> None:
+    uow = SmallUnitOfWork()
+    before = issue(uow)
+    after = issue(uow)
+
+    assert not any(use(uow, code) for code in before)
+    assert all(use(uow, code) for code in after)

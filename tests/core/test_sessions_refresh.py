@@ -1,0 +1,250 @@
+"""The law of refresh tokens: whatever the order of uses, an old one is forgiven for half a minute and then betrays."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import sessions_refresh
+from core.callers import Caller
+from core.secrets import Secret, hash_token
+from core.sessions_refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refreshable, RefreshRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from core.events import EventType
+    from ports.unit_of_work import UnitOfWork
+
+START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+CALLER = Caller(
+    user_id=uuid4(),
+    email="ada@example.com",
+    email_verified_at=START,
+    is_platform_owner=False,
+    user_created_at=START,
+    session_id=uuid4(),
+    amr=["pwd"],
+    authenticated_at=START,
+    device_id=None,
+    organization_id=None,
+    organization_slug=None,
+    organization_status=None,
+    role=None,
+    custom_permissions=None,
+    service_id=None,
+    service_slug=None,
+    service_client_id=None,
+    is_end_user=False,
+    impersonator_id=None,
+)
+
+
+@dataclass
+class House:
+    """What a refresh needs of the unit of work, for one session; it is its own ports."""
+
+    now: datetime = START
+    refresh_hash: bytes = b""
+    exchanged_at: list[datetime] = field(default_factory=list[datetime])
+    is_alive: bool = True
+    racer: Callable[[], object] | None = None
+    told: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def __post_init__(self) -> None:
+        self.sessions = self.randomness = self.pepper = self.memberships = self.mfa_events = self
+
+    def begin(self) -> str:
+        """Make the first token of the session."""
+        token = sessions_refresh.first_token(cast("UnitOfWork", self), CALLER.session_id).reveal()
+        self.refresh_hash = hash_token(token)
+        return token
+
+    def refresh(self, token: str) -> str | None:
+        """Exchange a token; None when it was refused."""
+        uow = cast("UnitOfWork", self)
+        try:
+            outcome = sessions_refresh.refresh(uow, token)
+        except RefreshRefused:
+            return None
+        if isinstance(outcome, Betrayed):
+            sessions_refresh.end_betrayed(uow, outcome)
+            return None
+        return outcome.refresh_token.reveal()
+
+    def token(self) -> Secret:
+        return Secret(uuid4().hex)
+
+    def mark(self, purpose: str, /, *parts: bytes) -> bytes:
+        return hashlib.sha256(purpose.encode() + b"|".join(parts)).digest()
+
+    def find_refreshable(self, session_id: UUID) -> Refreshable | None:
+        if not self.is_alive or session_id != CALLER.session_id:
+            return None
+        return Refreshable(
+            caller=CALLER,
+            refresh_hash=self.refresh_hash,
+            exchanged_at=self.exchanged_at,
+            expires_at=START + timedelta(days=90),
+        )
+
+    def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
+        if self.racer is not None:
+            # Whoever is quicker does the same.
+            racer, self.racer = self.racer, None
+            racer()
+        if self.refresh_hash != old_hash or not self.is_alive:
+            return False
+        self.refresh_hash = new_hash
+        self.exchanged_at = [self.now, *self.exchanged_at][:remembered_max]
+        return True
+
+    def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        was_alive, self.is_alive = self.is_alive, False
+        return [None] if was_alive else []
+
+    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
+        return []
+
+    def publish_to_each(self, event: EventType, organization_ids: Sequence[UUID | None], /, **data: Any) -> None:
+        self.told.append(data)
+
+    def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
+        self.told.append({"event_type": event_type, **details})
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=25))
+def test_a_token_leads_to_the_newest_until_half_a_minute_after_its_exchange_and_then_ends_the_session(
+    uses: list[tuple[int, int]],
+) -> None:
+    house = House()
+    tokens, exchanged_at = [house.begin()], list[datetime]()
+    for seconds, age in uses:
+        house.now += timedelta(seconds=seconds)
+        position = max(0, len(tokens) - 1 - age)
+
+        answer = house.refresh(tokens[position])
+
+        if position == len(tokens) - 1:
+            assert answer is not None
+            assert answer not in tokens
+            tokens.append(answer)
+            exchanged_at.append(house.now)
+        elif house.now <= exchanged_at[position] + GRACE:
+            assert answer == tokens[-1]
+        else:
+            assert (answer, house.is_alive) == (None, False)
+            assert len(house.told) == 2
+            return
+        assert (house.is_alive, house.told) == (True, [])
+
+
+def test_however_often_a_session_is_refreshed_what_is_kept_of_it_stays_small() -> None:
+    house = House()
+    token = first = house.begin()
+    for _ in range(FORGIVEN_EXCHANGES_MAX * 3):
+        answer = house.refresh(token)
+        assert answer is not None
+        token = answer
+
+    assert len(house.exchanged_at) == FORGIVEN_EXCHANGES_MAX
+    assert house.refresh(first) is None
+
+
+def test_of_two_racers_the_slower_gets_what_the_quicker_got() -> None:
+    house = House()
+    token = house.begin()
+    quicker: list[str | None] = []
+    house.racer = lambda: quicker.append(house.refresh(token))
+
+    slower = house.refresh(token)
+
+    assert slower is not None
+    assert quicker == [slower]
+
+
+def test_whoever_loses_every_race_is_refused_rather_than_kept_waiting() -> None:
+    class Elusive(House):
+        def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
+            return False
+
+    house = Elusive()
+
+    assert house.refresh(house.begin()) is None
+    assert house.is_alive
+
+
+def test_a_session_that_ends_in_between_is_not_gone_on_with() -> None:
+    house = House()
+    token = house.begin()
+
+    def end() -> None:
+        house.is_alive = False
+
+    house.racer = end
+
+    assert house.refresh(token) is None
+
+
+def test_of_several_who_find_out_that_a_token_was_copied_one_tells() -> None:
+    house = House()
+    token = house.begin()
+    house.refresh(token)
+    house.now += GRACE + timedelta(seconds=1)
+    uow = cast("UnitOfWork", house)
+    found = [sessions_refresh.refresh(uow, token) for _ in range(2)]
+
+    for outcome in found:
+        assert isinstance(outcome, Betrayed)
+        sessions_refresh.end_betrayed(uow, outcome)
+
+    assert len(house.told) == 2
+    assert house.told[0]["reason"] == house.told[1]["event_type"] == "refresh_token_reused"
+
+
+@given(st.text(alphabet=st.characters(codec="ascii"), max_size=100) | st.text())
+def test_no_invented_text_is_a_token_and_none_ends_the_session(text: str) -> None:
+    house = House()
+    house.begin()
+
+    assert house.refresh(text) is None
+    assert (house.is_alive, house.told) == (True, [])
+
+
+@given(st.integers(0, 87), st.integers(1, 63))
+def test_a_token_with_one_character_changed_is_none(position: int, distance: int) -> None:
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    house = House()
+    token = house.begin()
+    changed = alphabet[(alphabet.index(token[position]) + distance) % len(alphabet)]
+
+    assert house.refresh(token[:position] + changed + token[position + 1 :]) is None
+    assert house.is_alive
+
+
+def test_a_token_does_not_show_itself() -> None:
+    house = House()
+
+    made = sessions_refresh.first_token(cast("UnitOfWork", house), CALLER.session_id)
+
+    assert "***" in repr(made)
+    assert made.reveal() not in repr(
+        sessions_refresh.refresh(cast("UnitOfWork", house_with(house, made)), made.reveal())
+    )
+
+
+def house_with(house: House, token: Secret) -> House:
+    house.refresh_hash = hash_token(token.reveal())
+    return house
+
+
+@pytest.mark.parametrize("length", [0, 87, 89, 88 * 100])
+def test_a_text_of_another_length_is_not_even_looked_at(length: int) -> None:
+    assert House().refresh("A" * length) is None

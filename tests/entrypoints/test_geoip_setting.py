@@ -1,0 +1,67 @@
+"""GATEHOUSE_GEOIP_DB: a wrong file stops the start with one line, and `gatehouse doctor` says how a right one is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints import doctor, main
+from entrypoints.settings import CannotStart, Settings, load
+from tests.geoip import KIND, make_database, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database that was made a moment ago."""
+    return make_database(tmp_path / "city.mmdb", {"81.2.69.0/24": place("GB", "London")})
+
+
+def test_without_the_setting_there_is_no_database() -> None:
+    settings = load({})
+
+    assert settings.geoip_db is None
+    assert main.geoip_edition(settings) is None
+
+
+def test_the_setting_names_a_database(database: Path) -> None:
+    edition = main.geoip_edition(load({"GATEHOUSE_GEOIP_DB": str(database)}))
+
+    assert edition is not None
+    assert edition.kind == KIND
+
+
+def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("This is no database.")
+
+    with pytest.raises(CannotStart) as refused:
+        main.insist_on_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
+
+    assert str(refused.value) == f"GATEHOUSE_GEOIP_DB is wrong. {path} is no database in MaxMind's format (.mmdb)."
+
+
+def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(geoip_db=database)
+    young = doctor._geoip(settings)
+    later = main.now() + timedelta(days=100)
+    monkeypatch.setattr(main, "now", lambda: later)
+
+    old = doctor._geoip(settings)
+
+    assert (young.is_well, young.advice) == (True, "")
+    assert young.what.startswith(f"{KIND}, made on ")
+    assert old.is_well
+    assert old.advice == "It is 100 days old, and addresses move. Put a newer one there."
+
+
+def test_the_doctor_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+    finding = doctor._geoip(Settings(geoip_db=tmp_path / "absent.mmdb"))
+
+    assert not finding.is_well
+    assert finding.what.endswith("absent.mmdb cannot be read: No such file or directory.")
+    assert finding.advice == "Set GATEHOUSE_GEOIP_DB to another file, or unset it."

@@ -1,0 +1,306 @@
+"""Importing a file of accounts into a real database, and telling of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from adapters.crypto.password_schemes import stored_form
+from core.one_time_tokens import TokenPurpose, issue
+from core.user_import import ImportedPerson, Problem, store
+from entrypoints import user_import
+from entrypoints.user_import import UserImport
+from tests.application import actors, application, client, house, key_pairs, settings
+from tests.sign_ins import HASHED, PASSWORD, Door, door
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from tests.clock import SettableClock
+    from tests.processes import Commands
+
+__all__ = ["actors", "application", "client", "door", "house", "key_pairs", "settings"]
+
+BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
+BCRYPT_PASSWORD = "Пароль correct horse 🗝"
+
+
+class Terminal(io.StringIO):
+    """An output that a person looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Ticks:
+    """A stopwatch that goes on by a second each time it is looked at."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+class Importer:
+    """Imports lines from a file."""
+
+    def __init__(self, folder: Path, database: PostgresDatabase, clock: SettableClock) -> None:
+        self.path = folder / "people.jsonl"
+        self.database = database
+        self.clock = clock
+        self.out = io.StringIO()
+
+    async def run(self, *lines: object, is_check: bool = False, **options: Any) -> UserImport:
+        self.path.write_bytes(
+            b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
+        )
+        with self.path.open("rb") as file:
+            run = UserImport(file, stored_form, self.clock, self.out, **options)
+            await run.run(None if is_check else self.database)
+        return run
+
+
+@pytest.fixture
+def importer(tmp_path: Path, database: PostgresDatabase, clock: SettableClock) -> Importer:
+    return Importer(tmp_path, database, clock)
+
+
+def person(number: int, **values: object) -> dict[str, object]:
+    return {"email": f"person.{number}@example.com", "hash": HASHED, **values}
+
+
+def emails(connection: Connection) -> list[str]:
+    return [email for (email,) in connection.execute("SELECT email FROM users ORDER BY id")]
+
+
+class TestImporting:
+    """What becomes of the lines."""
+
+    async def test_every_column_is_what_the_line_says(
+        self, importer: Importer, connection: Connection, clock: SettableClock
+    ) -> None:
+        await importer.run(
+            person(1, hash=BCRYPT, verified=True, created_at="2020-01-01T00:00:00Z"), person(2, hash=None)
+        )
+
+        rows = connection.execute(
+            "SELECT email_verified_at, password_hash, created_at::text, updated_at FROM users ORDER BY id"
+        ).fetchall()
+        assert rows[0] == (clock(), BCRYPT, "2020-01-01 00:00:00+00", clock())
+        assert rows[1][:2] == (None, None)
+
+    async def test_more_lines_than_a_batch_keep_their_order(
+        self, importer: Importer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(user_import, "BATCH_LINES", 10)
+
+        run = await importer.run(*(person(number) for number in range(35)))
+
+        assert emails(connection) == [f"person.{number}@example.com" for number in range(35)]
+        assert (run.lines, run.added, run.is_at_end) == (35, 35, True)
+
+    async def test_an_address_that_has_an_account_is_skipped_and_the_account_stays_as_it_is(
+        self, importer: Importer, connection: Connection
+    ) -> None:
+        await importer.run(person(1))
+
+        run = await importer.run(person(1, hash=None), person(2))
+
+        assert (run.added, run.accepted) == (1, 2)
+        assert connection.execute("SELECT count(*) FROM users WHERE password_hash IS NULL").fetchone() == (0,)
+
+    async def test_of_two_lines_with_one_address_the_first_is_taken(
+        self, importer: Importer, connection: Connection
+    ) -> None:
+        run = await importer.run(person(1, hash=BCRYPT), person(1), {"email": "PERSON.1@example.com", "hash": None})
+
+        assert (run.added, run.accepted) == (1, 3)
+        assert connection.execute("SELECT password_hash FROM users").fetchall() == [(BCRYPT,)]
+
+    async def test_a_bad_line_is_named_by_its_number_and_stops_nothing(
+        self, importer: Importer, connection: Connection
+    ) -> None:
+        run = await importer.run(
+            person(1),
+            b"not json\n",
+            b"\n",
+            person(2, hash="$1$secret$hash"),
+            b'{"email": "' + b"x" * 100_000 + b'"}\n',
+            person(3),
+            b'{"email": "last@example.com", "hash": null}',
+        )
+
+        assert importer.out.getvalue().splitlines() == [
+            "Line 2 is left out: it is not a JSON object.",
+            "Line 4 is left out: its hash is malformed, of an unknown kind or too expensive to compare.",
+            "Line 5 is left out: it is too long.",
+        ]
+        assert emails(connection) == ["person.1@example.com", "person.3@example.com", "last@example.com"]
+        assert run.rejected == {Problem.NOT_JSON: 1, Problem.UNKNOWN_HASH: 1, Problem.TOO_LONG: 1}
+
+    async def test_checking_changes_nothing(self, importer: Importer, connection: Connection) -> None:
+        run = await importer.run(person(1), b"{}\n", is_check=True)
+
+        assert emails(connection) == []
+        assert run.summary(is_check=True) == [
+            "Lines read: 2. Could be imported: 1. Left out: 1.",
+            "        1  it has no email",
+            "Nothing was changed, and no address was looked up.",
+        ]
+
+    async def test_no_letters_and_no_events_come_of_it(self, importer: Importer, connection: Connection) -> None:
+        await importer.run(person(1), person(2, verified=True))
+
+        assert connection.execute("SELECT (SELECT count(*) FROM mails), (SELECT count(*) FROM events)").fetchone() == (
+            0,
+            0,
+        )
+
+    async def test_an_address_that_may_be_given_back_to_its_account_is_not_taken(
+        self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, door: Door
+    ) -> None:
+        people = [
+            ImportedPerson(email=email, password_hash=None, is_verified=False, created_at=clock())
+            for email in ("old@example.com", "free@example.com")
+        ]
+        owner_id = door.account("new@example.com")
+        transact(issue, TokenPurpose.UNDO_EMAIL_CHANGE, owner_id, "old@example.com")
+
+        assert transact(store, people) == 1
+        assert emails(connection) == ["new@example.com", "free@example.com"]
+
+        clock.advance(timedelta(days=8))
+        assert transact(store, people) == 1
+
+
+class TestTelling:
+    """How far it is, and what came of it."""
+
+    async def test_a_log_gets_a_line_every_few_seconds(
+        self, importer: Importer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(user_import, "BATCH_LINES", 1)
+
+        await importer.run(*(person(number) for number in range(10, 20)), seconds=Ticks())
+
+        assert importer.out.getvalue().splitlines() == [
+            "5 lines, 1 a second, about 5 s left",
+            "10 lines, 1 a second, about 0 s left",
+        ]
+
+    async def test_a_terminal_has_one_line_that_changes(
+        self, importer: Importer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(user_import, "BATCH_LINES", 1)
+        importer.out = Terminal()
+
+        await importer.run(person(1), b"{}\n", seconds=Ticks())
+
+        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, 1 a second, about ")
+        assert "\r\x1b[KLine 2 is left out: it has no email.\n" in importer.out.getvalue()
+        assert importer.out.getvalue().endswith("\r\x1b[K")
+
+    async def test_the_summary_counts_everything(self, importer: Importer) -> None:
+        run = await importer.run(person(1), person(1), b"{}\n", b"[]\n", b"[]\n")
+
+        assert run.summary(is_check=False) == [
+            "Lines read: 5. Imported: 1. Skipped, because the address is taken: 1. Left out: 3.",
+            "        2  it is not a JSON object",
+            "        1  it has no email",
+        ]
+
+    async def test_a_stop_half_way_is_said(self, importer: Importer) -> None:
+        importer.path.write_bytes(b"")
+        with importer.path.open("rb") as file:
+            run = UserImport(file, stored_form, importer.clock, importer.out)
+
+        assert run.summary(is_check=False)[-1].endswith("Run the command again: what is imported is skipped.")
+
+
+class TestSigningIn:
+    """People sign in with what they had."""
+
+    async def test_an_imported_hash_lets_in_and_is_hashed_anew(self, door: Door, importer: Importer) -> None:
+        await importer.run(person(1, hash=BCRYPT, verified=True))
+
+        assert (await door.knock("person.1@example.com", "wrong")).status == 401
+        assert door.value("SELECT password_hash FROM users") == BCRYPT
+        assert (await door.knock("person.1@example.com", BCRYPT_PASSWORD)).status == 200
+        assert door.value("SELECT password_hash FROM users").startswith("$argon2id$")
+        assert (await door.knock("person.1@example.com", BCRYPT_PASSWORD)).status == 200
+
+    async def test_an_address_that_was_not_proved_has_to_be(self, door: Door, importer: Importer) -> None:
+        await importer.run(person(1))
+
+        answer = await door.knock("person.1@example.com", PASSWORD)
+
+        assert answer.status == 401
+        assert "Verify your email address" in answer.text
+
+    async def test_a_hash_that_cannot_be_read_is_a_wrong_password(self, door: Door) -> None:
+        door.account("ada@example.com", password_hash="$1$salt$hash")
+
+        answer = await door.knock("ada@example.com")
+
+        assert answer.status == 401
+        assert "Email address or password is wrong." in answer.text
+
+
+async def test_whoever_stops_it_does_not_wait_for_a_silent_pipe(importer: Importer) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as file:
+        run = UserImport(file, stored_form, importer.clock, importer.out)
+        with trio.move_on_after(0.05) as scope:
+            await run.run(None)
+        os.close(writing)
+
+    assert scope.cancelled_caught
+
+
+class TestCommand:
+    """`gatehouse users import` as a person uses it."""
+
+    def test_a_file_without_a_bad_line_ends_with_0(
+        self, commands: Commands, tmp_path: Path, connection: Connection
+    ) -> None:
+        file = tmp_path / "people.jsonl"
+        file.write_text(f"{json.dumps(person(1))}\n{json.dumps(person(2))}\n")
+
+        finished = commands.run("users", "import", str(file))
+
+        assert (finished.returncode, finished.stderr) == (0, "")
+        assert finished.stdout == "Lines read: 2. Imported: 2. Skipped, because the address is taken: 0. Left out: 0.\n"
+        assert len(emails(connection)) == 2
+
+    def test_standard_input_with_a_bad_line_ends_with_1_after_the_good_ones(
+        self, commands: Commands, connection: Connection
+    ) -> None:
+        finished = commands.run("users", "import", "-", stdin=f"{{}}\n{json.dumps(person(1))}\n")
+
+        assert (finished.returncode, finished.stderr) == (1, "Line 1 is left out: it has no email.\n")
+        assert emails(connection) == ["person.1@example.com"]
+
+    def test_checking_needs_no_database(self, commands: Commands) -> None:
+        nowhere = "postgresql://nobody@127.0.0.1:1/nowhere"
+
+        finished = commands.run("users", "import", "-", "--check", stdin=json.dumps(person(1)), DATABASE_URL=nowhere)
+
+        assert finished.returncode == 0
+        assert finished.stdout.startswith("Lines read: 1. Could be imported: 1. Left out: 0.")
+
+    def test_a_file_that_is_not_there_is_one_line(self, commands: Commands) -> None:
+        finished = commands.run("users", "import", "nowhere.jsonl")
+
+        assert (finished.returncode, finished.stdout) == (1, "")
+        assert finished.stderr == "gatehouse: nowhere.jsonl cannot be read: No such file or directory.\n"

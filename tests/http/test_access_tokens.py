@@ -1,0 +1,364 @@
+"""The credential of a signed-in person: which tokens open a door, and which are refused with which code (pitfall 8).
+
+What the signer believes in every detail is in `tests/adapters/test_tokens.py`; here is what a request meets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters.crypto.key_pairs import make_key_pair
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from core import signing_keys
+from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT
+from core.signing_keys import KeyState, SigningKey
+from core.tokens import TokenKind
+from tests.application import serving
+from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
+
+if TYPE_CHECKING:
+    from core.signing_keys import KeyPair
+    from entrypoints.house import House
+    from tests.application import Answer
+    from tests.clock import SettableClock
+
+__all__ = ["door"]
+
+PATH = "/api/user/sessions"
+
+
+@pytest.fixture
+async def ada(door: Door) -> Entered:
+    """Somebody who is signed in."""
+    door.account()
+    return await door.enter()
+
+
+def encoded(part: object) -> str:
+    return urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode()
+
+
+def decoded(part: str) -> dict[str, Any]:
+    return json.loads(urlsafe_b64decode(part + "=="))
+
+
+def foreign_signer(house: House, *, issuer: str | None = None) -> JwtTokenSigner:
+    """Another installation, with keys of its own and perhaps the same name."""
+    pair = make_key_pair()
+    ring = RsaKeyRing()
+    ring.load(
+        [
+            SigningKey(
+                kid=pair.kid,
+                state=KeyState.ACTIVE,
+                public_pem=pair.public_pem,
+                private_pem=pair.private_pem,
+                created_at=house.clock(),
+            )
+        ]
+    )
+    return JwtTokenSigner(ring, issuer=issuer or house.settings.base_url, randomness=SystemRandomness())
+
+
+class TestClaims:
+    """A token says what holds, and nothing where nothing holds (decisions 2.1)."""
+
+    async def test_without_a_context_it_says_who_and_how_and_no_more(self, door: Door, house: House) -> None:
+        user_id = door.account()
+
+        entered = await door.enter()
+
+        issued_at = int(house.clock().timestamp())
+        claims = entered.claims
+        assert UUID(claims.pop("jti"))
+        assert claims == {
+            "iss": house.settings.base_url,
+            "aud": house.settings.base_url,
+            "sub": str(user_id),
+            "email": EMAIL,
+            "sid": str(door.value("SELECT id FROM sessions")),
+            "iat": issued_at,
+            "exp": issued_at + 900,
+            "amr": ["pwd"],
+            "auth_time": issued_at,
+        }
+
+    async def test_in_an_organization_it_says_which_and_as_what(self, door: Door, ada: Entered) -> None:
+        door.member(door.organization(), door.value("SELECT id FROM users"), "owner")
+
+        claims = (await door.enter(org_slug="acme")).claims
+
+        assert set(claims) - set(ada.claims) == {"org", "role"}
+        assert (claims["org"], claims["role"], claims["aud"]) == ("acme", "owner", ada.claims["aud"])
+
+    async def test_with_a_service_it_says_which_and_is_for_it(self, door: Door, ada: Entered) -> None:
+        client_id = door.service(door.organization())
+
+        claims = (await door.enter(org_slug="acme", service_slug="shop")).claims
+
+        assert set(claims) - set(ada.claims) == {"org", "service"}
+        assert (claims["org"], claims["service"], claims["aud"]) == ("acme", "shop", str(client_id))
+
+    async def test_of_a_platform_owner_it_says_so(self, door: Door) -> None:
+        door.account(is_platform_owner=True)
+
+        assert (await door.enter()).claims["is_platform_owner"] is True
+
+    async def test_of_an_impersonated_session_it_names_the_impersonator(self, door: Door, ada: Entered) -> None:
+        owner = door.account("owner@example.com", is_platform_owner=True)
+        door.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
+
+        answer = await door.refresh(ada.refresh_token)
+
+        claims = decoded(answer.json["access_token"].split(".")[1])
+        assert (claims["impersonator"], claims["impersonation_session"]) == (str(owner), claims["sid"])
+        assert claims["sub"] == ada.claims["sub"]
+
+    async def test_no_token_outlives_its_session(self, door: Door, ada: Entered, clock: SettableClock) -> None:
+        door.rows("UPDATE sessions SET expires_at = %s RETURNING id", clock.now + timedelta(seconds=90))
+
+        answer = await door.refresh(ada.refresh_token)
+
+        claims = decoded(answer.json["access_token"].split(".")[1])
+        assert answer.json["expires_in"] == claims["exp"] - claims["iat"] == 90
+
+
+class TestGood:
+    """What opens the door."""
+
+    async def test_a_fresh_token_does(self, door: Door, ada: Entered) -> None:
+        assert (await door.ask(ada)).status == 200
+
+    @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+    async def test_the_scheme_is_the_same_in_any_case(self, door: Door, ada: Entered, scheme: str) -> None:
+        answer = await door.client.get(PATH, headers={"Authorization": f"{scheme} {ada.access_token}"})
+
+        assert answer.status == 200
+
+    async def test_a_token_is_good_until_its_last_second(self, door: Door, ada: Entered, clock: SettableClock) -> None:
+        clock.advance(ACCESS_TOKEN_LIFETIME_DEFAULT - timedelta(seconds=1))
+
+        assert (await door.ask(ada)).status == 200
+
+    async def test_a_rotation_of_keys_ends_no_live_token(self, door: Door, ada: Entered, house: House) -> None:
+        await house.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+        await house.key_refresh.catch_up()
+
+        assert (await door.ask(ada)).status == 200
+
+    async def test_a_token_of_a_replica_that_rotated_a_moment_ago_is_good(
+        self, door: Door, ada: Entered, house: House
+    ) -> None:
+        # Twice, so that the key that signs is one that this process has never seen.
+        for _ in range(2):
+            await house.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+        ring = RsaKeyRing()
+        ring.load(await house.database.read(signing_keys.published))
+        replica = JwtTokenSigner(ring, issuer=house.settings.base_url, randomness=SystemRandomness())
+
+        answer = await door.client.get(PATH, token=signed_anew(house, ada, signer=replica))
+
+        assert answer.status == 200
+
+
+class TestOrder:
+    """Whoever is nobody any more hears that before what is wrong with the input (decisions 1.6)."""
+
+    async def test_of_a_session_that_is_over_the_input_is_not_looked_at(self, door: Door, ada: Entered) -> None:
+        await door.client.post("/api/auth/logout", token=ada.access_token)
+
+        answer = await door.client.delete(f"{PATH}/no-id", token=ada.access_token)
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+
+    async def test_of_a_live_session_it_is(self, door: Door, ada: Entered) -> None:
+        assert_refused(await door.client.delete(f"{PATH}/no-id", token=ada.access_token), 404, "NOT_FOUND")
+
+    async def test_without_a_token_it_is_not_looked_at_either(self, door: Door) -> None:
+        assert_refused(await door.client.delete(f"{PATH}/no-id"), 401, "UNAUTHORIZED")
+
+
+class TestMissing:
+    """No credential, or one of another kind (decisions 1.10)."""
+
+    @pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic YWRhOnB3"}, {"Authorization": ""}])
+    async def test_no_token_is_nobody(self, door: Door, headers: dict[str, str]) -> None:
+        assert_refused(await door.client.get(PATH, headers=headers), 401, "UNAUTHORIZED")
+
+    @pytest.mark.parametrize("value", ["nonsense", "a.b", "a.b.c.d", "..", "e30.e30.e30", "sk_abcdef_0123456789"])
+    async def test_what_is_no_jwt_is_an_error_of_the_token(self, door: Door, value: str) -> None:
+        assert_refused(await door.client.get(PATH, token=value), 401, "JWT_ERROR")
+
+    async def test_a_token_in_the_address_is_none(self, door: Door, ada: Entered) -> None:
+        assert_refused(await door.client.get(f"{PATH}?access_token={ada.access_token}"), 401, "UNAUTHORIZED")
+
+
+class TestAttacks:
+    """Tokens that somebody made or altered."""
+
+    async def send(self, door: Door, token: str) -> Answer:
+        return await door.client.get(PATH, token=token)
+
+    async def test_one_without_a_signature(self, door: Door, ada: Entered) -> None:
+        header, payload, signature = ada.access_token.split(".")
+        for algorithm in ("none", "None", "NONE"):
+            unsigned = encoded(decoded(header) | {"alg": algorithm})
+            for token in (f"{unsigned}.{payload}.", f"{unsigned}.{payload}.{signature}", f"{unsigned}.{payload}"):
+                assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+        assert_refused(await self.send(door, f"{header}.{payload}."), 401, "JWT_ERROR")
+
+    async def test_one_signed_with_the_public_key_as_a_shared_secret(
+        self, door: Door, ada: Entered, key_pairs: tuple[KeyPair, KeyPair]
+    ) -> None:
+        header, payload, _ = ada.access_token.split(".")
+        for secret in (key_pairs[0].public_pem, key_pairs[0].public_pem.strip()):
+            signing_input = f"{encoded(decoded(header) | {'alg': 'HS256'})}.{payload}"
+            mark = hmac.new(secret.encode(), signing_input.encode(), hashlib.sha256).digest()
+            token = f"{signing_input}.{urlsafe_b64encode(mark).rstrip(b'=').decode()}"
+
+            assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+
+    @pytest.mark.parametrize("kid", ["unknown", "../../../dev/null", "' OR 1=1 --", "", 7, None, ["a"]])
+    async def test_one_with_a_foreign_name_of_a_key(self, door: Door, ada: Entered, kid: object) -> None:
+        header, payload, signature = ada.access_token.split(".")
+
+        answer = await self.send(door, f"{encoded(decoded(header) | {'kid': kid})}.{payload}.{signature}")
+
+        assert_refused(answer, 401, "JWT_ERROR")
+
+    async def test_one_that_brings_its_own_key(self, door: Door, ada: Entered, house: House) -> None:
+        foreign = foreign_signer(house)
+        header, payload, signature = signed_anew(house, ada, signer=foreign).split(".")
+        for own in ({"jwk": foreign.jwks()[0]}, {"jku": "https://evil.example/jwks.json"}, {"crit": ["exp"]}):
+            token = f"{encoded(decoded(header) | own)}.{payload}.{signature}"
+
+            assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+
+    async def test_one_of_another_installation(self, door: Door, ada: Entered, house: House) -> None:
+        token = signed_anew(house, ada, signer=foreign_signer(house))
+
+        assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+
+    async def test_one_with_an_altered_payload(self, door: Door, ada: Entered) -> None:
+        header, payload, signature = ada.access_token.split(".")
+        altered = encoded(decoded(payload) | {"is_platform_owner": True})
+
+        assert_refused(await self.send(door, f"{header}.{altered}.{signature}"), 401, "JWT_ERROR")
+
+    async def test_one_with_any_bit_of_its_signature_turned(self, door: Door, ada: Entered) -> None:
+        unsigned, _, signature = ada.access_token.rpartition(".")
+        raw = urlsafe_b64decode(signature + "==")
+        for position in (0, len(raw) // 2, len(raw) - 1):
+            turned = bytearray(raw)
+            turned[position] ^= 1
+            token = f"{unsigned}.{urlsafe_b64encode(turned).rstrip(b'=').decode()}"
+
+            assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+
+    async def test_one_of_another_kind(self, door: Door, ada: Entered, house: House) -> None:
+        token = signed_anew(house, ada, kind=TokenKind.PRE_AUTH)
+
+        assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+
+    async def test_one_that_expired_a_second_ago_and_one_that_expires_now(
+        self, door: Door, ada: Entered, clock: SettableClock
+    ) -> None:
+        clock.advance(ACCESS_TOKEN_LIFETIME_DEFAULT)
+        assert_refused(await door.ask(ada), 401, "TOKEN_EXPIRED")
+
+        clock.advance(timedelta(seconds=1))
+        assert_refused(await door.ask(ada), 401, "TOKEN_EXPIRED")
+
+    async def test_one_of_an_issuer_of_another_name(self, door: Door, ada: Entered, house: House) -> None:
+        moved = replace(house, tokens=foreign_signer(house, issuer="https://other.example"))
+        token = signed_anew(moved, ada)
+
+        assert_refused(await self.send(door, token), 401, "JWT_ERROR")
+        # Nor does this installation believe under a new name what it signed under the old one.
+        renamed = JwtTokenSigner(ring_of(house), issuer="https://new.example", randomness=SystemRandomness())
+        client = serving(replace(house, tokens=renamed))
+        assert_refused(await client.get(PATH, token=ada.access_token), 401, "JWT_ERROR")
+
+    async def test_one_too_long_to_be_ours(self, door: Door, ada: Entered) -> None:
+        assert_refused(await self.send(door, ada.access_token + "A" * 10_000), 401, "JWT_ERROR")
+
+    async def test_one_whose_session_never_was(self, door: Door, ada: Entered, house: House) -> None:
+        assert_refused(await self.send(door, signed_anew(house, ada, sid=str(uuid4()))), 401, "UNAUTHORIZED")
+
+    @pytest.mark.parametrize("sid", [None, "", "no-session", 5])
+    async def test_one_that_is_of_no_session(self, door: Door, ada: Entered, house: House, sid: object) -> None:
+        assert_refused(await self.send(door, signed_anew(house, ada, sid=sid)), 401, "JWT_ERROR")
+
+
+class TestAudience:
+    """A token is for the installation, or for the service of its session, and for nobody else (decisions 2.1)."""
+
+    @pytest.mark.parametrize("audience", ["https://other.example", "0191d3c1-0000-7000-8000-00000000000f", "shop"])
+    async def test_a_token_for_somebody_else_is_refused(
+        self, door: Door, ada: Entered, house: House, audience: str
+    ) -> None:
+        answer = await door.client.get(PATH, token=signed_anew(house, ada, aud=audience))
+
+        assert_refused(answer, 401, "JWT_ERROR")
+
+    async def test_a_token_for_another_service_than_its_session_is_refused(self, door: Door, house: House) -> None:
+        door.account()
+        organization_id = door.organization()
+        door.service(organization_id, "shop")
+        other = door.service(organization_id, "forum")
+        entered = await door.enter(org_slug="acme", service_slug="shop")
+
+        answer = await door.client.get(PATH, token=signed_anew(house, entered, aud=str(other)))
+
+        assert_refused(answer, 401, "JWT_ERROR")
+
+    async def test_a_token_for_the_installation_is_refused_with_a_session_of_a_service(
+        self, door: Door, house: House
+    ) -> None:
+        door.account()
+        door.service(door.organization())
+        entered = await door.enter(org_slug="acme", service_slug="shop")
+
+        answer = await door.client.get(PATH, token=signed_anew(house, entered, aud=house.settings.base_url))
+
+        assert_refused(answer, 401, "JWT_ERROR")
+
+    async def test_a_token_of_a_deleted_service_is_refused(self, door: Door) -> None:
+        door.account()
+        door.service(door.organization())
+        entered = await door.enter(org_slug="acme", service_slug="shop")
+
+        door.rows("DELETE FROM services RETURNING id")
+
+        assert_refused(await door.ask(entered), 401, "UNAUTHORIZED")
+
+
+def signed_anew(
+    house: House,
+    entered: Entered,
+    *,
+    signer: JwtTokenSigner | None = None,
+    kind: TokenKind = TokenKind.ACCESS,
+    **changes: Any,
+) -> str:
+    """Sign the claims of somebody's token once more, with changes; what only whoever has the keys can do."""
+    claims = {name: value for name, value in entered.claims.items() if name not in {"iss", "jti", "iat", "exp"}}
+    changed = {name: value for name, value in (claims | changes).items() if value is not None}
+    return (signer or house.tokens).sign(changed, kind=kind, lifetime=timedelta(minutes=15), now=house.clock())
+
+
+def ring_of(house: House) -> RsaKeyRing:
+    """Give the keys of the house."""
+    signer = house.tokens
+    assert isinstance(signer, JwtTokenSigner)
+    return signer._ring

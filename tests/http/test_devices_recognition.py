@@ -1,0 +1,285 @@
+"""Which device a sign-in comes from, and when a device is trusted (decisions 4.1 and 4.2)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.devices_recognition import TOKEN_LIFETIME
+from core.organizations import DEVICE_TRUST_DEFAULT
+from entrypoints.settings import Settings
+from tests.second_factors import organization_of, somebody
+from tests.sign_ins import Door, Entered, door
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+    from entrypoints.house import House
+    from tests.application import Client
+    from tests.clock import SettableClock
+    from tests.second_factors import Person
+
+__all__ = ["door"]
+
+FIREFOX = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0"}
+CURL = {"User-Agent": "curl/8.5.0"}
+MOMENT = timedelta(seconds=1)
+EVE = "eve@example.com"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+def shown(entered: Entered) -> dict[str, str]:
+    """What the device of a sign-in shows from then on."""
+    return {"X-Device-Token": entered.device_token}
+
+
+def device_of(door: Door, entered: Entered) -> UUID:
+    """Say on which device a session is."""
+    return door.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+
+
+def counted_as_new(door: Door) -> bool:
+    """Say whether the device of the last sign-in was new for the risk."""
+    return "new_device" in door.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1")
+
+
+class TestToken:
+    """A token proves a device."""
+
+    async def test_the_device_that_shows_it_is_known_whatever_it_calls_itself(self, door: Door) -> None:
+        door.account()
+        first = await door.enter(headers=FIREFOX)
+
+        again = await door.enter(headers=CURL | shown(first))
+
+        assert device_of(door, again) == device_of(door, first)
+        assert again.device_token == first.device_token
+        assert not counted_as_new(door)
+
+    async def test_it_wins_over_another_device_that_calls_itself_the_same(self, door: Door) -> None:
+        door.account()
+        firefox = await door.enter(headers=FIREFOX)
+        curl = await door.enter(headers=CURL)
+
+        again = await door.enter(headers=FIREFOX | shown(curl))
+
+        assert device_of(door, again) == device_of(door, curl) != device_of(door, firefox)
+
+    async def test_it_is_good_for_ninety_days(self, door: Door) -> None:
+        door.account()
+        first = await door.enter(headers=FIREFOX)
+
+        door.clock.advance(TOKEN_LIFETIME - MOMENT)
+        await door.enter(headers=FIREFOX | shown(first))
+        assert not counted_as_new(door)
+        door.clock.advance(MOMENT)
+        later = await door.enter(headers=FIREFOX | shown(first))
+
+        assert counted_as_new(door)
+        assert later.device_token != first.device_token
+        assert device_of(door, later) == device_of(door, first)
+
+    async def test_the_token_of_another_users_device_proves_nothing(self, door: Door) -> None:
+        door.account()
+        door.account(EVE)
+        ada = await door.enter(headers=FIREFOX)
+
+        eve = await door.enter(EVE, headers=FIREFOX | shown(ada))
+
+        assert counted_as_new(door)
+        assert device_of(door, eve) != device_of(door, ada)
+        assert eve.device_token != ada.device_token
+        assert door.value("SELECT user_id FROM devices WHERE id = %s", device_of(door, ada)) == door.value(
+            "SELECT id FROM users WHERE email = 'ada@example.com'"
+        )
+
+    @pytest.mark.parametrize("token", ["an invention", "x" * 5000, "ünïcödé"])
+    async def test_an_invention_proves_nothing(self, door: Door, token: str) -> None:
+        door.account()
+
+        entered = await door.enter(headers=FIREFOX | {"Cookie": f"gatehouse_device={token}"})
+
+        assert counted_as_new(door)
+        assert entered.device_token != token
+
+
+class TestSameMake:
+    """What calls itself the same, without a token, is listed as the same device and is new to everything else."""
+
+    async def test_it_is_listed_once_and_counts_as_new(self, door: Door) -> None:
+        door.account()
+        first = await door.enter(headers=FIREFOX)
+
+        again = await door.enter(headers=FIREFOX)
+
+        assert device_of(door, again) == device_of(door, first)
+        assert counted_as_new(door)
+
+    async def test_each_machine_keeps_a_token_of_its_own(self, door: Door) -> None:
+        door.account()
+        one, other = await door.enter(headers=FIREFOX), await door.enter(headers=FIREFOX)
+
+        for machine in (one, other, one):
+            again = await door.enter(headers=FIREFOX | shown(machine))
+            assert not counted_as_new(door)
+            assert again.device_token == machine.device_token
+        assert one.device_token != other.device_token
+
+    async def test_another_make_is_another_device(self, door: Door) -> None:
+        door.account()
+        firefox, curl = await door.enter(headers=FIREFOX), await door.enter(headers=CURL)
+
+        assert device_of(door, curl) != device_of(door, firefox)
+        assert counted_as_new(door)
+
+    async def test_those_that_call_themselves_nothing_are_one(self, door: Door) -> None:
+        door.account()
+        nameless = {"User-Agent": ""}
+
+        one, other = await door.enter(headers=nameless), await door.enter(headers=nameless)
+
+        assert device_of(door, one) == device_of(door, other)
+
+    async def test_of_two_of_one_make_it_is_the_one_used_last(self, door: Door) -> None:
+        door.account()
+        curl = await door.enter(headers=CURL)
+        firefox = await door.enter(headers=FIREFOX)
+        door.clock.advance(MOMENT)
+        # From now on both call themselves the same.
+        await door.enter(headers=FIREFOX | shown(curl))
+        door.clock.advance(MOMENT)
+        await door.enter(headers=FIREFOX | shown(firefox))
+
+        assert device_of(door, await door.enter(headers=FIREFOX)) == device_of(door, firefox)
+
+    async def test_everybody_has_devices_of_their_own(self, door: Door) -> None:
+        door.account()
+        door.account(EVE)
+
+        ada, eve = await door.enter(headers=FIREFOX), await door.enter(EVE, headers=FIREFOX)
+
+        assert device_of(door, ada) != device_of(door, eve)
+
+
+class TestTrust:
+    """A device remembers the second factor for a while, if somebody asked it to."""
+
+    @pytest.fixture
+    async def ada(self, house: House, client: Client, clock: SettableClock) -> Person:
+        """Somebody with a second factor, whose app showed a new code since it was set up."""
+        person = await somebody(house, client, clock)
+        await person.turn_mfa_on()
+        person.next_step()
+        return person
+
+    async def verified(self, ada: Person, headers: dict[str, str], *, trust: bool = True, **where: str) -> Any:
+        """Sign in with a code from a device."""
+        answer = await ada.client.post(
+            "/api/auth/mfa/verify",
+            token=(await ada.log_in(headers=headers, **where)).json["preauth_token"],
+            body={"code": ada.code(), "trust_device": trust},
+            headers=headers,
+        )
+        assert answer.status == 200, answer.text
+        return answer.json
+
+    async def trusted(self, ada: Person, access_token: str) -> dict[str, bool]:
+        """Say of each device in the list, by its name, whether it is trusted, and see that its detail agrees."""
+        listed = (await ada.client.get("/api/user/devices", token=access_token)).json["devices"]
+        for device in listed:
+            detail = await ada.client.get(f"/api/user/devices/{device['id']}", token=access_token)
+            assert detail.json["trusted"] == device["trusted"]
+        return {device["name"]: device["trusted"] for device in listed}
+
+    async def token_of(self, ada: Person, headers: dict[str, str], **where: str) -> str:
+        """Sign in from a device that is trusted."""
+        answer = await ada.log_in(headers=headers, **where)
+        assert answer.json.get("mfa_required") is None, answer.text
+        return answer.json["access_token"]
+
+    async def test_it_is_trusted_after_a_code_and_the_wish(self, ada: Person) -> None:
+        await self.verified(ada, FIREFOX)
+        ada.next_step()
+        curl = await self.verified(ada, CURL, trust=False)
+
+        assert await self.trusted(ada, curl["access_token"]) == {
+            "Unknown device": False,  # where the second factor was set up
+            "Firefox on Linux": True,
+            "curl": False,
+        }
+
+    async def test_a_machine_of_the_same_make_is_listed_with_it_and_asked_for_a_code_all_the_same(
+        self, ada: Person
+    ) -> None:
+        await self.verified(ada, FIREFOX)
+
+        assert (await ada.log_in(headers=FIREFOX)).json["mfa_required"] is True
+        ada.next_step()
+        other = await self.verified(ada, FIREFOX, trust=False)
+        assert (await ada.log_in(headers=FIREFOX | {"X-Device-Token": other["device_token"]})).json["mfa_required"]
+        # One of the two that are listed as one remembers.
+        assert (await self.trusted(ada, other["access_token"]))["Firefox on Linux"] is True
+
+    async def test_it_lasts_thirty_days_without_an_organization(self, ada: Person, clock: SettableClock) -> None:
+        firefox = FIREFOX | {"X-Device-Token": (await self.verified(ada, FIREFOX))["device_token"]}
+
+        clock.advance(DEVICE_TRUST_DEFAULT - MOMENT)
+        access_token = await self.token_of(ada, firefox)
+        assert (await self.trusted(ada, access_token))["Firefox on Linux"] is True
+        clock.advance(MOMENT)
+        assert (await self.trusted(ada, access_token))["Firefox on Linux"] is False
+
+    async def test_it_lasts_as_long_as_the_organization_of_the_caller_says(
+        self, ada: Person, clock: SettableClock, connection: Connection
+    ) -> None:
+        organization_of(connection, ada, device_trust_days=1)
+        verified = await self.verified(ada, FIREFOX)
+        firefox = FIREFOX | {"X-Device-Token": verified["device_token"]}
+        clock.advance(timedelta(days=1) - MOMENT)
+        inside, outside = await self.token_of(ada, firefox, org_slug="engines"), await self.token_of(ada, firefox)
+
+        assert (await self.trusted(ada, inside))["Firefox on Linux"] is True
+        clock.advance(MOMENT)
+
+        assert (await self.trusted(ada, inside))["Firefox on Linux"] is False
+        assert (await self.trusted(ada, outside))["Firefox on Linux"] is True
+
+    async def test_it_ends_with_the_life_of_the_token(
+        self, ada: Person, clock: SettableClock, connection: Connection
+    ) -> None:
+        organization_of(connection, ada, device_trust_days=1000)
+        verified = await self.verified(ada, FIREFOX)
+        firefox = FIREFOX | {"X-Device-Token": verified["device_token"]}
+
+        clock.advance(TOKEN_LIFETIME - MOMENT)
+        access_token = await self.token_of(ada, firefox, org_slug="engines")
+        assert (await self.trusted(ada, access_token))["Firefox on Linux"] is True
+        clock.advance(MOMENT)
+        assert (await self.trusted(ada, access_token))["Firefox on Linux"] is False
+
+    async def test_it_ends_when_the_device_is_removed(self, ada: Person, connection: Connection) -> None:
+        verified = await self.verified(ada, FIREFOX)
+        ada.next_step()
+        curl = await self.verified(ada, CURL)
+        [(device_id,)] = connection.execute("SELECT id FROM devices WHERE browser = 'Firefox'").fetchall()
+
+        answer = await ada.client.delete(f"/api/user/devices/{device_id}", token=curl["access_token"])
+
+        assert answer.status == 200
+        again = await ada.log_in(headers=FIREFOX | {"X-Device-Token": verified["device_token"]})
+        assert again.json["mfa_required"] is True
+
+    async def test_it_ends_when_the_second_factor_is_turned_off(self, ada: Person) -> None:
+        verified = await self.verified(ada, FIREFOX)
+
+        await ada.client.delete("/api/user/mfa", token=verified["access_token"])
+
+        assert (await self.trusted(ada, verified["access_token"]))["Firefox on Linux"] is False

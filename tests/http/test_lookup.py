@@ -1,0 +1,55 @@
+"""How an address signs in (decisions 3.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoints.settings import Settings
+from tests.accounts import EMAIL, people
+
+if TYPE_CHECKING:
+    from tests.accounts import People
+    from tests.application import Client
+
+__all__ = ["people"]
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) -> None:
+    answer = await client.post("/api/auth/lookup-email", body={"email": " Ada@Example.com"})
+
+    assert answer.status == 200
+    assert answer.json == {
+        "domain": "example.com",
+        "auth_method": "password",
+        "connection_id": None,
+        "provider_name": None,
+        "organization": None,
+        "sso_required": False,
+        "login_url": None,
+    }
+
+
+async def test_whether_an_account_has_the_address_plays_no_part(people: People) -> None:
+    await people.register_and_verify()
+
+    answers = [
+        await people.client.post("/api/auth/lookup-email", body={"email": email})
+        for email in (EMAIL, "nobody@example.com")
+    ]
+
+    assert answers[0].content == answers[1].content
+
+
+@pytest.mark.parametrize("email", ["", "ada", "@example.com", "ada@"])
+async def test_what_is_no_address_is_refused_by_name(client: Client, email: str) -> None:
+    answer = await client.post("/api/auth/lookup-email", body={"email": email})
+
+    assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")

@@ -1,0 +1,377 @@
+"""Signing in with a mailed link (decisions 3.8 and 3.13, pitfalls 14 and 16)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+import trio
+
+from entrypoints.settings import Settings
+from tests.accounts import EMAIL, PASSWORD, make_service, people, place
+from tests.application import serving
+from tests.sign_ins import assert_refused, claims_of
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from tests.accounts import People, Place
+    from tests.application import Answer, Client
+    from tests.clock import SettableClock
+
+__all__ = ["people", "place"]
+
+ROUNDS = 50
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+async def request(people: People, email: str = EMAIL, **others: str) -> Answer:
+    """Ask for a link."""
+    return await people.client.post("/api/auth/magic-link/request", body={"email": email, **others})
+
+
+async def requested(people: People, email: str = EMAIL, **others: str) -> str:
+    """Ask for a link, and give the token in the letter."""
+    await people.letters()
+    answer = await request(people, email, **others)
+    assert answer.status == 200, answer.text
+    return (await people.letter()).values["token"]
+
+
+async def verify(people: People, token: Any, **others: Any) -> Answer:
+    """Sign in with a link."""
+    return await people.client.post("/api/auth/magic-link/verify", body={"token": token, **others})
+
+
+async def waiting_for_a_lock(connection: Connection) -> None:
+    """Return when somebody waits for a lock."""
+
+    async def is_waited_for() -> bool:
+        return connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() != (0,)
+
+    await eventually(is_waited_for)
+
+
+class TestSigningIn:
+    """With a right link."""
+
+    async def test_the_link_signs_in_and_answers_like_login(self, people: People) -> None:
+        await people.register_and_verify()
+        token = await requested(people)
+
+        answer = await verify(people, token)
+
+        assert UUID(token).version == 4
+        assert answer.status == 200, answer.text
+        assert set(answer.json) == {"access_token", "refresh_token", "expires_in", "token_type", "device_token"}
+        assert answer.headers["Cache-Control"] == "no-store"
+        claims = claims_of(answer.json["access_token"])
+        assert (claims["email"], claims["amr"]) == (EMAIL, ["email"])
+        assert people.events("user.login.success")[-1][2]["provider"] == "magic_link"
+
+    async def test_the_letter_has_the_link_and_says_what_it_is_good_for(self, people: People) -> None:
+        await people.register_and_verify()
+        await request(people, f" {EMAIL.upper()} ")
+
+        letter = await people.letter()
+
+        rendered = people.house.mail_renderer.render(letter)
+        link = f"http://localhost:8000/auth/magic-link?token={letter.values['token']}"
+        assert letter.to == EMAIL
+        assert rendered.subject == "Sign in"
+        assert f"    {link}\n" in rendered.text
+        assert f'href="{link}"' in rendered.html
+        assert "15 minutes" in rendered.text
+        assert "password" not in rendered.text
+
+    async def test_whoever_has_no_password_signs_in(self, people: People) -> None:
+        await people.register_and_verify()
+        people.forget_password()
+
+        assert (await verify(people, await requested(people))).status == 200
+
+    async def test_with_mfa_a_code_is_asked_for(self, people: People, connection: Connection) -> None:
+        await people.register_and_verify()
+        connection.execute("UPDATE users SET mfa_enabled_at = created_at")
+
+        answer = await verify(people, await requested(people))
+
+        assert (answer.status, answer.json["mfa_required"], answer.json["refresh_token"]) == (200, True, "")
+
+    async def test_the_link_signs_in_where_it_was_asked_for(self, people: People, place: Place) -> None:
+        await people.register_and_verify()
+        await people.letters()
+        await request(people, **place.whence)
+        letter = await people.letter()
+
+        answer = await verify(people, letter.values["token"])
+
+        claims = claims_of(answer.json["access_token"])
+        assert people.house.mail_renderer.render(letter).subject == "Sign in to Acme Shop"
+        assert (claims["org"], claims["service"]) == ("acme", "shop")
+
+    async def test_a_link_that_was_asked_for_nowhere_in_particular_signs_in_where_its_person_says(
+        self, people: People, place: Place
+    ) -> None:
+        await people.register_and_verify()
+
+        answer = await verify(people, await requested(people), org_slug="acme", service_slug="shop")
+
+        assert claims_of(answer.json["access_token"])["service"] == "shop"
+
+    async def test_what_the_link_left_open_may_be_said_later(self, people: People, place: Place) -> None:
+        await people.register_and_verify()
+
+        answer = await verify(people, await requested(people, org_slug="acme"), org_slug="acme", service_slug="shop")
+
+        assert claims_of(answer.json["access_token"])["service"] == "shop"
+
+    async def test_a_link_signs_in_nowhere_else_than_where_it_was_asked_for(
+        self, people: People, place: Place, connection: Connection
+    ) -> None:
+        await people.register_and_verify()
+        make_service(connection, place.organization_id, "desk", "Acme Desk")
+        token = await requested(people, **place.whence)
+
+        assert_refused(await verify(people, token, org_slug="other"), 400, "BAD_REQUEST")
+        assert_refused(await verify(people, token, org_slug="acme", service_slug="desk"), 400, "BAD_REQUEST")
+        # Nothing was spent by that.
+        assert (await verify(people, token, org_slug="acme", service_slug="shop")).status == 200
+
+    async def test_who_does_not_belong_there_is_refused_like_at_login(self, people: People, place: Place) -> None:
+        await people.register_and_verify()
+
+        answer = await verify(people, await requested(people, org_slug="acme"))
+
+        assert_refused(answer, 403, "FORBIDDEN")
+
+    async def test_an_organization_that_was_suspended_meanwhile_takes_nobody(
+        self, people: People, place: Place, connection: Connection
+    ) -> None:
+        await people.register_and_verify()
+        token = await requested(people, **place.whence)
+        connection.execute("UPDATE organizations SET status = 'suspended'")
+
+        assert_refused(await verify(people, token), 403, "ORGANIZATION_NOT_ACTIVE")
+
+    async def test_other_links_end_with_the_one_that_is_used(self, people: People) -> None:
+        await people.register_and_verify()
+        first, second = await requested(people), await requested(people)
+        await verify(people, second)
+
+        assert_refused(await verify(people, first), 401, "UNAUTHORIZED")
+
+
+class TestRefusals:
+    """With a wrong one."""
+
+    async def test_the_link_is_good_once(self, people: People) -> None:
+        await people.register_and_verify()
+        token = await requested(people)
+        await verify(people, token)
+
+        answer = await verify(people, token)
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+        assert "used already" in answer.json["error"]
+
+    async def test_the_link_is_good_for_15_minutes(self, people: People, clock: SettableClock) -> None:
+        await people.register_and_verify()
+        early, late = await requested(people), await requested(people)
+
+        clock.advance(timedelta(minutes=15))
+        answer = await verify(people, late)
+        clock.advance(timedelta(seconds=-1))
+        in_time = await verify(people, early)
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+        assert "expired" in answer.json["error"]
+        assert in_time.status == 200
+
+    @pytest.mark.parametrize("token", ["", "nonsense", 7, None, "6fd2e1a8"])
+    async def test_a_malformed_token_is_400(self, people: People, token: Any) -> None:
+        answer = await verify(people, token)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["details"][0]["field"] == "token"
+
+    async def test_an_unknown_token_is_401(self, people: People) -> None:
+        assert_refused(await verify(people, str(uuid4())), 401, "UNAUTHORIZED")
+
+    async def test_a_token_of_another_purpose_is_401(self, people: People) -> None:
+        await people.register()
+        token = (await people.letter()).values["token"]
+
+        assert_refused(await verify(people, token), 401, "UNAUTHORIZED")
+        assert (await people.client.get(f"/auth/verify-email?token={token}")).status == 200
+
+    async def test_whoever_was_deactivated_or_moved_meanwhile_is_refused(
+        self, people: People, connection: Connection
+    ) -> None:
+        for number, change in enumerate(("deactivated_at = created_at", "email = 'elsewhere@example.com'")):
+            email = f"person{number}@example.com"
+            await people.register_and_verify(email)
+            token = await requested(people, email)
+            connection.execute(f"UPDATE users SET {change} WHERE email = %s".encode(), (email,))
+
+            assert_refused(await verify(people, token), 401, "UNAUTHORIZED")
+
+    async def test_of_two_uses_at_once_exactly_one_wins(self, people: People) -> None:
+        await people.register_and_verify()
+        for _ in range(ROUNDS):
+            token, statuses = await requested(people), list[int]()
+
+            async def use(token: str, statuses: list[int]) -> None:
+                statuses.append((await verify(people, token)).status)
+
+            async with trio.open_nursery() as nursery:
+                for _ in range(2):
+                    nursery.start_soon(use, token, statuses)
+
+            assert sorted(statuses) == [200, 401]
+
+    async def test_of_two_links_of_one_person_at_once_exactly_one_wins(self, people: People) -> None:
+        await people.register_and_verify()
+        for _ in range(ROUNDS):
+            tokens, statuses = [await requested(people) for _ in range(2)], list[int]()
+
+            async def use(token: str, statuses: list[int]) -> None:
+                statuses.append((await verify(people, token)).status)
+
+            async with trio.open_nursery() as nursery:
+                for token in tokens:
+                    nursery.start_soon(use, token, statuses)
+
+            assert sorted(statuses) == [200, 401]
+
+    async def test_whoever_is_deactivated_at_this_moment_is_refused(
+        self, people: People, connection: Connection
+    ) -> None:
+        await people.register_and_verify()
+        token = await requested(people)
+        statuses: list[int] = []
+
+        async def use() -> None:
+            statuses.append((await verify(people, token)).status)
+
+        async with trio.open_nursery() as nursery:
+            with connection.transaction():
+                people.deactivate()
+                nursery.start_soon(use)
+                await waiting_for_a_lock(connection)
+
+        assert statuses == [401]
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+
+    async def test_a_refusal_counts_as_a_failed_sign_in_and_tells_the_metrics_nothing(self, people: People) -> None:
+        await verify(people, str(uuid4()))
+
+        exposition = people.house.metrics.exposition().decode()
+        assert 'sso_login_failures_total{reason="invalid_credentials"} 1.0' in exposition
+
+
+class TestProving:
+    """A link proves the address, and nobody can have prepared the account (decisions 3.13)."""
+
+    async def test_the_first_proof_removes_what_was_set_up_before(self, people: People, connection: Connection) -> None:
+        await people.arrive("attacker@example.com")
+        intruder = await people.sign_in("attacker@example.com")
+        connection.execute(
+            """
+            INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
+                                  backup_eligible, created_at)
+            SELECT id, id, 'key', 'key', 0, 'mine', '', '{}', false, now() FROM users
+            """
+        )
+        # As whoever has an account of their own does, to wait inside it for the address's owner.
+        changed = await people.client.request(
+            "PATCH", "/api/user", token=intruder, body={"email": "victim@example.com"}
+        )
+        assert changed.status == 200, changed.text
+        token = await requested(people, "victim@example.com")
+
+        answer = await verify(people, token)
+
+        assert answer.status == 200
+        assert (await people.client.get("/api/user", token=intruder)).status == 401
+        assert (await people.log_in("victim@example.com")).status == 401
+        assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
+        assert (await people.client.get("/api/user", token=answer.json["access_token"])).json["email_verified"] is True
+
+    async def test_the_letter_says_so_before(self, people: People) -> None:
+        await people.register()
+        await people.letters()
+        await request(people)
+
+        rendered = people.house.mail_renderer.render(await people.letter())
+
+        for text in (rendered.text, rendered.html):
+            assert "that this address is yours" in text
+
+    async def test_an_address_that_is_proved_keeps_everything(self, people: People) -> None:
+        await people.register_and_verify()
+        token = await people.sign_in()
+
+        await verify(people, await requested(people))
+
+        assert (await people.client.get("/api/user", token=token)).status == 200
+        assert (await people.log_in(EMAIL, PASSWORD)).status == 200
+
+
+class TestAsking:
+    """Asking tells nobody who exists."""
+
+    async def test_every_address_gets_the_same_answer(self, people: People) -> None:
+        await people.register_and_verify()
+        told = await request(people)
+        await people.register_and_verify("gone@example.com")
+        people.deactivate("gone@example.com")
+        await people.letters()
+
+        for email in ("nobody@example.com", "gone@example.com", "no address at all", "", "x" * 5000):
+            answer = await request(people, email)
+
+            assert (answer.status, answer.content) == (200, told.content)
+        assert await people.letters() == []
+
+    async def test_what_is_malformed_is_refused(self, people: People) -> None:
+        for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
+            answer = await people.client.post("/api/auth/magic-link/request", body=body)
+
+            assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
+
+    @pytest.mark.parametrize(
+        ("whence", "status"),
+        [
+            ({"org_slug": "nowhere"}, 404),
+            ({"org_slug": "acme", "service_slug": "nowhere"}, 404),
+            ({"service_slug": "shop"}, 400),
+            ({"org_slug": "acme", "service_slug": "shop", "redirect_uri": "https://shop.example/welcome/"}, 400),
+            ({"org_slug": "acme", "redirect_uri": "https://shop.example/welcome"}, 400),
+        ],
+    )
+    async def test_a_place_that_is_not_there_and_an_address_that_is_not_registered_are_refused(
+        self, people: People, place: Place, whence: dict[str, str], status: int
+    ) -> None:
+        for email in (EMAIL, "nobody@example.com"):
+            assert (await request(people, email, **whence)).status == status
+
+    async def test_so_often_and_no_more(self, people: People, limited: Client) -> None:
+        statuses = [
+            (await limited.post("/api/auth/magic-link/request", body={"email": EMAIL})).status for _ in range(6)
+        ]
+
+        assert statuses == [200] * 5 + [429]
+
+    @pytest.fixture
+    def limited(self, people: People) -> Client:
+        """A client with rate limits."""
+        return serving(replace(people.house, settings=Settings(dev=True)))

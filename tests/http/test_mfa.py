@@ -1,0 +1,417 @@
+"""Turning multi-factor authentication on and off (identity 3 and 4.2, decisions 3.6)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import uuid4
+
+import pytest
+from lxml import etree
+
+from core import mail
+from entrypoints.settings import Settings
+from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from entrypoints.house import House
+    from tests.application import Answer, Client
+    from tests.clock import SettableClock
+
+RACES = 50
+CODE_SHAPE = re.compile(r"[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}")
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits, which have tests of their own."""
+    return Settings(dev=True, rate_limits=False)
+
+
+@pytest.fixture
+async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+    """Somebody who is signed in, without a second factor."""
+    person = await somebody(house, client, clock)
+    await person.sign_in()
+    return person
+
+
+def letters(connection: Connection) -> list[str]:
+    return [template for (template,) in connection.execute("SELECT template FROM mails ORDER BY id")]
+
+
+def impersonate(connection: Connection, person: Person) -> None:
+    """Let the person's session be a platform owner's."""
+    owner = uuid4()
+    connection.execute(
+        """
+        INSERT INTO users (id, email, is_platform_owner, created_at, updated_at)
+        VALUES (%s, 'owner@example.com', true, now(), now())
+        """,
+        (owner,),
+    )
+    connection.execute("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s", (owner, person.id))
+
+
+async def test_at_first_it_is_off_and_there_are_no_backup_codes(ada: Person) -> None:
+    answer = await ada.mfa("GET", "/status")
+
+    assert (answer.status, answer.json) == (200, {"enabled": False, "has_backup_codes": False})
+
+
+async def test_setup_answers_the_secret_its_address_and_a_picture_of_it(ada: Person) -> None:
+    answer = await ada.mfa("POST", "/setup")
+
+    assert answer.status == 200
+    assert set(answer.json) == {"secret", "qr_code_svg", "qr_code_uri"}
+    assert re.fullmatch(r"[A-Z2-7]{32}", answer.json["secret"])
+    assert etree.fromstring(answer.json["qr_code_svg"]).tag == "{http://www.w3.org/2000/svg}svg"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_the_address_names_the_product_and_the_account(ada: Person) -> None:
+    answer = await ada.mfa("POST", "/setup")
+
+    address = urlsplit(answer.json["qr_code_uri"])
+    assert (address.scheme, address.netloc, unquote(address.path)) == ("otpauth", "totp", "/Gatehouse:ada@example.com")
+    assert parse_qs(address.query) == {"secret": [answer.json["secret"]], "issuer": ["Gatehouse"]}
+
+
+async def test_a_setup_that_is_pending_asks_for_no_code_at_sign_in(ada: Person) -> None:
+    await ada.set_up()
+
+    assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
+    assert "mfa_required" not in (await ada.log_in()).json
+
+
+async def test_a_repeated_setup_replaces_the_pending_secret(ada: Person) -> None:
+    await ada.set_up()
+    code_of_the_first = ada.code()
+    await ada.set_up()
+
+    assert code_of_the_first != ada.code()
+    assert (await ada.mfa("POST", "/verify", {"code": code_of_the_first})).status == 400
+    assert (await ada.mfa("POST", "/verify", {"code": ada.code()})).status == 200
+
+
+async def test_a_right_code_turns_it_on_and_shows_ten_backup_codes(ada: Person) -> None:
+    await ada.set_up()
+    answer = await ada.mfa("POST", "/verify", {"code": ada.code()})
+
+    assert answer.status == 200
+    assert set(answer.json) == {"enabled", "backup_codes"}
+    assert answer.json["enabled"] is True
+    assert len(set(answer.json["backup_codes"])) == 10
+    assert all(CODE_SHAPE.fullmatch(code) for code in answer.json["backup_codes"])
+    assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
+    assert (await ada.log_in()).json["mfa_required"] is True
+
+
+@pytest.mark.parametrize("steps", [-1, 0, 1])
+async def test_a_clock_that_is_one_step_off_may_turn_it_on(ada: Person, steps: int) -> None:
+    await ada.set_up()
+
+    assert (await ada.mfa("POST", "/verify", {"code": ada.code(steps)})).status == 200
+
+
+@pytest.mark.parametrize("steps", [-2, 2])
+async def test_a_clock_that_is_two_steps_off_may_not(ada: Person, steps: int) -> None:
+    await ada.set_up()
+
+    answer = await ada.mfa("POST", "/verify", {"code": ada.code(steps)})
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+
+
+async def test_a_code_may_be_typed_in_groups_as_apps_show_it(ada: Person) -> None:
+    await ada.set_up()
+    code = ada.code()
+
+    assert (await ada.mfa("POST", "/verify", {"code": f" {code[:3]} {code[3:]} "})).status == 200
+
+
+async def test_an_invalid_code_turns_nothing_on_and_is_remembered(ada: Person, connection: Connection) -> None:
+    await ada.set_up()
+
+    answer = await ada.mfa("POST", "/verify", {"code": ada.wrong_code()})
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+    assert (await ada.mfa("GET", "/status")).json["enabled"] is False
+    assert mfa_log(connection, ada) == ["mfa_setup_initiated", "mfa_setup_failed"]
+
+
+@pytest.mark.parametrize(
+    "code", ["", "12345", "1234567", "12345a", "ABCD-2345", "\uff11\uff12\uff13\uff14\uff15\uff16", "٠١٢٣٤٥"]
+)
+async def test_what_is_no_code_of_six_digits_is_refused_by_name(ada: Person, code: str) -> None:
+    await ada.set_up()
+
+    answer = await ada.mfa("POST", "/verify", {"code": code})
+
+    assert answer.status == 400
+    assert [problem["field"] for problem in answer.json["details"]] == ["code"]
+
+
+@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}])
+async def test_a_code_is_required_as_text(ada: Person, body: dict[str, Any]) -> None:
+    answer = await ada.mfa("POST", "/verify", body)
+
+    assert answer.status == 400
+    assert [problem["field"] for problem in answer.json["details"]] == ["code"]
+
+
+async def test_without_a_setup_there_is_nothing_to_verify(ada: Person) -> None:
+    answer = await ada.mfa("POST", "/verify", {"code": "123456"})
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+    assert "not set up" in answer.json["error"]
+
+
+async def test_what_is_on_is_neither_verified_nor_set_up_again(ada: Person) -> None:
+    await ada.turn_mfa_on()
+
+    again = await ada.mfa("POST", "/verify", {"code": ada.code()})
+    anew = await ada.mfa("POST", "/setup")
+
+    assert (again.status, again.json["error_code"]) == (400, "BAD_REQUEST")
+    assert (anew.status, anew.json["error_code"]) == (400, "BAD_REQUEST")
+    ada.next_step()
+    assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+
+async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Person, connection: Connection) -> None:
+    engines = organization_of(connection, ada)
+    looms = organization_of(connection, ada, slug="looms")
+
+    await ada.turn_mfa_on()
+
+    assert mfa_log(connection, ada) == [
+        "mfa_setup_initiated",
+        "mfa_setup_completed",
+        "mfa_enabled",
+        "backup_codes_generated",
+    ]
+    assert Counter(published(connection)) == Counter(
+        (event, organization)
+        for event in ("user.mfa.enabled", "security.mfa.enabled")
+        for organization in (engines, looms)
+    )
+    audited = connection.execute("SELECT organization_id, action, target_id, actor_user_id FROM audit_entries")
+    assert sorted(audited.fetchall()) == sorted(
+        (organization, "security.mfa.enabled", str(ada.id), ada.id) for organization in (engines, looms)
+    )
+    assert letters(connection) == ["mfa_enabled"]
+
+
+async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Person, connection: Connection) -> None:
+    await ada.turn_mfa_on()
+
+    assert published(connection) == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
+
+
+async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Person, connection: Connection) -> None:
+    await ada.turn_mfa_on()
+
+    answer = await ada.mfa("DELETE", "")
+
+    assert answer.status == 200
+    assert answer.json["success"] is True
+    assert set(answer.json) == {"success", "message"}
+    assert connection.execute("SELECT count(*) FROM totp_secrets").fetchone() == (0,)
+    assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (0,)
+    assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
+    assert "mfa_required" not in (await ada.log_in()).json
+
+
+async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person, connection: Connection) -> None:
+    engines = organization_of(connection, ada)
+    await ada.turn_mfa_on()
+
+    await ada.mfa("DELETE", "")
+
+    assert mfa_log(connection, ada)[-1] == "mfa_disabled"
+    assert published(connection)[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
+    audited = connection.execute("SELECT organization_id, action FROM audit_entries ORDER BY id DESC LIMIT 1")
+    assert audited.fetchone() == (engines, "security.mfa.disabled")
+    assert letters(connection) == ["mfa_enabled", "mfa_disabled"]
+
+
+async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_you(ada: Person, house: House) -> None:
+    await ada.turn_mfa_on()
+    await ada.mfa("DELETE", "")
+
+    sent = await house.database.transact(mail.claim, 10)
+
+    written = [house.mail_renderer.render(one.letter) for one in sent]
+    assert [one.letter.to for one in sent] == [ada.email, ada.email]
+    assert {letter.subject for letter in written} == {
+        "Multi-factor authentication is on",
+        "Multi-factor authentication is off",
+    }
+    for letter in written:
+        for text in (letter.text, letter.html):
+            assert "127.0.0.1" in text
+            assert "2026-02-03 04:05 UTC" in text
+            assert "If that was not you" in text
+
+
+async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Person, connection: Connection) -> None:
+    answer = await ada.mfa("DELETE", "")
+
+    assert (answer.status, answer.json["success"]) == (200, True)
+    assert mfa_log(connection, ada) == []
+    assert letters(connection) == []
+
+
+async def test_turning_it_off_ends_a_setup_that_is_pending(ada: Person) -> None:
+    await ada.set_up()
+
+    await ada.mfa("DELETE", "")
+
+    assert "not set up" in (await ada.mfa("POST", "/verify", {"code": ada.code()})).json["error"]
+
+
+async def test_new_backup_codes_take_the_place_of_all_earlier_ones(ada: Person, connection: Connection) -> None:
+    await ada.turn_mfa_on()
+    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 200
+
+    answer = await ada.mfa("POST", "/backup-codes/regenerate")
+
+    assert answer.status == 200
+    assert set(answer.json) == {"backup_codes"}
+    assert len(set(answer.json["backup_codes"])) == 10
+    assert not set(answer.json["backup_codes"]) & set(ada.backup_codes)
+    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 401
+    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[1])).status == 401
+    assert (await ada.verify(await ada.preauth_token(), answer.json["backup_codes"][0])).status == 200
+    assert mfa_log(connection, ada).count("backup_codes_generated") == 2
+
+
+async def test_whoever_has_used_the_last_backup_code_is_told_by_the_status(ada: Person) -> None:
+    await ada.turn_mfa_on()
+    for code in ada.backup_codes:
+        assert (await ada.verify(await ada.preauth_token(), code)).status == 200
+
+    assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": False}
+
+
+@pytest.mark.parametrize("is_set_up", [False, True])
+async def test_there_are_no_backup_codes_while_it_is_off(ada: Person, is_set_up: bool) -> None:
+    if is_set_up:
+        await ada.set_up()
+
+    answer = await ada.mfa("POST", "/backup-codes/regenerate")
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/status"),
+        ("POST", "/setup"),
+        ("POST", "/verify"),
+        ("DELETE", ""),
+        ("POST", "/backup-codes/regenerate"),
+    ],
+)
+async def test_nothing_of_this_is_done_without_an_access_token(
+    ada: Person, method: str, path: str, client: Client
+) -> None:
+    await ada.turn_mfa_on()
+
+    nobody = await client.request(method, f"/api/user/mfa{path}", body={"code": "123456"})
+    half = await client.request(
+        method, f"/api/user/mfa{path}", body={"code": "123456"}, token=await ada.preauth_token()
+    )
+
+    assert (nobody.status, nobody.json["error_code"]) == (401, "UNAUTHORIZED")
+    assert (half.status, half.json["error_code"]) == (401, "JWT_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/setup"), ("POST", "/verify"), ("DELETE", ""), ("POST", "/backup-codes/regenerate")],
+)
+async def test_an_impersonator_changes_nothing_about_it(
+    ada: Person, connection: Connection, method: str, path: str
+) -> None:
+    await ada.turn_mfa_on()
+    impersonate(connection, ada)
+
+    answer = await ada.mfa(method, path, {"code": ada.code()})
+
+    assert (answer.status, answer.json["error_code"]) == (403, "FORBIDDEN")
+    assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
+
+
+async def test_of_two_who_turn_it_on_at_once_one_sees_the_backup_codes(ada: Person) -> None:
+    for _ in range(RACES):
+        await ada.set_up()
+        body = {"code": ada.code()}
+
+        statuses = await at_once(lambda body=body: ada.mfa("POST", "/verify", body))
+
+        assert sorted(statuses) == [200, 400]
+        await ada.mfa("DELETE", "")
+
+
+async def test_two_who_renew_the_backup_codes_at_once_leave_ten(ada: Person, connection: Connection) -> None:
+    await ada.turn_mfa_on()
+    for _ in range(RACES):
+        assert await at_once(lambda: ada.mfa("POST", "/backup-codes/regenerate")) == [200, 200]
+
+        assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (10,)
+
+
+async def test_of_two_who_turn_it_off_at_once_one_is_told_of(ada: Person, connection: Connection) -> None:
+    for rounds in range(1, 11):
+        await ada.turn_mfa_on()
+
+        assert await at_once(lambda: ada.mfa("DELETE", "")) == [200, 200]
+
+        assert mfa_log(connection, ada).count("mfa_disabled") == rounds
+
+
+class TestRateLimits:
+    """Operations 8: the tightest of the limits applies."""
+
+    @pytest.fixture
+    def settings(self) -> Settings:
+        """With rate limits."""
+        return Settings(dev=True)
+
+    async def test_five_changes_an_address_and_then_one_in_five_minutes(self, ada: Person, client: Client) -> None:
+        answers: list[Answer] = [
+            await ada.mfa("POST", "/setup"),
+            await ada.mfa("POST", "/verify", {"code": "12345"}),
+            await ada.mfa("DELETE", ""),
+            await ada.mfa("POST", "/backup-codes/regenerate"),
+            await ada.mfa("POST", "/setup"),
+        ]
+        assert 429 not in [answer.status for answer in answers]
+
+        for method, path in [
+            ("POST", "/setup"),
+            ("POST", "/verify"),
+            ("DELETE", ""),
+            ("POST", "/backup-codes/regenerate"),
+        ]:
+            refused = await ada.mfa(method, path)
+            assert (refused.status, refused.json["error_code"]) == (429, "RATE_LIMIT_EXCEEDED")
+            assert 295 <= int(refused.headers["Retry-After"]) <= 300
+        elsewhere = await client.post("/api/user/mfa/setup", token=ada.token, address="192.0.2.7")
+        assert elsewhere.status == 200
+        assert (await ada.mfa("GET", "/status")).status == 200
+
+    async def test_codes_of_setup_and_sign_in_share_three_at_once(self, ada: Person, client: Client) -> None:
+        for _ in range(2):
+            await ada.mfa("POST", "/verify", {"code": "12345"})
+        await client.post("/api/auth/mfa/verify", body={"code": "123456"})
+
+        refused = await client.post("/api/auth/mfa/verify", body={"code": "123456"})
+
+        assert (refused.status, refused.headers["Retry-After"]) == (429, "1")

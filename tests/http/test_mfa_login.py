@@ -1,0 +1,512 @@
+"""The code at sign-in: what is right, once, and for whom (identity 3, decisions 3.6)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from core.mfa_challenges import LIFETIME
+from core.tokens import TokenKind
+from entrypoints.settings import Settings
+from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from entrypoints.house import House
+    from tests.application import Answer, Client
+    from tests.clock import SettableClock
+
+RACES = 50
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits, which have tests of their own."""
+    return Settings(dev=True, rate_limits=False)
+
+
+@pytest.fixture
+async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+    """Somebody with a second factor."""
+    person = await somebody(house, client, clock)
+    await person.turn_mfa_on()
+    return person
+
+
+@pytest.fixture
+async def grace(house: House, client: Client, clock: SettableClock) -> Person:
+    """Somebody else with a second factor."""
+    person = await somebody(house, client, clock, email="grace@example.com")
+    await person.turn_mfa_on()
+    return person
+
+
+def assert_refused(answer: Answer, error_code: str = "UNAUTHORIZED") -> None:
+    assert (answer.status, answer.json["error_code"]) == (401, error_code)
+
+
+async def test_a_right_password_leads_to_a_pre_auth_token_and_nothing_more(ada: Person) -> None:
+    answer = await ada.log_in()
+
+    assert answer.status == 200
+    assert answer.json == {
+        "access_token": answer.json["preauth_token"],
+        "refresh_token": "",
+        "expires_in": 600,
+        "mfa_required": True,
+        "preauth_token": answer.json["preauth_token"],
+    }
+    assert "Set-Cookie" not in answer.headers
+
+
+async def test_a_code_of_the_app_finishes_the_sign_in(ada: Person, client: Client) -> None:
+    answer = await ada.verify(await ada.preauth_token(), ada.code())
+
+    assert answer.status == 200
+    assert set(answer.json) == {
+        "access_token",
+        "refresh_token",
+        "expires_in",
+        "token_type",
+        "device_token",
+        "method",
+    }
+    assert answer.json["method"] == "totp"
+    assert (await client.get("/api/user/sessions", token=answer.json["access_token"])).status == 200
+    assert answer.json["device_token"] in answer.headers["Set-Cookie"]
+
+
+async def test_a_backup_code_finishes_the_sign_in(ada: Person, client: Client) -> None:
+    answer = await ada.verify(await ada.preauth_token(), ada.backup_codes[3])
+
+    assert (answer.status, answer.json["method"]) == (200, "backup_code")
+    assert (await client.get("/api/user/sessions", token=answer.json["access_token"])).status == 200
+
+
+async def test_the_access_token_says_that_there_were_two_factors(ada: Person, house: House) -> None:
+    answer = await ada.verify(await ada.preauth_token(), ada.code())
+
+    claims = house.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=house.clock())
+    assert claims["amr"] == ["pwd", "otp", "mfa"]
+
+
+async def test_the_refresh_token_goes_on_with_the_session(ada: Person, client: Client) -> None:
+    answer = await ada.verify(await ada.preauth_token(), ada.code())
+
+    refreshed = await client.post("/api/auth/refresh", body={"refresh_token": answer.json["refresh_token"]})
+
+    assert refreshed.status == 200
+
+
+async def test_the_pre_auth_token_may_be_sent_in_the_body(ada: Person, client: Client) -> None:
+    body = {"code": ada.code(), "preauth_token": await ada.preauth_token()}
+
+    answer = await client.post("/api/auth/mfa/verify", body=body)
+
+    assert answer.status == 200
+
+
+async def test_a_sign_in_into_an_organization_ends_there(ada: Person, house: House, connection: Connection) -> None:
+    organization_of(connection, ada)
+
+    answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
+
+    claims = house.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=house.clock())
+    assert (claims["org"], claims["role"]) == ("engines", "member")
+
+
+async def test_where_an_organization_insists_on_two_factors_they_are_enough(
+    ada: Person, connection: Connection
+) -> None:
+    organization_of(connection, ada, mfa_required=True)
+
+    answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("spelled", [str.lower, str.upper, lambda code: code.replace("-", "").lower()])
+async def test_a_backup_code_may_be_typed_in_any_case_and_without_its_dash(ada: Person, spelled: Any) -> None:
+    answer = await ada.verify(await ada.preauth_token(), spelled(ada.backup_codes[0]))
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("steps", [-1, 0, 1])
+async def test_a_clock_may_be_one_step_off(ada: Person, steps: int) -> None:
+    assert (await ada.verify(await ada.preauth_token(), ada.code(steps))).status == 200
+
+
+@pytest.mark.parametrize("steps", [-2, 2])
+async def test_a_clock_may_not_be_two_steps_off(ada: Person, steps: int) -> None:
+    assert_refused(await ada.verify(await ada.preauth_token(), ada.code(steps)))
+
+
+async def test_a_step_is_used_once(ada: Person) -> None:
+    code = ada.code()
+    assert (await ada.verify(await ada.preauth_token(), code)).status == 200
+
+    assert_refused(await ada.verify(await ada.preauth_token(), code))
+
+
+async def test_an_earlier_step_is_over_once_a_later_one_was_used(ada: Person) -> None:
+    assert (await ada.verify(await ada.preauth_token(), ada.code(1))).status == 200
+
+    assert_refused(await ada.verify(await ada.preauth_token(), ada.code()))
+
+
+async def test_the_next_step_is_good_again(ada: Person) -> None:
+    assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+    ada.next_step()
+
+    assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+
+async def test_the_code_that_turned_it_on_may_sign_in(ada: Person) -> None:
+    # The clock has not moved since `ada` turned it on.
+    assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+
+async def test_a_backup_code_works_once(ada: Person) -> None:
+    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 200
+
+    assert_refused(await ada.verify(await ada.preauth_token(), ada.backup_codes[0]))
+
+
+async def test_a_pre_auth_token_is_used_once(ada: Person) -> None:
+    token = await ada.preauth_token()
+    assert (await ada.verify(token, ada.code())).status == 200
+
+    assert_refused(await ada.verify(token, ada.backup_codes[0]))
+
+
+async def test_of_two_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person) -> None:
+    for _ in range(RACES):
+        token, code, next_code = await ada.preauth_token(), ada.code(), ada.code(1)
+
+        statuses = await at_once(partial(ada.verify, token, code), partial(ada.verify, token, next_code))
+
+        assert sorted(statuses) == [200, 401]
+        ada.next_step()
+        ada.next_step()
+
+
+async def test_of_two_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
+    for _ in range(RACES):
+        one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.code()
+
+        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+
+        assert sorted(statuses) == [200, 401]
+        # Long enough for the losers not to count against those who come later.
+        ada.clock.advance(timedelta(minutes=5))
+
+
+async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
+    for round_ in range(RACES):
+        if round_ % 10 == 0:
+            await ada.sign_in_with_second_factor()
+            ada.backup_codes = (await ada.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"]
+        one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.backup_codes[round_ % 10]
+
+        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+
+        assert sorted(statuses) == [200, 401]
+        ada.clock.advance(timedelta(minutes=5))
+
+
+async def test_a_wrong_code_leaves_the_pre_auth_token_good(ada: Person) -> None:
+    token = await ada.preauth_token()
+
+    for _ in range(4):
+        assert_refused(await ada.verify(token, ada.wrong_code()))
+
+    assert (await ada.verify(token, ada.code())).status == 200
+
+
+async def test_five_wrong_codes_void_the_pre_auth_token(ada: Person) -> None:
+    token = await ada.preauth_token()
+    for code in [ada.wrong_code(), "XXXX-XXXX", ada.wrong_code(), "AAAA2222", ada.wrong_code()]:
+        assert_refused(await ada.verify(token, code))
+
+    assert_refused(await ada.verify(token, ada.code()))
+    assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+
+async def test_wrong_codes_at_once_are_all_counted(ada: Person) -> None:
+    token, wrong = await ada.preauth_token(), ada.wrong_code()
+
+    assert await at_once(*[partial(ada.verify, token, wrong)] * 5) == [401] * 5
+
+    assert_refused(await ada.verify(token, ada.code()))
+
+
+async def test_a_malformed_code_is_refused_by_name_and_counts_as_none(ada: Person) -> None:
+    token = await ada.preauth_token()
+
+    for code in [
+        "",
+        "12345",
+        "1234567",
+        "12345a",
+        "ABCD-234",
+        "ABCD--2345",
+        "AB-CD2345",
+        "ABCD-23456",
+        "ÄBCD-2345",
+    ] * 2:
+        answer = await ada.verify(token, code)
+        assert answer.status == 400, code
+        assert [problem["field"] for problem in answer.json["details"]] == ["code"]
+
+    assert (await ada.verify(token, ada.code())).status == 200
+
+
+@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}, {"code": "123456", "trust_device": "yes"}])
+async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, body: dict[str, Any]) -> None:
+    answer = await client.post("/api/auth/mfa/verify", token=await ada.preauth_token(), body=body)
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+
+
+async def test_without_a_pre_auth_token_nobody_is_let_in(ada: Person, client: Client) -> None:
+    answer = await client.post("/api/auth/mfa/verify", body={"code": ada.code()})
+
+    assert_refused(answer)
+
+
+@pytest.mark.parametrize("token", ["nonsense", "a.b.c"])
+async def test_what_is_no_token_is_no_pre_auth_token(ada: Person, client: Client, token: str) -> None:
+    in_header = await client.post("/api/auth/mfa/verify", token=token, body={"code": ada.code()})
+    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": token})
+
+    assert_refused(in_header, "JWT_ERROR")
+    assert_refused(in_body, "JWT_ERROR")
+
+
+async def test_another_scheme_is_no_pre_auth_token(ada: Person, client: Client) -> None:
+    body = {"code": ada.code(), "preauth_token": await ada.preauth_token()}
+
+    assert_refused(await client.post("/api/auth/mfa/verify", headers={"Authorization": "Basic YWRh"}, body=body))
+
+
+async def test_an_access_token_is_no_pre_auth_token(ada: Person, client: Client) -> None:
+    in_header = await client.post("/api/auth/mfa/verify", token=ada.token, body={"code": ada.code()})
+    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": ada.token})
+
+    assert_refused(in_header, "JWT_ERROR")
+    assert_refused(in_body, "JWT_ERROR")
+
+
+@pytest.mark.parametrize("path", ["/api/user/sessions", "/api/user/mfa/status"])
+async def test_a_pre_auth_token_is_no_access_token(ada: Person, client: Client, path: str) -> None:
+    assert_refused(await client.get(path, token=await ada.preauth_token()), "JWT_ERROR")
+
+
+async def test_a_pre_auth_token_is_no_refresh_token(ada: Person, client: Client) -> None:
+    assert_refused(await client.post("/api/auth/refresh", body={"refresh_token": await ada.preauth_token()}))
+
+
+async def test_a_pre_auth_token_is_good_until_its_last_second(ada: Person, clock: SettableClock) -> None:
+    token = await ada.preauth_token()
+
+    clock.advance(LIFETIME - timedelta(seconds=1))
+
+    assert (await ada.verify(token, ada.code())).status == 200
+
+
+async def test_a_pre_auth_token_expires(ada: Person, clock: SettableClock) -> None:
+    token = await ada.preauth_token()
+
+    clock.advance(LIFETIME)
+
+    answer = await ada.verify(token, ada.code())
+    assert_refused(answer, "TOKEN_EXPIRED")
+    assert "Sign in again" in answer.json["error"]
+
+
+async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Person, grace: Person) -> None:
+    token = await ada.preauth_token()
+
+    assert_refused(await ada.verify(token, grace.code()))
+    assert_refused(await ada.verify(token, grace.backup_codes[0]))
+    assert (await grace.verify(await grace.preauth_token(), grace.backup_codes[0])).status == 200
+
+
+async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, house: House) -> None:
+    claims = {"sub": str(ada.id), "aud": house.settings.base_url, "challenge": str(uuid4())}
+    token = house.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=house.clock())
+
+    assert_refused(await ada.verify(token, ada.code()))
+
+
+async def test_a_sign_in_that_waits_is_over_when_no_code_is_asked_for_any_more(ada: Person) -> None:
+    token = await ada.preauth_token()
+    code, backup_code = ada.code(), ada.backup_codes[0]
+
+    await ada.mfa("DELETE", "")
+
+    assert_refused(await ada.verify(token, code))
+    assert_refused(await ada.verify(token, backup_code))
+    await ada.set_up()
+    assert_refused(await ada.verify(token, ada.code()))
+
+
+async def test_a_deactivated_account_is_not_let_in_by_a_right_code(ada: Person, connection: Connection) -> None:
+    token = await ada.preauth_token()
+    connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (ada.id,))
+
+    assert_refused(await ada.verify(token, ada.code()))
+
+
+async def test_what_happens_is_written_to_the_separate_log(ada: Person, connection: Connection) -> None:
+    token = await ada.preauth_token()
+    await ada.verify(token, ada.wrong_code())
+    await ada.verify(token, ada.code())
+    await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
+
+    assert mfa_log(connection, ada)[4:] == [
+        "mfa_verify_attempt",
+        "mfa_verify_failed",
+        "mfa_verify_attempt",
+        "mfa_verify_success",
+        "mfa_verify_attempt",
+        "backup_code_used",
+        "mfa_verify_success",
+    ]
+
+
+async def test_the_log_says_how_and_whether_it_went_well(ada: Person, connection: Connection) -> None:
+    token = await ada.preauth_token()
+    await ada.verify(token, ada.wrong_code())
+    await ada.verify(token, ada.backup_codes[0])
+
+    rows = connection.execute(
+        "SELECT event_type, success, details, ip_address FROM mfa_events WHERE user_id = %s ORDER BY id OFFSET 5",
+        (ada.id,),
+    ).fetchall()
+    assert rows == [
+        ("mfa_verify_failed", False, {"method": "totp", "attempts": 1, "reason": "wrong_code"}, "127.0.0.1"),
+        ("mfa_verify_attempt", True, {"method": "backup_code"}, "127.0.0.1"),
+        ("backup_code_used", True, {"remaining": 9, "is_new_device": True}, "127.0.0.1"),
+        ("mfa_verify_success", True, {"method": "backup_code"}, "127.0.0.1"),
+    ]
+
+
+async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
+    ada: Person, connection: Connection
+) -> None:
+    first = await ada.verify(await ada.preauth_token(), ada.code())
+    await ada.client.post(
+        "/api/auth/mfa/verify",
+        token=await ada.preauth_token(),
+        body={"code": ada.backup_codes[0]},
+        headers={"X-Device-Token": first.json["device_token"]},
+    )
+
+    row = connection.execute("SELECT details ->> 'is_new_device' FROM mfa_events WHERE event_type = 'backup_code_used'")
+    assert row.fetchone() == ("false",)
+
+
+async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connection: Connection) -> None:
+    engines = organization_of(connection, ada)
+    looms = organization_of(connection, ada, slug="looms")
+    before = len(published(connection))
+
+    token = await ada.preauth_token()
+    await ada.verify(token, ada.wrong_code())
+    await ada.verify(token, ada.code())
+
+    assert sorted(published(connection)[before:]) == sorted(
+        (event, organization)
+        for event in ("user.mfa.verify.failed", "user.mfa.verify.success")
+        for organization in (engines, looms)
+    )
+
+
+async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Person, connection: Connection) -> None:
+    engines = organization_of(connection, ada)
+    organization_of(connection, ada, slug="looms")
+    before = len(published(connection))
+
+    token = await ada.preauth_token(org_slug="engines")
+    await ada.verify(token, ada.wrong_code())
+    await ada.verify(token, ada.code())
+
+    assert published(connection)[before:] == [("user.mfa.verify.failed", engines), ("user.mfa.verify.success", engines)]
+
+
+async def test_a_sign_in_that_dies_of_wrong_codes_is_a_failed_sign_in(ada: Person, connection: Connection) -> None:
+    token = await ada.preauth_token()
+    for _ in range(5):
+        await ada.verify(token, ada.wrong_code())
+
+    failed = connection.execute("SELECT provider FROM login_events WHERE user_id = %s AND NOT success", (ada.id,))
+    assert failed.fetchall() == [("password",)]
+    told = connection.execute("SELECT data ->> 'reason' FROM events WHERE type = 'user.login.failed'")
+    assert told.fetchall() == [("wrong_code",)]
+
+
+async def test_a_sign_in_with_a_second_factor_is_one_login_event(ada: Person, connection: Connection) -> None:
+    before = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
+    assert before is not None
+
+    await ada.verify(await ada.preauth_token(), ada.code())
+
+    after = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
+    assert after == (before[0] + 1,)
+
+
+class TestPatience:
+    """Wrong codes count as failed sign-ins for the address (decisions 1.9), whatever the pre-auth token."""
+
+    @pytest.fixture
+    def settings(self) -> Settings:
+        """With rate limits; so everybody here moves from address to address, to be refused by nothing else."""
+        return Settings(dev=True)
+
+    async def ten_wrong_codes(self, person: Person) -> str:
+        """Use up what one network may; give a pre-auth token that is still good."""
+        tokens: list[str] = []
+        for number in range(3):
+            person.address = f"192.0.2.{number}"
+            tokens.append(await person.preauth_token())
+        for number in range(10):
+            person.address = f"192.0.2.{10 + number}"
+            assert_refused(await person.verify(tokens[number // 4], person.wrong_code()))
+        person.address = "192.0.2.99"
+        return tokens[2]
+
+    async def test_ten_wrong_codes_from_one_network_end_the_tries_from_there(self, ada: Person) -> None:
+        token = await self.ten_wrong_codes(ada)
+
+        answer = await ada.verify(token, ada.code())
+
+        assert (answer.status, answer.json["error_code"]) == (429, "RATE_LIMIT_EXCEEDED")
+        assert int(answer.headers["Retry-After"]) == 15 * 60
+        assert (await ada.log_in()).status == 429
+
+    async def test_from_another_network_it_goes_on(self, ada: Person) -> None:
+        token = await self.ten_wrong_codes(ada)
+
+        ada.address = "198.51.100.1"
+
+        assert (await ada.verify(token, ada.code())).status == 200
+
+    async def test_after_a_quarter_of_an_hour_it_goes_on(self, ada: Person, clock: SettableClock) -> None:
+        await self.ten_wrong_codes(ada)
+
+        clock.advance(timedelta(minutes=15))
+
+        assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+
+    async def test_right_codes_do_not_count(self, ada: Person) -> None:
+        for number in range(12):
+            ada.address = f"192.0.2.{number}"
+            assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
+            ada.next_step()

@@ -1,0 +1,95 @@
+"""What must not be read anywhere: secrets, codes and tokens of the second factor, in the log and in the database."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import structlog
+
+from entrypoints.settings import Settings
+from tests.second_factors import PASSWORD, Person, organization_of, somebody
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from entrypoints.house import House
+    from tests.application import Client
+    from tests.clock import SettableClock
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+@pytest.fixture
+async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+    """Somebody with a password."""
+    return await somebody(house, client, clock)
+
+
+async def live_with_a_second_factor(ada: Person) -> set[str]:
+    """Do everything there is to do, right and wrong; give what nobody may read afterwards."""
+    await ada.turn_mfa_on()
+    secrets = {PASSWORD, ada.secret, *ada.backup_codes, ada.token, ada.wrong_code()}
+    first, second = await ada.preauth_token(), await ada.preauth_token()
+    answers = [
+        await ada.verify(first, ada.wrong_code()),
+        await ada.verify(first, ada.code(), trust_device=True),
+        await ada.verify(second, ada.backup_codes[0].lower().replace("-", "")),
+        await ada.client.post("/api/auth/mfa/verify", body={"code": 123, "preauth_token": second}),
+    ]
+    assert [answer.status for answer in answers] == [401, 200, 200, 400]
+    secrets |= {first, second, ada.code()}
+    for answer in answers[1:3]:
+        secrets |= {answer.json[name] for name in ("access_token", "refresh_token", "device_token")}
+    secrets |= set((await ada.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"])
+    await ada.mfa("DELETE", "")
+    await ada.set_up()
+    return secrets | {ada.secret} | {secret.replace("-", "") for secret in secrets if len(secret) == len("ABCD-2345")}
+
+
+def is_told(secret: str, text: str) -> bool:
+    """Six digits may be part of some id; as a word of their own they are a code."""
+    return secret in text if not secret.isdigit() else re.search(rf"(?<![\w.-]){secret}(?![\w.-])", text) is not None
+
+
+async def test_no_secret_and_no_code_is_in_the_log(ada: Person, capfd: pytest.CaptureFixture[str]) -> None:
+    with structlog.testing.capture_logs() as lines:
+        secrets = await live_with_a_second_factor(ada)
+
+    printed = capfd.readouterr()
+    log = "".join([json.dumps(lines, default=repr), printed.out, printed.err])
+    assert '"/api/auth/mfa/verify"' in log
+    assert [secret for secret in secrets if is_told(secret, log)] == []
+
+
+async def test_no_secret_and_no_code_is_in_the_database(ada: Person, connection: Connection) -> None:
+    organization_of(connection, ada)
+
+    secrets = await live_with_a_second_factor(ada)
+
+    tables = connection.execute(
+        "SELECT format('SELECT t::text FROM %I t', relname) FROM pg_class"
+        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    ).fetchall()
+    stored = "\n".join(row for (select,) in tables for (row,) in connection.execute(select.encode()).fetchall())
+    assert str(ada.id) in stored
+    stored_bytes = stored.lower()
+    for secret in secrets:
+        assert not is_told(secret, stored)
+        assert secret.encode().hex() not in stored_bytes
+
+
+async def test_a_refusal_does_not_repeat_the_code(ada: Person) -> None:
+    await ada.turn_mfa_on()
+    token = await ada.preauth_token()
+
+    wrong = await ada.verify(token, ada.wrong_code())
+    malformed = await ada.verify(token, "no-such-code")
+
+    assert ada.wrong_code() not in wrong.json["error"]
+    assert "no-such-code" not in malformed.text

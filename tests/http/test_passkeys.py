@@ -1,0 +1,392 @@
+"""Registering and keeping passkeys (decisions 3.9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+import pytest
+import trio
+
+from core.passkeys import PASSKEYS_MAX
+from tests.authenticators import AAGUID, Authenticator, encoded
+from tests.passkeys import Keyring, keyring
+from tests.sign_ins import EMAIL, assert_refused, door
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.clock import SettableClock
+    from tests.sign_ins import Door
+
+__all__ = ["door", "keyring"]
+
+ROUNDS = 50
+OTHER = "grace@example.com"
+
+
+class TestRegistering:
+    """From the options to the passkey."""
+
+    async def test_a_passkey_is_registered_and_shown(self, keyring: Keyring, clock: SettableClock) -> None:
+        await keyring.arrive()
+
+        answer = await keyring.register(Authenticator(is_backup_eligible=True), name="My telephone")
+
+        assert answer.status == 200, answer.text
+        assert answer.json == {
+            "id": answer.json["id"],
+            "name": "My telephone",
+            "aaguid": str(UUID(bytes=AAGUID)),
+            "backup_eligible": True,
+            "created_at": clock.now.isoformat().replace("+00:00", "Z"),
+            "last_used_at": None,
+        }
+        assert (await keyring.ask("GET")).json == {"passkeys": [answer.json], "total": 1}
+
+    async def test_the_options_name_the_account_and_what_it_has_already(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        authenticator = await keyring.registered(transports=["usb", "nfc", "teleport"])
+
+        options = (await keyring.start_registration())["options"]
+
+        assert options["user"]["name"] == EMAIL
+        assert options["excludeCredentials"] == [
+            {"id": encoded(authenticator.credential_id), "type": "public-key", "transports": ["nfc", "usb"]}
+        ]
+
+    async def test_without_a_name_it_is_called_like_the_browser(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+
+        answer = await keyring.register()
+
+        assert 1 <= len(answer.json["name"]) <= 100
+
+    @pytest.mark.parametrize("name", ["x", "x" * 100, "  Schlüssel 🔑  "])
+    async def test_a_name_has_1_to_100_characters(self, keyring: Keyring, name: str) -> None:
+        await keyring.arrive()
+
+        assert (await keyring.register(name=name)).json["name"] == name.strip()
+
+    @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "nul\x00", 7])
+    async def test_another_name_is_refused(self, keyring: Keyring, name: Any) -> None:
+        await keyring.arrive()
+
+        answer = await keyring.register(name=name)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["details"][0]["field"] == "name"
+
+    async def test_its_owner_gets_a_letter_and_it_is_written_down(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+
+        answer = await keyring.register(name="My telephone")
+
+        [letter] = await keyring.letters()
+        assert (letter.to, letter.template, letter.values["name"]) == (EMAIL, "passkey_added", "My telephone")
+        assert "My telephone" in keyring.house.mail_renderer.render(letter).text
+        assert keyring.security_log() == [("passkey_registered", True, {"passkey_id": answer.json["id"]})]
+
+    async def test_a_credential_that_is_registered_already_is_refused(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        authenticator = await keyring.registered()
+
+        again = await keyring.register(authenticator)
+        await keyring.arrive(OTHER)
+        elsewhere = await keyring.register(authenticator)
+
+        assert_refused(again, 409, "CONFLICT")
+        assert (elsewhere.status, elsewhere.json["error"]) == (409, again.json["error"])
+        assert (await keyring.ask("GET")).json["total"] == 0
+
+    async def test_an_account_has_so_many_and_no_more(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        asked = await keyring.start_registration()
+        for _ in range(PASSKEYS_MAX):
+            await keyring.registered()
+
+        start = await keyring.ask("POST", "/register/start")
+        finish = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+
+        assert_refused(start, 400, "BAD_REQUEST")
+        assert_refused(finish, 400, "BAD_REQUEST")
+        assert door.value("SELECT count(*) FROM passkeys") == PASSKEYS_MAX
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"origin": "https://evil.example"},
+            {"rp_id": "evil.example"},
+            {"is_user_present": False},
+            {"cross_origin": True},
+        ],
+    )
+    async def test_what_does_not_fit_is_refused_and_spends_the_challenge(
+        self, keyring: Keyring, wrong: dict[str, Any]
+    ) -> None:
+        await keyring.arrive()
+        asked = await keyring.start_registration()
+
+        answer = await keyring.finish_registration(asked, Authenticator(**wrong).create(asked["options"]))
+        again = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert_refused(again, 400, "BAD_REQUEST")
+        assert (await keyring.ask("GET")).json["total"] == 0
+
+    async def test_an_answer_to_another_challenge_is_refused(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        first, second = await keyring.start_registration(), await keyring.start_registration()
+
+        answer = await keyring.finish_registration(first, Authenticator().create(second["options"]))
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+
+    async def test_a_challenge_is_good_for_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
+        await keyring.arrive()
+        early, late = await keyring.start_registration(), await keyring.start_registration()
+
+        clock.advance(timedelta(minutes=5) - timedelta(seconds=1))
+        in_time = await keyring.finish_registration(early, Authenticator().create(early["options"]))
+        clock.advance(timedelta(seconds=1))
+        too_late = await keyring.finish_registration(late, Authenticator().create(late["options"]))
+
+        assert in_time.status == 200
+        assert_refused(too_late, 400, "BAD_REQUEST")
+
+    async def test_a_challenge_belongs_to_its_account(self, keyring: Keyring) -> None:
+        await keyring.arrive(OTHER)
+        asked = await keyring.start_registration()
+        await keyring.arrive()
+
+        answer = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+
+    async def test_a_challenge_of_a_sign_in_registers_nothing(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        begun, options = await keyring.started(None), (await keyring.start_registration())["options"]
+        options["challenge"] = begun["options"]["challenge"]
+
+        answer = await keyring.finish_registration(begun, Authenticator().create(options))
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+
+    async def test_of_two_answers_at_once_exactly_one_wins(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        for _ in range(ROUNDS):
+            door.connection.execute("DELETE FROM passkeys")
+            asked, statuses = await keyring.start_registration(), list[int]()
+
+            async def finish(asked: dict[str, Any], statuses: list[int]) -> None:
+                credential = Authenticator().create(asked["options"])
+                statuses.append((await keyring.finish_registration(asked, credential)).status)
+
+            async with trio.open_nursery() as nursery:
+                for _ in range(2):
+                    nursery.start_soon(finish, asked, statuses)
+
+            assert sorted(statuses) == [200, 400]
+            assert door.value("SELECT count(*) FROM passkeys") == 1
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("challenge_id", "no id"),
+            ("challenge_id", None),
+            ("credential", None),
+            ("credential", "text"),
+            ("credential.id", "no base64url!"),
+            ("credential.id", ""),
+            ("credential.id", "A" * 1400),
+            ("credential.type", "password"),
+            ("credential.response", []),
+            ("credential.response.clientDataJSON", "a"),
+            ("credential.response.clientDataJSON", 7),
+            ("credential.response.attestationObject", "ä"),
+            ("credential.response.attestationObject", "A" * 70_000),
+            ("credential.response.transports", "usb"),
+        ],
+    )
+    async def test_what_is_malformed_is_refused_by_name(self, keyring: Keyring, field: str, value: Any) -> None:
+        await keyring.arrive()
+        asked = await keyring.start_registration()
+        body: dict[str, Any] = {"credential": Authenticator().create(asked["options"]), **asked}
+        *path, name = field.split(".")
+        inside = body
+        for step in path:
+            inside = inside[step]
+        inside[name] = value
+
+        answer = await keyring.ask("POST", "/register/finish", body)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["details"][0]["field"] == field
+
+    async def test_padded_base64url_is_taken_as_well(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        asked = await keyring.start_registration()
+        credential = Authenticator().create(asked["options"])
+        for name in ("clientDataJSON", "attestationObject"):
+            text = credential["response"][name]
+            credential["response"][name] = text + "=" * (-len(text) % 4)
+
+        assert (await keyring.finish_registration(asked, credential)).status == 200
+
+
+class TestKeeping:
+    """List, rename, remove."""
+
+    async def test_people_see_theirs_the_oldest_first(self, keyring: Keyring, clock: SettableClock) -> None:
+        await keyring.arrive(OTHER)
+        await keyring.registered()
+        await keyring.arrive()
+        for name in ("first", "second"):
+            await keyring.register(name=name)
+            clock.advance(timedelta(minutes=1))
+
+        answer = await keyring.ask("GET")
+
+        assert [passkey["name"] for passkey in answer.json["passkeys"]] == ["first", "second"]
+        assert set(answer.json["passkeys"][0]) == {
+            "id",
+            "name",
+            "aaguid",
+            "backup_eligible",
+            "created_at",
+            "last_used_at",
+        }
+
+    async def test_a_passkey_gets_another_name(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        passkey_id = (await keyring.register(name="old")).json["id"]
+
+        answer = await keyring.ask("PATCH", f"/{passkey_id}", {"name": " new "})
+
+        assert (answer.status, answer.json["id"], answer.json["name"]) == (200, passkey_id, "new")
+        assert (await keyring.ask("GET")).json["passkeys"] == [answer.json]
+
+    @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": None}])
+    async def test_a_name_is_needed_for_that(self, keyring: Keyring, body: dict[str, Any]) -> None:
+        await keyring.arrive()
+        passkey_id = (await keyring.register(name="old")).json["id"]
+
+        assert_refused(await keyring.ask("PATCH", f"/{passkey_id}", body), 400, "BAD_REQUEST")
+
+    async def test_a_passkey_is_removed(self, keyring: Keyring) -> None:
+        await keyring.arrive()
+        authenticator = Authenticator()
+        passkey_id = (await keyring.register(authenticator, name="My telephone")).json["id"]
+        await keyring.letters()
+
+        answer = await keyring.ask("DELETE", f"/{passkey_id}")
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert (await keyring.ask("GET")).json["total"] == 0
+        assert_refused(await keyring.sign_in(authenticator, None), 401, "UNAUTHORIZED")
+        [letter] = await keyring.letters()
+        assert (letter.template, letter.values["name"]) == ("passkey_removed", "My telephone")
+        assert "My telephone" in keyring.house.mail_renderer.render(letter).text
+        assert keyring.security_log()[-1] == ("passkey_removed", True, {"passkey_id": passkey_id})
+
+    @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
+    async def test_somebody_elses_passkey_is_not_there(self, keyring: Keyring, method: str) -> None:
+        await keyring.arrive(OTHER)
+        passkey_id = (await keyring.register()).json["id"]
+        await keyring.arrive()
+
+        for unknown in (passkey_id, str(uuid4()), "no-id"):
+            assert_refused(await keyring.ask(method, f"/{unknown}", {"name": "mine"}), 404, "NOT_FOUND")
+
+    async def test_the_last_way_to_sign_in_is_not_removed(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        ids = [(await keyring.register()).json["id"] for _ in range(2)]
+        door.connection.execute("UPDATE users SET password_hash = NULL")
+
+        first, last = [await keyring.ask("DELETE", f"/{passkey_id}") for passkey_id in ids]
+
+        assert first.status == 204
+        assert_refused(last, 400, "BAD_REQUEST")
+        assert [passkey["id"] for passkey in (await keyring.ask("GET")).json["passkeys"]] == [ids[1]]
+
+    async def test_of_two_last_ways_removed_at_once_one_stays(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        door.connection.execute("UPDATE users SET password_hash = NULL")
+        for _ in range(ROUNDS):
+            door.connection.execute("DELETE FROM passkeys")
+            ids = [(await keyring.register()).json["id"] for _ in range(2)]
+            statuses: list[int] = []
+
+            async def remove(passkey_id: str, statuses: list[int]) -> None:
+                statuses.append((await keyring.ask("DELETE", f"/{passkey_id}")).status)
+
+            async with trio.open_nursery() as nursery:
+                for passkey_id in ids:
+                    nursery.start_soon(remove, passkey_id, statuses)
+
+            assert sorted(statuses) == [204, 400]
+
+
+class TestWhoMay:
+    """Only whoever is signed in, and nobody in their name."""
+
+    CALLS = (
+        ("POST", "/register/start", None),
+        ("POST", "/register/finish", {}),
+        ("GET", "", None),
+        ("PATCH", f"/{uuid4()}", {"name": "mine"}),
+        ("DELETE", f"/{uuid4()}", None),
+    )
+
+    async def test_nobody_may_without_an_access_token(self, keyring: Keyring) -> None:
+        for method, path, body in self.CALLS:
+            answer: Answer = await keyring.client.request(method, f"/api/auth/passkeys{path}", body=body)
+
+            assert_refused(answer, 401, "UNAUTHORIZED")
+
+    async def test_an_impersonator_sees_them_and_changes_nothing(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        asked, passkey = await keyring.start_registration(), (await keyring.register()).json
+        owner = door.account("owner@example.com", is_platform_owner=True)
+        door.connection.execute("UPDATE sessions SET impersonator_id = %s", (owner,))
+
+        answers = [
+            await keyring.ask("POST", "/register/start"),
+            await keyring.finish_registration(asked, Authenticator().create(asked["options"])),
+            await keyring.ask("PATCH", f"/{passkey['id']}", {"name": "mine"}),
+            await keyring.ask("DELETE", f"/{passkey['id']}"),
+        ]
+
+        assert [answer.status for answer in answers] == [403] * 4
+        assert (await keyring.ask("GET")).json["passkeys"] == [passkey]
+
+    async def test_whoever_is_shut_out_while_registering_registers_nothing(self, keyring: Keyring, door: Door) -> None:
+        await keyring.arrive()
+        asked = await keyring.start_registration()
+        holder = door.connection.transaction()
+        statuses: list[int] = []
+
+        async def finish() -> None:
+            credential = Authenticator().create(asked["options"])
+            statuses.append((await keyring.finish_registration(asked, credential)).status)
+
+        async with trio.open_nursery() as nursery:
+            with holder:
+                # As whoever proves the address does: the account is held, its sessions end.
+                door.rows("SELECT FROM users WHERE email = %s FOR NO KEY UPDATE", EMAIL)
+                nursery.start_soon(finish)
+                await waiting_for_the_account(door)
+                door.connection.execute("UPDATE sessions SET revoked_at = now()")
+
+        assert statuses == [401]
+        assert door.value("SELECT count(*) FROM passkeys") == 0
+
+
+async def waiting_for_the_account(door: Door) -> None:
+    """Return when somebody waits for a lock."""
+
+    async def is_waited_for() -> bool:
+        return door.value("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0
+
+    await eventually(is_waited_for)

@@ -1,0 +1,187 @@
+"""Passkeys with a real browser: Chromium makes them with a virtual authenticator, and signs in with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.users import User
+from entrypoints import capabilities
+from tests.browser import Site, watch
+from tests.sign_ins import EMAIL, HASHED, PASSWORD, claims_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from playwright.sync_api import CDPSession, Page
+
+    from adapters.postgres.database import PostgresDatabase
+    from core.signing_keys import KeyPair
+    from ports.unit_of_work import UnitOfWork
+    from tests.browser import Watched
+
+__all__ = ["watch"]
+
+pytestmark = pytest.mark.browser
+
+PATH = "/api/auth/passkeys"
+CREATE = """async (options) => {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+    return (await navigator.credentials.create({publicKey})).toJSON();
+}"""
+GET = """async (options) => {
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+    return (await navigator.credentials.get({publicKey})).toJSON();
+}"""
+
+
+@dataclass
+class Visitor:
+    """Somebody with a browser whose authenticator is built in."""
+
+    page: Page
+    url: str
+    devtools: CDPSession
+    authenticator_id: str = ""
+
+    def plug_in(self, *, is_user_verified: bool = True, transport: str = "internal") -> None:
+        """Give the browser an authenticator in place of the one it has."""
+        if self.authenticator_id:
+            self.devtools.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": self.authenticator_id})
+        options = {
+            "protocol": "ctap2",
+            "transport": transport,
+            "hasResidentKey": True,
+            "hasUserVerification": is_user_verified,
+            "isUserVerified": is_user_verified,
+            "automaticPresenceSimulation": True,
+        }
+        added = self.devtools.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        self.authenticator_id = added["authenticatorId"]
+
+    def post(self, path: str, body: Any, *, token: str | None = None) -> tuple[int, Any]:
+        """Call an endpoint as a page's script would."""
+        headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        answer = self.page.request.post(self.url + path, data=body, headers=headers)
+        return answer.status, answer.json()
+
+    def log_in(self) -> str:
+        """Sign in by password, and give the access token."""
+        status, answer = self.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
+        assert status == 200, answer
+        return answer["access_token"]
+
+    def register(self, token: str) -> tuple[int, Any]:
+        """Let the browser make a passkey, and register it."""
+        status, asked = self.post(f"{PATH}/register/start", {}, token=token)
+        assert status == 200, asked
+        credential = self.page.evaluate(CREATE, asked["options"])
+        body = {"challenge_id": asked["challenge_id"], "credential": credential, "name": "This browser"}
+        return self.post(f"{PATH}/register/finish", body, token=token)
+
+    def sign_in(self, email: str | None = None) -> tuple[int, Any]:
+        """Let the browser sign in."""
+        status, asked = self.post(f"{PATH}/authenticate/start", {"email": email})
+        assert status == 200, asked
+        credential = self.page.evaluate(GET, asked["options"])
+        return self.post(
+            f"{PATH}/authenticate/finish", {"challenge_id": asked["challenge_id"], "credential": credential}
+        )
+
+
+@pytest.fixture
+def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site]:
+    """A running server, and an account in it."""
+
+    def add_account(uow: UnitOfWork) -> None:
+        user = User(
+            id=uow.randomness.new_id(),
+            email=EMAIL,
+            email_verified_at=uow.now,
+            is_platform_owner=False,
+            created_at=uow.now,
+            updated_at=uow.now,
+        )
+        uow.users.add(user)
+        uow.credentials.set_password_hash(user.id, HASHED)
+
+    async def prepare(database: PostgresDatabase) -> None:
+        await database.transact(add_account)
+
+    routes = capabilities.routes(is_development=True)
+    site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost")
+    yield site
+    site.close()
+
+
+@pytest.fixture
+def visitor(site: Site, watch: Callable[..., Watched]) -> Visitor:
+    """Somebody whose browser looks at a page of the house."""
+    page = watch().page
+    page.goto(f"{site.url}/docs")
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    visitor = Visitor(page, site.url, devtools)
+    visitor.plug_in()
+    return visitor
+
+
+def test_a_browser_registers_a_passkey_and_signs_in_with_it(visitor: Visitor) -> None:
+    status, passkey = visitor.register(visitor.log_in())
+    assert (status, passkey["name"]) == (200, "This browser"), passkey
+
+    for email in (None, EMAIL, EMAIL):
+        status, answer = visitor.sign_in(email)
+
+        assert status == 200, answer
+        claims = claims_of(answer["access_token"])
+        assert claims["email"] == EMAIL
+        assert claims["amr"] == ["hwk", "user", "mfa"]
+
+
+def test_an_authenticator_that_has_a_passkey_of_the_account_makes_no_second_one(visitor: Visitor) -> None:
+    token = visitor.log_in()
+    visitor.register(token)
+
+    with pytest.raises(Exception, match="InvalidStateError"):
+        visitor.register(token)
+
+
+def test_a_security_key_that_checks_nobody_is_one_factor(visitor: Visitor) -> None:
+    visitor.plug_in(is_user_verified=False, transport="usb")
+    # Without a PIN it keeps no passkey; its browser says so before we are asked.
+    token = visitor.log_in()
+    status, asked = visitor.post(f"{PATH}/register/start", {}, token=token)
+    assert status == 200
+    asked["options"]["authenticatorSelection"]["residentKey"] = "discouraged"
+    asked["options"]["authenticatorSelection"]["requireResidentKey"] = False
+    credential = visitor.page.evaluate(CREATE, asked["options"])
+    body = {"challenge_id": asked["challenge_id"], "credential": credential}
+    status, passkey = visitor.post(f"{PATH}/register/finish", body, token=token)
+    assert status == 200, passkey
+
+    status, answer = visitor.sign_in(EMAIL)
+
+    assert status == 200, answer
+    assert claims_of(answer["access_token"])["amr"] == ["hwk", "user"]
+
+
+def test_what_the_browser_signed_is_good_once(visitor: Visitor) -> None:
+    visitor.register(visitor.log_in())
+    _, asked = visitor.post(f"{PATH}/authenticate/start", {})
+    credential = visitor.page.evaluate(GET, asked["options"])
+    body = {"challenge_id": asked["challenge_id"], "credential": credential}
+
+    statuses = [visitor.post(f"{PATH}/authenticate/finish", body)[0] for _ in range(2)]
+
+    assert statuses == [200, 401]
+
+
+def test_an_authenticator_without_a_passkey_of_the_address_signs_nobody_in(visitor: Visitor) -> None:
+    visitor.register(visitor.log_in())
+    visitor.plug_in()
+
+    with pytest.raises(Exception, match="NotAllowedError"):
+        visitor.sign_in(EMAIL)

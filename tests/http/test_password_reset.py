@@ -1,0 +1,241 @@
+"""Forgotten passwords (identity 3 and 4.1, decisions 3.5)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+import trio
+
+from entrypoints.settings import Settings
+from tests.accounts import EMAIL, PASSWORD, make_organization, people, place
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from tests.accounts import People, Place
+    from tests.application import Answer
+    from tests.clock import SettableClock
+
+__all__ = ["people", "place"]
+
+ROUNDS = 50
+NEW_PASSWORD = "a quite different one"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+async def forgot(people: People, email: str = EMAIL, **others: str) -> Answer:
+    """Ask for a link."""
+    return await people.client.post("/api/auth/forgot-password", body={"email": email, **others})
+
+
+async def forgot_token(people: People, email: str = EMAIL) -> str:
+    """Ask for a link, and give the token in the letter."""
+    await people.letters()
+    await forgot(people, email)
+    return (await people.letter()).values["token"]
+
+
+async def reset(people: People, token: str, password: str = NEW_PASSWORD) -> Answer:
+    """Choose a new password."""
+    return await people.client.post("/api/auth/reset-password", body={"token": token, "new_password": password})
+
+
+async def test_the_link_gives_the_account_a_new_password(people: People) -> None:
+    await people.register_and_verify()
+    token = await forgot_token(people)
+
+    answer = await reset(people, token)
+
+    assert answer.status == 200
+    assert UUID(token).version == 4
+    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await people.log_in(EMAIL, PASSWORD)).status == 401
+
+
+async def test_asking_tells_nobody_who_exists(people: People) -> None:
+    await people.register_and_verify()
+    told = await forgot(people)
+    await people.register_and_verify("gone@example.com")
+    people.deactivate("gone@example.com")
+
+    for email in ("nobody@example.com", "gone@example.com", "no address at all", "x" * 5000):
+        answer = await forgot(people, email)
+
+        assert (answer.status, answer.content) == (told.status, told.content)
+
+
+async def test_an_address_that_is_malformed_json_is_refused(people: People) -> None:
+    for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
+        answer = await people.client.post("/api/auth/forgot-password", body=body)
+
+        assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
+
+
+async def test_every_session_ends(people: People) -> None:
+    await people.register_and_verify()
+    tokens = [await people.sign_in() for _ in range(2)]
+
+    await reset(people, await forgot_token(people))
+
+    statuses = [(await people.client.get("/api/user", token=token)).status for token in tokens]
+    assert statuses == [401, 401]
+
+
+async def test_the_link_is_good_once(people: People) -> None:
+    await people.register_and_verify()
+    token = await forgot_token(people)
+    await reset(people, token)
+
+    answer = await reset(people, token, "a third password")
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+
+
+async def test_of_two_resets_at_once_exactly_one_wins(people: People) -> None:
+    await people.register_and_verify()
+    for _ in range(ROUNDS):
+        token, outcomes = await forgot_token(people), dict[str, int]()
+
+        async def try_reset(password: str, token: str, outcomes: dict[str, int]) -> None:
+            outcomes[password] = (await reset(people, token, password)).status
+
+        async with trio.open_nursery() as nursery:
+            for password in ("the first password", "the other password"):
+                nursery.start_soon(try_reset, password, token, outcomes)
+
+        assert sorted(outcomes.values()) == [200, 400]
+        [winner] = [password for password, status in outcomes.items() if status == 200]
+        assert (await people.log_in(EMAIL, winner)).status == 200
+
+
+async def test_the_link_is_good_for_one_hour(people: People, clock: SettableClock) -> None:
+    await people.register_and_verify()
+    token = await forgot_token(people)
+
+    clock.advance(timedelta(hours=1))
+    answer = await reset(people, token)
+
+    assert answer.status == 400
+    assert "expired" in answer.json["error"]
+
+
+async def test_another_link_ends_with_the_one_that_is_used(people: People) -> None:
+    await people.register_and_verify()
+    first, second = await forgot_token(people), await forgot_token(people)
+    await reset(people, second)
+
+    assert (await reset(people, first)).status == 400
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"])
+async def test_a_token_that_is_none_is_refused(people: People, token: str) -> None:
+    answer = await reset(people, token)
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+
+
+async def test_a_verification_link_resets_no_password(people: People) -> None:
+    await people.register()
+    token = (await people.letter()).values["token"]
+
+    assert (await reset(people, token)).status == 400
+
+
+@pytest.mark.parametrize("password", ["7 chars", "x" * 129])
+async def test_a_password_that_is_not_taken_spends_nothing(people: People, password: str) -> None:
+    await people.register_and_verify()
+    token = await forgot_token(people)
+
+    refused = await reset(people, token, password)
+
+    assert (refused.status, refused.json["details"][0]["field"]) == (400, "new_password")
+    assert (await reset(people, token)).status == 200
+
+
+async def test_an_account_without_a_password_gets_a_letter_that_lets_it_set_one(people: People) -> None:
+    await people.register_and_verify()
+    people.forget_password()
+    await forgot(people)
+    letter = await people.letter()
+
+    assert letter.template == "choose_password"
+    assert (await reset(people, letter.values["token"])).status == 200
+    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+
+
+async def test_a_reset_proves_the_address_and_a_strangers_password_does_not_survive(people: People) -> None:
+    await people.register(EMAIL, "a password of a stranger")
+
+    await reset(people, await forgot_token(people))
+
+    assert (await people.log_in(EMAIL, "a password of a stranger")).status == 401
+    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+
+
+async def test_an_account_that_was_deactivated_meanwhile_gets_no_new_password(people: People) -> None:
+    await people.register_and_verify()
+    token = await forgot_token(people)
+    people.deactivate()
+
+    assert (await reset(people, token)).status == 400
+
+
+async def test_a_sign_in_that_waits_for_a_second_factor_is_over(people: People, connection: Connection) -> None:
+    await people.register_and_verify()
+    connection.execute("UPDATE users SET mfa_enabled_at = created_at")
+    await people.log_in()
+
+    await reset(people, await forgot_token(people))
+
+    assert connection.execute("SELECT used_at IS NULL FROM mfa_challenges").fetchall() == [(False,)]
+
+
+async def test_each_organization_of_the_person_learns_of_it(people: People, connection: Connection) -> None:
+    await people.register_and_verify()
+    homes = [make_organization(connection, slug) for slug in ("one", "two")]
+    make_organization(connection, "three")
+    for home in homes:
+        people.join(home)
+
+    await reset(people, await forgot_token(people))
+
+    assert people.audited("security.password.changed") == [(home, people.user_id()) for home in homes]
+    assert people.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
+
+
+async def test_the_person_gets_a_notice(people: People) -> None:
+    await people.register_and_verify()
+    await reset(people, await forgot_token(people))
+
+    letter = await people.letter()
+    shown = people.house.mail_renderer.render(letter)
+
+    assert (letter.to, letter.template) == (EMAIL, "password_changed")
+    assert "127.0.0.1" in shown.text
+    assert "2026-02-03 04:05 UTC" in shown.text
+
+
+async def test_the_letter_names_where_it_was_asked_for(people: People, place: Place) -> None:
+    await people.register_and_verify()
+    await forgot(people, **place.whence)
+
+    letter = people.house.mail_renderer.render(await people.letter())
+
+    assert letter.subject == "Choose a new password for Acme Shop"
+
+
+async def test_an_unknown_organization_is_not_found_whoever_has_the_address(people: People) -> None:
+    await people.register_and_verify()
+
+    answers = [await forgot(people, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
+
+    assert [answer.status for answer in answers] == [404, 404]
+    assert answers[0].json["error"] == answers[1].json["error"]

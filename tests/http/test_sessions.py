@@ -1,0 +1,334 @@
+"""Seeing and ending sessions, and what counts of a person from the next request on (decisions 2.3, 2.5, 3.11)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from adapters.postgres.database import PostgresDatabase
+from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
+from tests.statements import recorded_statements
+
+if TYPE_CHECKING:
+    from entrypoints.house import House
+    from tests.clock import SettableClock
+
+__all__ = ["door"]
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+async def ada(door: Door) -> Entered:
+    """Somebody who is signed in."""
+    door.account()
+    return await door.enter(headers={"User-Agent": "curl/8.5.0"})
+
+
+class TestList:
+    """One's sessions that are alive."""
+
+    async def test_a_session_is_shown_with_where_it_began_and_how_long_it_lasts(
+        self, door: Door, ada: Entered, clock: SettableClock
+    ) -> None:
+        answer = await door.ask(ada)
+
+        assert answer.status == 200
+        [session] = answer.json["sessions"]
+        assert session == {
+            "id": str(ada.session_id),
+            "provider": "password",
+            "ip_address": "10.0.0.1",
+            "user_agent": "curl/8.5.0",
+            "device_id": str(door.value("SELECT id FROM devices")),
+            "created_at": written(clock),
+            "last_used_at": written(clock),
+            "expires_at": written(clock, IDLE_LIFETIME),
+            "is_current": True,
+        }
+        assert answer.json["total"] == 1
+
+    async def test_the_one_used_last_comes_first_and_the_present_one_is_marked(
+        self, door: Door, ada: Entered, clock: SettableClock
+    ) -> None:
+        clock.advance(SECOND)
+        second = await door.enter()
+        clock.advance(SECOND)
+        await door.refresh(ada.refresh_token)
+
+        sessions = (await door.ask(second)).json["sessions"]
+
+        assert [session["id"] for session in sessions] == [str(ada.session_id), str(second.session_id)]
+        assert [session["is_current"] for session in sessions] == [False, True]
+
+    async def test_near_its_absolute_end_a_session_says_so(self, door: Door, clock: SettableClock) -> None:
+        door.account()
+        began_at = clock.now
+        tokens = {"refresh_token": (await door.enter()).refresh_token}
+        for _ in range(4):
+            clock.advance(timedelta(days=20))
+            tokens = (await door.refresh(tokens["refresh_token"])).json
+
+        listed = await door.client.get("/api/user/sessions", token=tokens["access_token"])
+
+        [session] = listed.json["sessions"]
+        assert session["expires_at"] == (began_at + ABSOLUTE_LIFETIME).isoformat().replace("+00:00", "Z")
+
+    async def test_sessions_that_are_over_and_those_of_others_are_not_shown(
+        self, door: Door, clock: SettableClock
+    ) -> None:
+        door.account()
+        door.account("bob@example.com")
+        await door.enter()
+        clock.advance(IDLE_LIFETIME)
+        await door.enter("bob@example.com")
+        gone = await door.enter()
+        await door.client.post("/api/auth/logout", token=gone.access_token)
+        present = await door.enter()
+
+        answer = await door.ask(present)
+
+        assert [session["id"] for session in answer.json["sessions"]] == [str(present.session_id)]
+
+    async def test_it_is_one_hop_of_two_statements(
+        self, door: Door, ada: Entered, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hops = count_hops(monkeypatch)
+
+        with recorded_statements() as statements:
+            await door.ask(ada)
+
+        assert len(hops) == 1
+        assert [statement.partition("FROM sessions")[1] for statement in statements] == ["FROM sessions"] * 2
+
+    async def test_nobody_sees_a_hash(self, door: Door, ada: Entered) -> None:
+        assert "hash" not in (await door.ask(ada)).text
+
+
+class TestEnd:
+    """Ending one's sessions."""
+
+    async def test_an_ended_session_is_out_on_the_very_next_request(self, door: Door, ada: Entered) -> None:
+        other = await door.enter()
+
+        answer = await door.client.delete(f"/api/user/sessions/{other.session_id}", token=ada.access_token)
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert_refused(await door.ask(other), 401, "UNAUTHORIZED")
+        assert_refused(await door.refresh(other.refresh_token), 401, "UNAUTHORIZED")
+        assert (await door.ask(ada)).status == 200
+
+    async def test_the_present_one_may_be_ended_too(self, door: Door, ada: Entered) -> None:
+        answer = await door.client.delete(f"/api/user/sessions/{ada.session_id}", token=ada.access_token)
+
+        assert answer.status == 204
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_the_session_of_somebody_else_is_not_found_and_goes_on(self, door: Door, ada: Entered) -> None:
+        door.account("bob@example.com")
+        bob = await door.enter("bob@example.com")
+
+        answer = await door.client.delete(f"/api/user/sessions/{bob.session_id}", token=ada.access_token)
+
+        assert_refused(answer, 404, "NOT_FOUND")
+        assert (await door.ask(bob)).status == 200
+
+    @pytest.mark.parametrize("named", ["0191d3c1-0000-7000-8000-00000000000f", "no-id"])
+    async def test_an_unknown_one_is_not_found(self, door: Door, ada: Entered, named: str) -> None:
+        answer = await door.client.delete(f"/api/user/sessions/{named}", token=ada.access_token)
+
+        assert_refused(answer, 404, "NOT_FOUND")
+
+    @pytest.mark.parametrize("over", ["ended", "idle"])
+    async def test_one_that_is_over_is_not_found(
+        self, door: Door, ada: Entered, clock: SettableClock, over: str
+    ) -> None:
+        present = ada
+        if over == "ended":
+            other = await door.enter()
+            await door.client.post("/api/auth/logout", token=other.access_token)
+        else:
+            other = ada
+            clock.advance(IDLE_LIFETIME)
+            present = await door.enter()
+
+        answer = await door.client.delete(f"/api/user/sessions/{other.session_id}", token=present.access_token)
+
+        assert_refused(answer, 404, "NOT_FOUND")
+        assert door.events("session.revoked") == []
+
+    async def test_all_others_end_and_the_present_one_goes_on(self, door: Door, ada: Entered) -> None:
+        others = [await door.enter() for _ in range(3)]
+
+        answer = await door.client.delete("/api/user/sessions", token=ada.access_token)
+
+        assert answer.status == 204
+        assert [(await door.ask(other)).status for other in others] == [401, 401, 401]
+        assert (await door.ask(ada)).status == 200
+
+    async def test_without_others_nothing_happens(self, door: Door, ada: Entered) -> None:
+        answer = await door.client.delete("/api/user/sessions", token=ada.access_token)
+
+        assert answer.status == 204
+        assert door.events("session.revoked") == []
+
+    async def test_each_organization_learns_how_many_of_its_own_sessions_were_ended(self, door: Door) -> None:
+        user_id = door.account()
+        acme, bolt, shop_owner = (door.organization(slug) for slug in ("acme", "bolt", "market"))
+        for organization_id in (acme, bolt):
+            door.member(organization_id, user_id)
+        door.service(shop_owner)
+        present = await door.enter()
+        for _ in range(2):
+            await door.enter(org_slug="acme")
+        await door.enter(org_slug="market", service_slug="shop")
+
+        await door.client.delete("/api/user/sessions", token=present.access_token)
+
+        events = door.events("session.revoked")
+        assert {organization_id: data for organization_id, _, data in events} == {
+            acme: {"sessions": 2},
+            shop_owner: {"sessions": 1},
+        }
+        assert {email for _, email, _ in events} == {EMAIL}
+
+    async def test_of_two_who_end_it_at_once_one_finds_it(self, door: Door, ada: Entered) -> None:
+        other = await door.enter()
+        statuses: list[int] = []
+
+        async def end() -> None:
+            path = f"/api/user/sessions/{other.session_id}"
+            statuses.append((await door.client.delete(path, token=ada.access_token)).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(end)
+            nursery.start_soon(end)
+
+        assert sorted(statuses) == [204, 404]
+        assert len(door.events("session.revoked")) == 1
+
+
+class TestLogout:
+    """Signing out (decisions 2.5)."""
+
+    async def test_it_ends_the_session(self, door: Door, ada: Entered) -> None:
+        answer = await door.client.post("/api/auth/logout", token=ada.access_token)
+
+        assert (answer.status, answer.json) == (200, {"message": "You are signed out."})
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_the_organization_of_the_session_learns_of_it(self, door: Door) -> None:
+        user_id, organization_id = door.account(), door.organization()
+        door.member(organization_id, user_id)
+        door.member(door.organization("bolt"), user_id)
+        entered = await door.enter(org_slug="acme")
+
+        await door.client.post("/api/auth/logout", token=entered.access_token)
+
+        assert door.events("user.logout") == [(organization_id, EMAIL, {})]
+        assert door.events("session.revoked") == []
+
+    async def test_of_two_at_once_it_is_told_once(self, door: Door, ada: Entered) -> None:
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(lambda: door.client.post("/api/auth/logout", token=ada.access_token))
+
+        assert len(door.events("user.logout")) == 1
+
+    async def test_it_works_whatever_became_of_the_organization(self, door: Door) -> None:
+        door.member(door.organization(), door.account())
+        entered = await door.enter(org_slug="acme")
+        door.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
+        door.rows("DELETE FROM memberships RETURNING id")
+
+        assert (await door.client.post("/api/auth/logout", token=entered.access_token)).status == 200
+
+
+class TestNextRequest:
+    """A token is no proof of what somebody still is: that is looked up with every request (pitfall 11)."""
+
+    async def test_a_session_ends_after_thirty_days_without_a_refresh(
+        self, door: Door, ada: Entered, house: House, clock: SettableClock
+    ) -> None:
+        clock.advance(IDLE_LIFETIME - timedelta(minutes=5))
+        token = (await door.refresh(ada.refresh_token)).json["access_token"]
+        door.rows("UPDATE sessions SET refreshed_at = refreshed_at - %s RETURNING id", IDLE_LIFETIME)
+
+        answer = await door.client.get("/api/user/sessions", token=token)
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+
+    async def test_a_session_ends_ninety_days_after_the_sign_in(self, door: Door, ada: Entered) -> None:
+        door.rows("UPDATE sessions SET expires_at = created_at RETURNING id")
+
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_a_deactivated_person_is_out(self, door: Door, ada: Entered) -> None:
+        door.rows("UPDATE users SET deactivated_at = now() RETURNING id")
+
+        answer = await door.ask(ada)
+
+        assert_refused(answer, 401, "UNAUTHORIZED")
+        assert answer.json["error"] == "This session is over. Sign in again."
+
+    async def test_a_deleted_person_is_out(self, door: Door, ada: Entered) -> None:
+        door.rows("DELETE FROM users RETURNING id")
+
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_an_impersonator_who_is_no_platform_owner_any_more_is_out(self, door: Door, ada: Entered) -> None:
+        owner = door.account("owner@example.com", is_platform_owner=True)
+        door.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
+        assert (await door.ask(ada)).status == 200
+
+        door.rows("UPDATE users SET is_platform_owner = false WHERE id = %s RETURNING id", owner)
+
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_a_deactivated_impersonator_is_out(self, door: Door, ada: Entered) -> None:
+        owner = door.account("owner@example.com", is_platform_owner=True, is_active=False)
+        door.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
+
+        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+
+    async def test_a_removed_member_and_a_demoted_owner_are_seen_as_what_they_are(
+        self, door: Door, house: House
+    ) -> None:
+        door.member(door.organization(), door.account(is_platform_owner=True), "admin")
+        entered = await door.enter(org_slug="acme")
+        before = await caller_of(house, entered)
+
+        door.rows("UPDATE users SET is_platform_owner = false RETURNING id")
+        door.rows("DELETE FROM memberships RETURNING id")
+        after = await caller_of(house, entered)
+
+        assert (before.role, before.belongs_to_context, before.is_platform_owner) == ("admin", True, True)
+        assert (after.role, after.belongs_to_context, after.is_platform_owner) == (None, False, False)
+        assert claims_of(entered.access_token)["is_platform_owner"] is True
+
+
+def count_hops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Note every hop to the database from now on."""
+    hops: list[object] = []
+    hop: Any = PostgresDatabase._hop
+
+    async def noted(database: PostgresDatabase, run: Any) -> Any:
+        hops.append(run)
+        return await hop(database, run)
+
+    monkeypatch.setattr(PostgresDatabase, "_hop", noted)
+    return hops
+
+
+async def caller_of(house: House, entered: Entered) -> Any:
+    """Load whoever stands behind a session."""
+    return await house.database.read(lambda uow: uow.callers.of_session(entered.session_id))
+
+
+def written(clock: SettableClock, later: timedelta = timedelta()) -> str:
+    """Write a moment as the wire has it."""
+    return (clock.now + later).isoformat().replace("+00:00", "Z")

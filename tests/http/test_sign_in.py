@@ -1,0 +1,103 @@
+"""The conclusion of a sign-in while other things happen to the same account."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+import trio
+
+from core import sessions, sign_in
+from core.proofs import Destination, Proof, Provider
+from core.sign_in import SignedIn
+from core.sign_in_refused import Refused, SignInRefused
+from tests.sign_ins import EMAIL, PASSWORD, Door, door
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.sign_in import Outcome
+    from entrypoints.house import House
+    from ports.unit_of_work import UnitOfWork
+
+__all__ = ["door"]
+
+ROUNDS = 50
+PARALLEL = 20
+
+
+def by_password(user_id: UUID) -> Proof:
+    return Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
+
+
+async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(door: Door, house: House) -> None:
+    def deactivate(uow: UnitOfWork, user_id: UUID, email: str) -> None:
+        # As whoever deactivates has to do it: first the account, then its sessions.
+        door_closes(uow, user_id)
+        sessions.end_all(uow, user_id, email)
+
+    def door_closes(uow: Any, user_id: UUID) -> None:
+        uow._connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
+
+    outcomes: list[Outcome] = []
+
+    async def enter(user_id: UUID) -> None:
+        outcomes.append(await house.database.transact(sign_in.conclude, by_password(user_id), Destination()))
+
+    async def shut_out(user_id: UUID, email: str) -> None:
+        await house.database.transact(deactivate, user_id, email)
+
+    for number in range(ROUNDS):
+        email = f"ada+{number}@example.com"
+        user_id = door.account(email)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(enter, user_id)
+            nursery.start_soon(shut_out, user_id, email)
+
+    assert {type(outcome) for outcome in outcomes} <= {SignedIn, Refused}
+    assert door.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
+
+
+async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_leaves_nothing(
+    door: Door, house: House
+) -> None:
+    class Nobody:
+        def of_session(self, session_id: UUID) -> None:
+            return None
+
+    def conclude(uow: Any) -> None:
+        uow.callers = Nobody()
+        sign_in.conclude(uow, by_password(user_id), Destination())
+
+    user_id = door.account()
+
+    with pytest.raises(SignInRefused):
+        await house.database.transact(conclude)
+
+    assert door.value("SELECT count(*) FROM sessions") == 0
+    assert door.value("SELECT count(*) FROM login_events") == 0
+
+
+async def test_one_that_is_deleted_before_the_conclusion_is_refused(door: Door, house: House) -> None:
+    outcome = await house.database.transact(sign_in.conclude, by_password(uuid4()), Destination())
+
+    assert isinstance(outcome, Refused)
+    assert [data["reason"] for _, _, data in door.events("user.login.failed")] == ["deactivated"]
+
+
+async def test_many_right_and_wrong_passwords_for_one_account_at_once_are_in_nobodys_way(door: Door) -> None:
+    door.account()
+    statuses: list[int] = []
+
+    async def knock(password: str) -> None:
+        statuses.append((await door.knock(password=password)).status)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(PARALLEL):
+            nursery.start_soon(knock, PASSWORD)
+            nursery.start_soon(knock, "wrong")
+
+    assert sorted(statuses) == [200] * PARALLEL + [401] * PARALLEL
+    assert len(door.events("user.login.success")) == PARALLEL
+    assert {email for _, email, _ in door.events("user.login.failed")} == {EMAIL}

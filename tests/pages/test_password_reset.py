@@ -1,0 +1,128 @@
+"""The page behind the link to choose a new password: it works without any frontend, and looking spends nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+from entrypoints.settings import Settings
+from tests.accounts import EMAIL, people, place
+
+if TYPE_CHECKING:
+    from tests.accounts import People, Place
+    from tests.application import Answer, Client
+
+__all__ = ["people", "place"]
+
+NEW_PASSWORD = "a quite different one & more +"
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+async def forgot_token(people: People, **whence: str) -> str:
+    """Register somebody, who then forgets the password; give the token in the letter."""
+    await people.register_and_verify()
+    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL, **whence})
+    return (await people.letter()).values["token"]
+
+
+async def submit(client: Client, media_type: str = FORM, **fields: str) -> Answer:
+    """Send the form."""
+    return await client.post(
+        "/auth/reset-password", data=urlencode(fields).encode(), headers={"Content-Type": media_type}
+    )
+
+
+async def test_the_link_shows_a_form_and_spends_nothing(people: People) -> None:
+    path = f"/auth/reset-password?token={await forgot_token(people)}"
+
+    answers = [await people.client.get(path), await people.client.request("HEAD", path), await people.client.get(path)]
+
+    assert [answer.status for answer in answers] == [200, 200, 200]
+    assert EMAIL in answers[-1].text
+    assert 'autocomplete="new-password"' in answers[-1].text
+    assert (await people.log_in()).status == 200
+
+
+async def test_the_form_changes_the_password_and_a_page_says_so(people: People) -> None:
+    token = await forgot_token(people)
+
+    answer = await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
+
+    assert answer.status == 200
+    assert "Your new password is saved" in answer.text
+    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await people.client.get(f"/auth/reset-password?token={token}")).status == 400
+
+
+async def test_the_page_leads_back_to_where_the_link_was_asked_for(people: People, place: Place) -> None:
+    token = await forgot_token(people, **place.whence)
+
+    form = await people.client.get(f"/auth/reset-password?token={token}")
+    done = await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
+
+    assert "at Acme Shop" in form.text
+    assert f'href="{place.redirect_uri}"' in done.text
+
+
+@pytest.mark.parametrize(
+    ("new_password", "repeated", "problem"),
+    [
+        ("7 chars", "7 chars", "A password has at least 8 characters."),
+        ("x" * 129, "x" * 129, "A password has at most 128 characters."),
+        (NEW_PASSWORD, "another one", "This is not what you typed above."),
+        ("", "", "A password has at least 8 characters."),
+    ],
+)
+async def test_the_form_says_what_is_wrong_with_an_answer_and_can_be_sent_again(
+    people: People, new_password: str, repeated: str, problem: str
+) -> None:
+    token = await forgot_token(people)
+
+    refused = await submit(people.client, token=token, new_password=new_password, repeated=repeated)
+
+    assert refused.status == 400
+    assert problem in refused.text
+    assert 'aria-invalid="true"' in refused.text
+    assert not new_password or new_password not in refused.text
+    assert (await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)).status == 200
+
+
+async def test_a_link_that_is_no_good_answers_a_page(client: Client) -> None:
+    shown = await client.get("/auth/reset-password?token=nonsense")
+    sent = await submit(client, token="nonsense", new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
+
+    for answer in (shown, sent):
+        assert answer.status == 400
+        assert "This link is not valid" in answer.text
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+async def test_a_body_that_is_no_form_answers_a_page(client: Client) -> None:
+    answer = await submit(client, media_type="application/json", token="nonsense")
+
+    assert answer.status == 415
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+async def test_an_empty_form_answers_a_page(client: Client) -> None:
+    answer = await client.post("/auth/reset-password")
+
+    assert answer.status == 400
+    assert "This link is not valid" in answer.text
+
+
+async def test_the_page_of_an_outage_shows_the_request_id(people: People) -> None:
+    people.connection.execute("ALTER TABLE one_time_tokens RENAME TO elsewhere")
+
+    answer = await people.client.get("/auth/reset-password?token=nonsense")
+
+    assert answer.status == 500
+    assert answer.headers["X-Request-Id"] in answer.text

@@ -1,0 +1,259 @@
+"""The page behind the link that proves an address (identity 3 and 4.1, decisions 3.13), and asking for it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, LiteralString
+
+import pytest
+import trio
+
+from entrypoints.settings import Settings
+from tests.accounts import EMAIL, people, place
+from tests.application import serving
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from tests.accounts import People, Place
+    from tests.application import Answer, Client
+    from tests.clock import SettableClock
+
+__all__ = ["people", "place"]
+
+ROUNDS = 50
+JSON = {"Accept": "application/json"}
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+async def link(people: People) -> str:
+    """Give the path of the link in the letter that has just left."""
+    return f"/auth/verify-email?token={(await people.letter()).values['token']}"
+
+
+async def resend(people: People, email: str = EMAIL, **others: str) -> Answer:
+    """Ask for the link again."""
+    return await people.client.post("/api/auth/resend-verification", body={"email": email, **others})
+
+
+async def test_the_link_verifies_the_address_and_answers_a_page(people: People) -> None:
+    await people.register()
+
+    answer = await people.client.get(await link(people))
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "Your email address is verified" in answer.text
+    assert EMAIL in answer.text
+    assert (await people.log_in()).status == 200
+
+
+async def test_json_is_answered_only_to_who_asks_for_it(people: People) -> None:
+    await people.register()
+
+    answer = await people.client.get(await link(people), headers=JSON)
+
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json == {"message": f"Your email address is verified. You can sign in with {EMAIL} now."}
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "image/png"])
+async def test_whoever_does_not_ask_for_json_sees_a_page(people: People, accept: str) -> None:
+    answer = await people.client.get("/auth/verify-email?token=nonsense", headers={"Accept": accept})
+
+    assert answer.status == 400
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+async def test_a_link_is_good_for_24_hours(people: People, clock: SettableClock) -> None:
+    await people.register()
+    path = await link(people)
+
+    clock.advance(timedelta(hours=24) - timedelta(seconds=1))
+
+    assert (await people.client.get(path)).status == 200
+
+
+async def test_after_24_hours_a_page_says_that_the_link_has_expired(people: People, clock: SettableClock) -> None:
+    await people.register()
+    path = await link(people)
+
+    clock.advance(timedelta(hours=24))
+    answer = await people.client.get(path)
+
+    assert answer.status == 400
+    assert "This link has expired" in answer.text
+    assert (await people.log_in()).status == 401
+
+
+async def test_a_link_is_good_once(people: People) -> None:
+    await people.register()
+    path = await link(people)
+    await people.client.get(path)
+
+    answer = await people.client.get(path)
+    as_json = await people.client.get(path, headers=JSON)
+
+    assert answer.status == 400
+    assert "used already" in answer.text
+    assert (as_json.status, as_json.json["error_code"]) == (400, "BAD_REQUEST")
+
+
+async def test_of_two_that_open_a_link_at_once_one_is_told_that_it_is_good(people: People) -> None:
+    for round_number in range(ROUNDS):
+        await people.register(f"racer{round_number}@example.com")
+        path, statuses = await link(people), list[int]()
+
+        async def open_link(path: str, statuses: list[int]) -> None:
+            statuses.append((await people.client.get(path)).status)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(open_link, path, statuses)
+
+        assert sorted(statuses) == [200, 400]
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=nonsense", "?token=%00", "?token=" + "0" * 5000, "?other=1"])
+async def test_a_link_that_is_none_answers_a_page_that_says_what_to_do(client: Client, query: str) -> None:
+    answer = await client.get("/auth/verify-email" + query)
+
+    assert answer.status == 400
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<h1" in answer.text
+
+
+async def test_a_token_for_something_else_verifies_nothing(people: People) -> None:
+    await people.register()
+    await people.letters()
+    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
+
+    answer = await people.client.get(await link(people))
+
+    assert answer.status == 400
+    assert (await people.log_in()).status == 401
+
+
+async def test_looking_whether_the_link_leads_anywhere_spends_nothing(people: People) -> None:
+    await people.register()
+    path = await link(people)
+
+    looks = [await people.client.request("HEAD", path) for _ in range(2)]
+
+    assert [look.status for look in looks] == [200, 200]
+    assert looks[0].headers["Content-Type"] == "text/html; charset=utf-8"
+    assert (await people.client.request("HEAD", "/auth/verify-email?token=nonsense")).status == 400
+    assert (await people.client.get(path)).status == 200
+
+
+async def test_the_account_of_a_link_may_have_been_deactivated(people: People) -> None:
+    await people.register()
+    path = await link(people)
+    people.deactivate()
+
+    assert (await people.client.get(path)).status == 400
+
+
+async def test_a_link_to_an_address_that_was_proved_meanwhile_is_still_good(
+    people: People, connection: Connection
+) -> None:
+    await people.register()
+    path = await link(people)
+    connection.execute("UPDATE users SET email_verified_at = created_at - interval '1 hour'")
+
+    answer = await people.client.get(path)
+
+    assert answer.status == 200
+    proved_at = connection.execute("SELECT email_verified_at < created_at FROM users").fetchall()
+    assert proved_at == [(True,)]
+
+
+async def test_a_link_leads_back_to_the_service_that_it_came_from(people: People, place: Place) -> None:
+    await people.register(**place.whence)
+
+    answer = await people.client.get(await link(people))
+
+    assert f'href="{place.redirect_uri}"' in answer.text
+    assert "Continue to Acme Shop" in answer.text
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        "UPDATE services SET redirect_uris = '{}'",
+        "UPDATE organizations SET status = 'suspended'",
+        "DELETE FROM services",
+        "DELETE FROM organizations",
+    ],
+)
+async def test_an_address_that_was_withdrawn_since_is_no_longer_led_back_to(
+    people: People, place: Place, connection: Connection, since: LiteralString
+) -> None:
+    await people.register(**place.whence)
+    path = await link(people)
+    connection.execute(since)
+
+    answer = await people.client.get(path)
+
+    assert answer.status == 200
+    assert place.redirect_uri not in answer.text
+
+
+async def test_the_link_is_sent_again(people: People) -> None:
+    await people.register()
+    first = await link(people)
+
+    answer = await resend(people, " ADA@example.com")
+
+    assert answer.status == 200
+    assert (await people.client.get(await link(people))).status == 200
+    assert (await people.client.get(first)).status == 400
+
+
+async def test_a_newer_link_leaves_the_older_one_good(people: People) -> None:
+    await people.register()
+    first = await link(people)
+    await resend(people)
+
+    assert (await people.client.get(first)).status == 200
+
+
+async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(people: People, place: Place) -> None:
+    await people.register()
+    await people.letters()
+
+    await resend(people, **place.whence)
+
+    assert "Continue to Acme Shop" in (await people.client.get(await link(people))).text
+
+
+async def test_whoever_waits_for_no_link_is_told_the_same_and_gets_none(people: People) -> None:
+    await people.register_and_verify("verified@example.com")
+    await people.register("gone@example.com")
+    people.deactivate("gone@example.com")
+    await people.register()
+    await people.letters()
+
+    told = await resend(people)
+    assert len(await people.letters()) == 1
+
+    for email in ("verified@example.com", "gone@example.com", "nobody@example.com", "no address at all"):
+        answer = await resend(people, email)
+
+        assert (answer.status, answer.content) == (told.status, told.content)
+    assert await people.letters() == []
+
+
+async def test_the_page_of_a_refusal_says_when_to_try_again(people: People) -> None:
+    limited = serving(replace(people.house, settings=Settings(dev=True)))
+
+    answers = [await limited.get("/auth/verify-email?token=nonsense") for _ in range(21)]
+
+    assert answers[-1].status == 429
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+    assert '<h1 id="heading">Too many requests</h1>' in answers[-1].text

@@ -1,0 +1,97 @@
+"""The watch over the log finds what it is there for."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+import structlog
+
+from core.secrets import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.secret_watch import SecretWatch
+
+log = structlog.get_logger(__name__)
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def caught(secret_watch: SecretWatch) -> Iterator[SecretWatch]:
+    """The watch, whose finds of this test are the wanted ones."""
+    yield secret_watch
+    secret_watch.begin()
+
+
+def test_a_secret_that_was_made_is_found_in_a_line(caught: SecretWatch) -> None:
+    secret = Secret("a-token-of-some-length")
+
+    log.info("careless", value=secret.reveal())
+
+    assert len(caught.leaks()) == 1
+
+
+def test_a_secret_that_hides_itself_is_not(caught: SecretWatch) -> None:
+    log.info("careful", value=Secret("a-token-of-some-length"))
+
+    assert len(caught.lines) == 1
+    assert caught.leaks() == []
+
+
+@pytest.mark.parametrize("body", [{"password": PASSWORD}, {"more": [{"backup_codes": ["x", PASSWORD]}]}])
+def test_what_a_body_has_under_a_secret_name_is_found(caught: SecretWatch, body: object) -> None:
+    caught.see(body)
+
+    log.info("careless", text=f"they sent {PASSWORD!r}")
+
+    assert len(caught.leaks()) == 1
+
+
+def test_what_came_in_a_header_is_found(caught: SecretWatch) -> None:
+    caught.see_headers({"Authorization": "Bearer abc.def.ghi-jkl", "Accept": "text/html"})
+
+    log.info("careless", token="abc.def.ghi-jkl")
+    log.info("careful", accepts="text/html")
+
+    assert len(caught.leaks()) == 1
+
+
+def test_a_secret_in_a_traceback_is_found(caught: SecretWatch) -> None:
+    caught.add(PASSWORD)
+
+    try:
+        raise ValueError(PASSWORD)
+    except ValueError:
+        log.exception("failed")
+
+    assert len(caught.leaks()) == 1
+
+
+def test_a_secret_in_an_address_is_found_in_its_quoted_form(caught: SecretWatch) -> None:
+    caught.add(PASSWORD)
+
+    log.info("request", url="/somewhere?password=correct%20horse%20battery")
+
+    assert len(caught.leaks()) == 1
+
+
+def test_what_a_library_says_is_watched_too(caught: SecretWatch) -> None:
+    caught.add(PASSWORD)
+
+    logging.getLogger("some.library").warning("They sent %s", PASSWORD)
+
+    assert len(caught.leaks()) == 1
+
+
+def test_a_short_code_counts_where_it_stands_alone(caught: SecretWatch) -> None:
+    caught.add("123456")
+
+    log.info("took", seconds="0.123456", id="99123456")
+    assert caught.leaks() == []
+
+    log.info("careless", code="123456")
+    assert len(caught.leaks()) == 1
