@@ -18,6 +18,59 @@ ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
 
+CREATE TABLE backup_codes (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    code_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE backup_codes IS 'Ten codes for when the second factor is lost; each is used once.';
+ALTER TABLE ONLY backup_codes
+    ADD CONSTRAINT backup_codes_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY backup_codes
+    ADD CONSTRAINT backup_codes_user_id_code_hash_key UNIQUE (user_id, code_hash);
+
+CREATE TABLE device_tokens (
+    token_hash bytea NOT NULL,
+    device_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    mfa_trusted_at timestamp with time zone
+);
+COMMENT ON TABLE device_tokens IS 'What a device shows to be recognized; the trust after a second factor belongs to the token.';
+ALTER TABLE ONLY device_tokens
+    ADD CONSTRAINT device_tokens_pkey PRIMARY KEY (token_hash);
+CREATE INDEX device_tokens_ended ON device_tokens USING btree (expires_at);
+CREATE INDEX device_tokens_of_device ON device_tokens USING btree (device_id);
+
+CREATE TABLE devices (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    device_type text NOT NULL,
+    browser text,
+    browser_version text,
+    os text,
+    os_version text,
+    user_agent text,
+    last_used_at timestamp with time zone NOT NULL,
+    last_ip text,
+    last_city text,
+    last_country text,
+    risk_score integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT devices_device_type_check CHECK ((device_type = ANY (ARRAY['browser'::text, 'mobile'::text, 'desktop'::text, 'cli'::text]))),
+    CONSTRAINT devices_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
+);
+COMMENT ON TABLE devices IS 'What a person signs in from.';
+ALTER TABLE ONLY devices
+    ADD CONSTRAINT devices_pkey PRIMARY KEY (id);
+CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
+CREATE INDEX devices_unused ON devices USING btree (last_used_at);
+
 CREATE TABLE events (
     id uuid NOT NULL,
     type text NOT NULL,
@@ -32,6 +85,31 @@ ALTER TABLE ONLY events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
 
+CREATE TABLE login_events (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    organization_id uuid,
+    service_id uuid,
+    device_id uuid,
+    provider text NOT NULL,
+    success boolean NOT NULL,
+    ip_address text,
+    user_agent text,
+    risk_score integer NOT NULL,
+    risk_factors text[] NOT NULL,
+    geo_country text,
+    geo_city text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
+);
+COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
+COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
+ALTER TABLE ONLY login_events
+    ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
+CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, created_at DESC) WHERE success;
+CREATE INDEX login_events_of_service ON login_events USING btree (service_id, created_at DESC) WHERE success;
+CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
+
 CREATE TABLE mails (
     id uuid NOT NULL,
     organization_id uuid,
@@ -44,13 +122,90 @@ CREATE TABLE mails (
     leased_until timestamp with time zone,
     last_error text,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text])))
+    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::text);
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
+
+CREATE TABLE memberships (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    role text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
+ALTER TABLE ONLY memberships
+    ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
+ALTER TABLE ONLY memberships
+    ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
+CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id);
+CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
+CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
+
+CREATE TABLE mfa_challenges (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    context jsonb NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
+ALTER TABLE ONLY mfa_challenges
+    ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
+CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
+CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id) WHERE (used_at IS NULL);
+
+CREATE TABLE mfa_events (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    event_type text NOT NULL,
+    success boolean NOT NULL,
+    ip_address text,
+    user_agent text,
+    details jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE mfa_events IS 'The separate log of everything about second factors (operations 6.3), and of security events.';
+ALTER TABLE ONLY mfa_events
+    ADD CONSTRAINT mfa_events_pkey PRIMARY KEY (id);
+CREATE INDEX mfa_events_of_type ON mfa_events USING btree (event_type, created_at DESC);
+CREATE INDEX mfa_events_of_user ON mfa_events USING btree (user_id, created_at DESC);
+
+CREATE TABLE one_time_tokens (
+    token_hash bytea NOT NULL,
+    purpose text NOT NULL,
+    user_id uuid,
+    email text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE one_time_tokens IS 'What was mailed to people to prove an address or intent; stored as hashes, used once.';
+ALTER TABLE ONLY one_time_tokens
+    ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (token_hash);
+CREATE INDEX one_time_tokens_ended ON one_time_tokens USING btree (expires_at);
+CREATE INDEX one_time_tokens_of_address ON one_time_tokens USING btree (email, purpose);
+CREATE INDEX one_time_tokens_of_user ON one_time_tokens USING btree (user_id, purpose);
+
+CREATE TABLE organization_roles (
+    organization_id uuid NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    permissions text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE organization_roles IS 'Custom roles; owner, admin and member are built in and have no row.';
+ALTER TABLE ONLY organization_roles
+    ADD CONSTRAINT organization_roles_pkey PRIMARY KEY (organization_id, slug);
 
 CREATE TABLE organizations (
     id uuid NOT NULL,
@@ -81,6 +236,41 @@ ALTER TABLE ONLY organizations
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
 
+CREATE TABLE passkey_challenges (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    user_id uuid,
+    challenge bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT passkey_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['register'::text, 'authenticate'::text])))
+);
+COMMENT ON TABLE passkey_challenges IS 'What a browser is asked to sign; five minutes, one use.';
+ALTER TABLE ONLY passkey_challenges
+    ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (id);
+CREATE INDEX passkey_challenges_ended ON passkey_challenges USING btree (expires_at);
+
+CREATE TABLE passkeys (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    credential_id bytea NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    name text NOT NULL,
+    aaguid text NOT NULL,
+    transports text[] NOT NULL,
+    backup_eligible boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone
+);
+COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
+
 CREATE TABLE schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
@@ -91,6 +281,95 @@ CREATE TABLE schema_migrations (
 COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.';
 ALTER TABLE ONLY schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+CREATE TABLE server_secrets (
+    name text NOT NULL,
+    value_sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE server_secrets IS 'Secrets of the installation itself, such as the key of its keyed hashes.';
+ALTER TABLE ONLY server_secrets
+    ADD CONSTRAINT server_secrets_pkey PRIMARY KEY (name);
+
+CREATE TABLE service_users (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    first_login_at timestamp with time zone NOT NULL,
+    last_login_at timestamp with time zone
+);
+COMMENT ON TABLE service_users IS 'End users: who signs in with a service.';
+ALTER TABLE ONLY service_users
+    ADD CONSTRAINT service_users_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_users_of_organization ON service_users USING btree (organization_id, user_id);
+CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organization_id);
+
+CREATE TABLE services (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    slug text NOT NULL,
+    name text NOT NULL,
+    service_type text NOT NULL,
+    client_id uuid NOT NULL,
+    client_secret_hash bytea,
+    codehost_scopes text[],
+    websuite_scopes text[],
+    officesuite_scopes text[],
+    redirect_uris text[] DEFAULT '{}'::text[] NOT NULL,
+    device_activation_uri text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT services_service_type_check CHECK ((service_type = ANY (ARRAY['web'::text, 'mobile'::text, 'desktop'::text, 'api'::text])))
+);
+COMMENT ON TABLE services IS 'The applications of an organization.';
+ALTER TABLE ONLY services
+    ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
+ALTER TABLE ONLY services
+    ADD CONSTRAINT services_organization_id_slug_key UNIQUE (organization_id, slug);
+ALTER TABLE ONLY services
+    ADD CONSTRAINT services_pkey PRIMARY KEY (id);
+
+CREATE TABLE sessions (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    organization_id uuid,
+    service_id uuid,
+    device_id uuid,
+    provider text NOT NULL,
+    amr text[] NOT NULL,
+    authenticated_at timestamp with time zone NOT NULL,
+    refresh_hash bytea NOT NULL,
+    refreshed_at timestamp with time zone NOT NULL,
+    exchanged_at timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ip_address text,
+    user_agent text,
+    impersonator_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone
+);
+COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
+COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
+COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
+CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
+CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
+CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
+CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (revoked_at IS NULL);
+CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
+
+CREATE TABLE sign_in_failures (
+    id uuid NOT NULL,
+    email_hash bytea NOT NULL,
+    network text NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE sign_in_failures IS 'Refused sign-ins of the last minutes by address, whether or not an account has it.';
+ALTER TABLE ONLY sign_in_failures
+    ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
+CREATE INDEX sign_in_failures_old ON sign_in_failures USING btree (created_at);
+CREATE INDEX sign_in_failures_recent ON sign_in_failures USING btree (email_hash, created_at);
 
 CREATE TABLE signing_keys (
     kid text NOT NULL,
@@ -123,6 +402,17 @@ ALTER TABLE ONLY tiers
 ALTER TABLE ONLY tiers
     ADD CONSTRAINT tiers_pkey PRIMARY KEY (id);
 
+CREATE TABLE totp_secrets (
+    user_id uuid NOT NULL,
+    secret_sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    enabled_at timestamp with time zone,
+    last_used_step bigint
+);
+COMMENT ON TABLE totp_secrets IS 'The second factor of a person; a step of it is used once.';
+ALTER TABLE ONLY totp_secrets
+    ADD CONSTRAINT totp_secrets_pkey PRIMARY KEY (user_id);
+
 CREATE TABLE users (
     id uuid NOT NULL,
     email text NOT NULL,
@@ -145,14 +435,86 @@ CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_o
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY backup_codes
+    ADD CONSTRAINT backup_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY device_tokens
+    ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY devices
+    ADD CONSTRAINT devices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY login_events
+    ADD CONSTRAINT login_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY login_events
+    ADD CONSTRAINT login_events_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY login_events
+    ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY memberships
+    ADD CONSTRAINT memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY memberships
+    ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mfa_challenges
+    ADD CONSTRAINT mfa_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mfa_events
+    ADD CONSTRAINT mfa_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY one_time_tokens
+    ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY organization_roles
+    ADD CONSTRAINT organization_roles_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_approved_by_fkey FOREIGN KEY (approved_by) REFERENCES users(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_tier_id_fkey FOREIGN KEY (tier_id) REFERENCES tiers(id);
+
+ALTER TABLE ONLY passkey_challenges
+    ADD CONSTRAINT passkey_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_users
+    ADD CONSTRAINT service_users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_users
+    ADD CONSTRAINT service_users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_users
+    ADD CONSTRAINT service_users_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY services
+    ADD CONSTRAINT services_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_impersonator_id_fkey FOREIGN KEY (impersonator_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY totp_secrets
+    ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

@@ -1,0 +1,160 @@
+"""Whether the time of a refused sign-in tells anything about the account: medians of many interleaved tries.
+
+python -m ops.benchmarks.evenness [--tries N]
+
+The service runs as in production, with hashes at their real cost. In every round each state of an account is tried once
+and in another order, so that a machine that grows slower or faster does so for all of them. Ends with status 1 when two
+medians differ by more than a tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+
+from adapters.crypto.passwords import DEFAULT_COST
+from adapters.crypto.randomness import SystemRandomness
+from adapters.postgres.embedded import EmbeddedPostgres
+from ops.benchmarks import servers
+from ops.benchmarks.report import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TRIES: Final = 200
+WARM_UP_TRIES: Final = 10
+DIFFERENCE_MAX: Final = 0.10
+UNAUTHORIZED: Final = 401
+# Of no password: what is compared with it takes as long as with any other.
+_HASH: Final = f"$argon2id$v=19$m={DEFAULT_COST.memory_kib},t={DEFAULT_COST.passes},p={DEFAULT_COST.lanes}$" + "$".join(
+    ("A" * 22, "A" * 43)
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A state of an account that a refused sign-in must not give away, and how long being refused took."""
+
+    name: str
+    email: str
+    exists: bool = True
+    has_password: bool = True
+    is_verified: bool = True
+    is_active: bool = True
+    organizations: int = 0
+    seconds: list[float] = field(default_factory=list[float])
+
+    @property
+    def median_ms(self) -> float:
+        """The middle of all tries."""
+        return statistics.median(self.seconds) * 1000
+
+
+def states() -> list[State]:
+    """List them."""
+    return [
+        State(name="unknown account", email="nobody@example.com", exists=False),
+        State(name="wrong password", email="ada@example.com"),
+        State(name="wrong password, member of 5", email="bob@example.com", organizations=5),
+        State(name="no password", email="cleo@example.com", has_password=False),
+        State(name="deactivated", email="dan@example.com", is_active=False),
+        State(name="unverified", email="eve@example.com", is_verified=False),
+    ]
+
+
+def main() -> int:
+    """Measure, and say what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m ops.benchmarks.evenness", description=__doc__)
+    parser.add_argument("--tries", type=int, default=TRIES, help=f"how often each is tried (default: {TRIES})")
+    tries = parser.parse_args().tries
+    measured = states()
+    with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
+        data = Path(folder) / "data"
+        with servers.service(data) as service, EmbeddedPostgres(data) as address:
+            _make(address, measured)
+            _try(service.port, measured, WARM_UP_TRIES)
+            for state in measured:
+                state.seconds.clear()
+            _try(service.port, measured, tries)
+    return _report(measured)
+
+
+def _make(address: str, measured: Sequence[State]) -> None:
+    new_id = SystemRandomness().new_id
+    with psycopg.connect(address, autocommit=True) as connection:
+        for state in measured:
+            if not state.exists:
+                continue
+            user_id = new_id()
+            connection.execute(
+                """
+                INSERT INTO users (id, email, email_verified_at, password_hash, created_at, updated_at, deactivated_at)
+                VALUES (%s, %s, CASE WHEN %s THEN now() END, %s, now(), now(), CASE WHEN %s THEN now() END)
+                """,
+                (user_id, state.email, state.is_verified, _HASH if state.has_password else None, not state.is_active),
+            )
+            for number in range(state.organizations):
+                organization_id = new_id()
+                connection.execute(
+                    """
+                    INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+                    SELECT %s, %s, 'Organization', 'active', id, now(), now() FROM tiers WHERE name = 'free'
+                    """,
+                    (organization_id, f"organization-{number}"),
+                )
+                connection.execute(
+                    """
+                    INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+                    VALUES (%s, %s, %s, 'member', now())
+                    """,
+                    (new_id(), organization_id, user_id),
+                )
+
+
+def _try(port: int, measured: Sequence[State], tries: int) -> None:
+    connection = http.client.HTTPConnection(servers.HOST, port, timeout=servers.ANSWER_SECONDS_MAX)
+    for _ in range(tries):
+        for state in random.sample(measured, len(measured)):
+            body = json.dumps({"email": state.email, "password": "not the password"})
+            started = time.perf_counter()
+            connection.request("POST", "/api/auth/login", body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            answer.read()
+            state.seconds.append(time.perf_counter() - started)
+            if answer.status != UNAUTHORIZED:
+                raise servers.CannotMeasure(f"A wrong password is answered with {answer.status}.")
+    connection.close()
+
+
+def _report(measured: Sequence[State]) -> int:
+    reference = measured[0].median_ms
+    rows: list[tuple[str, ...]] = []
+    for state in measured:
+        quartiles = statistics.quantiles(state.seconds, n=4)
+        rows.append(
+            (
+                state.name,
+                str(len(state.seconds)),
+                f"{state.median_ms:.2f}",
+                f"{quartiles[0] * 1000:.2f}–{quartiles[2] * 1000:.2f}",
+                f"{(state.median_ms / reference - 1) * 100:+.1f} %",
+            )
+        )
+    print(table(("refused sign-in", "tries", "median ms", "middle half ms", "beside unknown"), rows))
+    medians = [state.median_ms for state in measured]
+    return 0 if max(medians) / min(medians) - 1 <= DIFFERENCE_MAX else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
