@@ -10,8 +10,12 @@ import trio
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from adapters.postgres.pool import Connection
+
 POLL_SECONDS = 0.01
 WAIT_SECONDS_MAX = 10.0
+# What other tests, which run at the same moment, may add to a time that is measured.
+BUSY_MACHINE_SECONDS_MAX = 0.5
 
 
 def wait_until(is_so: Callable[[], bool], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:
@@ -28,3 +32,12 @@ async def eventually(is_so: Callable[[], Awaitable[bool]], *, seconds_max: float
     while not await is_so():
         assert time.monotonic() < deadline, f"not so within {seconds_max} s"
         await trio.sleep(POLL_SECONDS)
+
+
+async def waiting_for_a_lock(connection: Connection) -> None:
+    """Return when a transaction waits for another one to end."""
+
+    async def is_waited_for() -> bool:
+        return connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() != (0,)
+
+    await eventually(is_waited_for)
