@@ -1,13 +1,36 @@
-"""The README keeps its promises: the table of settings is the one in the code."""
+"""The documents keep their promises: commands work as pasted, and tables say what the code says."""
 
+from __future__ import annotations
+
+import json
 import os
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from entrypoints import settings
+import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+from entrypoints import capabilities, settings
+from tests.processes import Services, services
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+    from entrypoints.http.routes import Route
+
+__all__ = ["services"]
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+RUNBOOKS = sorted((ROOT / "ops" / "runbooks").glob("*.md"))
+LAYERS = ("core", "adapters", "actors", "entrypoints")
 BEGIN = "<!-- settings: begin; written by tests/test_readme.py, which fails when this table and the code differ -->"
 END = "<!-- settings: end -->"
+TOUR_SECONDS_MAX = 45.0
+ADDRESS = "http://localhost:8000"
 
 
 def table() -> str:
@@ -17,6 +40,37 @@ def table() -> str:
         f"| `{row.name}` | {row.takes} | {f'`{row.default}`' if row.default else ''} | {row.sentence} |" for row in rows
     ]
     return "\n".join(lines)
+
+
+def block(section: str, language: str) -> str:
+    """Give what a section of the README shows in that language."""
+    [text] = re.findall(rf"^## {section}$(.*?)(?=^## )", README.read_text(), re.MULTILINE | re.DOTALL)
+    [found] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return found
+
+
+def files_of_paths() -> dict[str, str]:
+    """Give the table of CONTRIBUTING that leads from a path to its file."""
+    rows = re.findall(r"^\| (`/.*?) \| `(entrypoints/.*?\.py)` \|$", CONTRIBUTING.read_text(), re.MULTILINE)
+    return {path: file for paths, file in rows for path in re.findall(r"`(.*?)`", paths)}
+
+
+def file_of(route: Route) -> str:
+    """Give the file that a route is declared in."""
+    return f"{route.handler.__module__.replace('.', '/')}.py"
+
+
+def names_its_file(route: Route) -> bool:
+    """Say whether a word of a path is the name of its file, but for the number and the hyphen."""
+    nouns = {word.partition(".")[0].replace("-", "_") for word in route.path.split("/")}
+    stem = Path(file_of(route)).stem
+    return stem in nouns or stem.removesuffix("s") in nouns
+
+
+def logged_events() -> set[str]:
+    """Find the names of everything that the house logs."""
+    sources = (path.read_text() for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
+    return {name for source in sources for name in re.findall(r'\blog\.\w+\(\s*"([a-z_]+\.[a-z_]+)"', source)}
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
@@ -29,3 +83,54 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
         return
 
     assert written.strip() == table(), "run GATEHOUSE_TEST_RENEW=1 .venv/bin/python -m pytest tests/test_readme.py"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the tour needs curl")
+def test_the_tour_and_the_import_work_as_pasted(services: Services, tmp_path: Path) -> None:
+    service = services.ready(DEV="on", BASE_URL=ADDRESS, RATE_LIMITS="on")
+    # The tour is run as it stands; curl finds the test's own server where the README says one is.
+    (tmp_path / ".curlrc").write_text(f'noproxy = "*"\nconnect-to = "localhost:8000:127.0.0.1:{service.port}"\n')
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    (tmp_path / "people.jsonl").write_text(block("Bringing accounts over", "json"))
+    script = block("A tour", "sh") + block("Bringing accounts over", "sh")
+
+    done = subprocess.run(
+        ["bash", "-euc", script],
+        check=False,
+        cwd=tmp_path,
+        env=service.environment | {"CURL_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=TOUR_SECONDS_MAX,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [answer["error_code"] for answer in answers if "error" in answer] == ["UNAUTHORIZED"]
+    assert {"status", "email", "refresh_token", "backup_codes", "sessions", "devices"} <= set().union(*answers)
+    assert "Imported: 3. Skipped, because the address is taken: 0. Left out: 0." in done.stdout
+
+
+def test_every_path_leads_to_its_file_by_its_words_or_by_the_table() -> None:
+    exceptions = files_of_paths()
+    routes = capabilities.routes(is_development=True)
+
+    assert set(exceptions) <= {route.path for route in routes}
+    assert {route.path: file_of(route) for route in routes if route.path in exceptions} == exceptions
+    assert [route.name for route in routes if route.path not in exceptions and not names_its_file(route)] == []
+
+
+@pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
+def test_every_statement_of_a_runbook_fits_the_schema(connection: Connection, runbook: Path) -> None:
+    for statements in re.findall(r"^ *```sql\n(.*?)^ *```$", runbook.read_text(), re.MULTILINE | re.DOTALL):
+        connection.execute(statements)
+
+
+def test_every_event_that_a_runbook_speaks_of_is_logged() -> None:
+    events = logged_events()
+    subjects = {event.partition(".")[0] for event in events}
+
+    spoken_of = {name for path in RUNBOOKS for name in re.findall(r"`([a-z_]+\.[a-z_]+)`", path.read_text())}
+
+    assert {name for name in spoken_of if name.partition(".")[0] in subjects} - events == set()
+    assert "mail.deferred" in spoken_of & events
