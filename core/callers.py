@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.errors import Forbidden
+from core.errors import Forbidden, Unauthorized
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -90,3 +90,17 @@ class Caller:
 def present(uow: UnitOfWork) -> Caller:
     """Say who asks; raise `Unauthorized` when their session is over."""
     return uow.caller
+
+
+def lock(uow: UnitOfWork) -> Caller:
+    """Say who asks, and let nobody else change their account before this transaction ends.
+
+    Whoever shuts somebody out holds the account while they end its sessions. So either they come first, and a request
+    that was on its way is refused, or it comes first, and they find what it has changed.
+    """
+    caller = uow.caller
+    uow.users.lock(caller.user_id)
+    present_caller = uow.callers.of_session(caller.session_id)
+    if present_caller is None:
+        raise Unauthorized("This session is over. Sign in again.")
+    return present_caller

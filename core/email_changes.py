@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core import links, one_time_tokens, passwords, profile, registration, verification
+from core import addresses, callers, links, mfa, one_time_tokens, passwords, profile, verification
 from core.errors import BadRequest
 from core.links import Words
 from core.mail import MailTemplate
@@ -54,17 +54,17 @@ class AddressGone(BadRequest):
 def change(uow: UnitOfWork, email: str) -> Profile:
     """Change the caller's address; the same address changes nothing."""
     mine = profile.read(uow)
-    caller = uow.caller
-    caller.forbid_impersonated()
+    uow.caller.forbid_impersonated()
     address = normalize_email(email)
+    # A change that waits for one to be undone must not come after it, and take the account away once more.
+    caller = callers.lock(uow)
     if address == caller.email:
         return mine
     user = uow.users.by_id(caller.user_id)
     assert user is not None, "a caller has an account"
     changed = replace(user, email=address, email_verified_at=None)
-    if not uow.users.set_email(user.id, address, verified_at=None, at=uow.now) or registration.is_promised(
-        uow, changed
-    ):
+    is_free = uow.users.set_email(user.id, address, verified_at=None, at=uow.now)
+    if not is_free or addresses.is_promised(uow, changed):
         raise AddressTaken
     _withdraw_links(uow, user)
     verification.send_to_new_address(uow, changed)
@@ -89,22 +89,26 @@ def look_at_undo(uow: UnitOfWork, token: str) -> datetime:
 def undo(uow: UnitOfWork, token: str) -> Secret:
     """Give an account its old address back, and lock out whoever changed it; give a token to choose a password with.
 
-    Whoever changed the address was inside, and could have had the password reset at the new one. So all sessions end
-    and the password goes, whoever it was.
+    Whoever changed the address was inside, and could have had the password reset at the new one. So the password goes,
+    with every way in that was added since: passkeys, a second factor, new backup codes. All sessions end, and no device
+    is known or trusted any longer.
     """
     opened = links.use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, WORDS)
-    user = opened.user
+    user, changed_at = opened.user, opened.token.created_at
+    # First, so that whatever is added at this moment is there when we look, or refused because its session is over.
+    uow.users.lock(user.id)
     restored = replace(user, email=opened.token.email, email_verified_at=uow.now)
     if not uow.users.set_email(user.id, restored.email, verified_at=uow.now, at=uow.now):
         raise AddressGone
     _withdraw_links(uow, user)
     # Changes before this one stay in the power of the addresses before: the first of a chain can undo all of it.
-    uow.one_time_tokens.withdraw(
-        user.id, TokenPurpose.UNDO_EMAIL_CHANGE, issued_since=opened.token.created_at, at=uow.now
-    )
+    uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, issued_since=changed_at, at=uow.now)
     uow.credentials.remove_password(user.id)
     passwords.lock_out(uow, user.id, restored.email)
-    uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={})
+    removed = uow.passkeys.remove_all(user.id, added_since=changed_at)
+    mfa.take_back(uow, user.id, restored.email, since=changed_at)
+    uow.devices.forget_tokens(user.id)
+    uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
     return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, restored.email)
 
 

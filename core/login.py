@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from core import arrivals, devices_recognition, sign_in, sign_in_failures
 from core.proofs import Destination, Proof, Provider
 from core.sign_in_refused import SignInRefused, refuse
+from core.users import spelled
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -35,7 +36,7 @@ class Attempt:
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
     """Count the attempt and find what to compare with; refuse an unknown organization, and one try too many."""
     arrivals.find_organization(uow, destination.organization_slug)
-    address = email.strip().lower()
+    address = spelled(email)
     found = uow.credentials.password_of(address)
     user = found.user if found is not None else None
     return Attempt(

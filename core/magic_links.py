@@ -22,6 +22,7 @@ from core.one_time_tokens import TokenPurpose
 from core.proofs import Proof, Provider
 from core.secrets import hash_token
 from core.sign_in_refused import Refused, SignInRefused
+from core.users import spelled
 
 if TYPE_CHECKING:
     from core.links import Opened
@@ -77,7 +78,7 @@ class Exchanged:
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to sign in with if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    found = uow.users.by_email(email.strip().lower())
+    found = uow.users.by_email(spelled(email))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
     links.send(

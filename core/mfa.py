@@ -1,7 +1,8 @@
 """Multi-factor authentication as its owner sees it: set up an app, prove it with a code, turn it off, renew the codes.
 
 Codes at sign-in are in `mfa_login.py`, what a backup code is in `backup_codes.py`. Nothing here may be done by an
-impersonator: the new secret, or the new codes, would open the account for good.
+impersonator: the new secret, or the new codes, would open the account for good. And of whoever changes something and
+whoever shuts them out at the same moment, one comes first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, mail, mfa_events, person_events
+from core import backup_codes, callers, mail, mfa_events, person_events
 from core.audit import AuditAction
 from core.errors import BadRequest
 from core.events import EventType
@@ -135,20 +136,15 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | SetupFailed:
     person_events.publish(uow, EventType.USER_MFA_ENABLED, caller.user_id, caller.email)
     person_events.publish(uow, EventType.SECURITY_MFA_ENABLED, caller.user_id, caller.email)
     person_events.audit(uow, AuditAction.SECURITY_MFA_ENABLED, caller.user_id)
-    _write_to(uow, caller, MailTemplate.MFA_ENABLED)
+    _write_to(uow, caller.email, MailTemplate.MFA_ENABLED)
     return Enabled(codes=codes)
 
 
 def disable(uow: UnitOfWork) -> None:
     """Turn it off and forget a pending setup; where there is neither, nothing happens."""
     caller = _owner(uow)
-    if not remove(uow, caller.user_id):
-        return
-    mfa_events.record(uow, MfaEvent.DISABLED, caller.user_id)
-    person_events.publish(uow, EventType.USER_MFA_DISABLED, caller.user_id, caller.email)
-    person_events.publish(uow, EventType.SECURITY_MFA_DISABLED, caller.user_id, caller.email)
-    person_events.audit(uow, AuditAction.SECURITY_MFA_DISABLED, caller.user_id)
-    _write_to(uow, caller, MailTemplate.MFA_DISABLED)
+    if remove(uow, caller.user_id):
+        _tell_disabled(uow, caller.user_id, caller.email)
 
 
 def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
@@ -171,6 +167,16 @@ def remove(uow: UnitOfWork, user_id: UUID) -> bool:
     return was_enabled
 
 
+def take_back(uow: UnitOfWork, user_id: UUID, email: str, *, since: datetime) -> None:
+    """Remove what was set up since a moment in an account that is locked: the app, or new codes to an older one."""
+    found = uow.totp_secrets.lock(user_id)
+    if found is not None and (found.enabled_at is None or found.enabled_at >= since):
+        if remove(uow, user_id):
+            _tell_disabled(uow, user_id, email)
+    else:
+        uow.backup_codes.remove(user_id, made_since=since)
+
+
 def totp_code(typed: str) -> str | None:
     """Give the six digits of an app's code, which many apps show in groups; None when this is none."""
     code = "".join(typed.split())
@@ -178,15 +184,22 @@ def totp_code(typed: str) -> str | None:
 
 
 def _owner(uow: UnitOfWork) -> Caller:
-    caller = uow.caller
-    caller.forbid_impersonated()
-    return caller
+    uow.caller.forbid_impersonated()
+    return callers.lock(uow)
 
 
-def _write_to(uow: UnitOfWork, caller: Caller, template: MailTemplate) -> None:
+def _tell_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
+    mfa_events.record(uow, MfaEvent.DISABLED, user_id)
+    person_events.publish(uow, EventType.USER_MFA_DISABLED, user_id, email)
+    person_events.publish(uow, EventType.SECURITY_MFA_DISABLED, user_id, email)
+    person_events.audit(uow, AuditAction.SECURITY_MFA_DISABLED, user_id)
+    _write_to(uow, email, MailTemplate.MFA_DISABLED)
+
+
+def _write_to(uow: UnitOfWork, email: str, template: MailTemplate) -> None:
     mail.send(
         uow,
-        caller.email,
+        email,
         template,
         ip_address=uow.origin.ip_address or "unknown",
         at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import mail, passkey_challenges, passkeys_stand_ins, user_agents
-from core.errors import BadRequest, Conflict, NotFound, Unauthorized
+from core import callers, mail, passkey_challenges, passkeys_stand_ins, user_agents
+from core.errors import BadRequest, Conflict, NotFound
 from core.limits import NAME_CHARACTERS_MAX
 from core.mail import MailTemplate
 from core.passkey_challenges import Asked, Purpose
@@ -154,12 +154,10 @@ def finish_registration(
     uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
 ) -> PasskeyItem | NotRegistered:
     """Register the passkey that the browser has made; without a name it is called like the browser."""
-    caller = _owner(uow)
+    _owner(uow)
     name = _checked_name(name if name is not None else user_agents.describe(uow.origin.user_agent).name)
-    # Whoever proves the address in another way removes its passkeys and ends its sessions: first they, or first we.
-    uow.users.lock(caller.user_id)
-    if uow.callers.of_session(caller.session_id) is None:
-        raise Unauthorized("This session is over. Sign in again.")
+    # Whoever proves the address in another way or takes the account back removes passkeys and ends sessions.
+    caller = callers.lock(uow)
     _with_room(uow, caller)
 
     challenge = uow.passkey_challenges.use(challenge_id, Purpose.REGISTER, user_id=caller.user_id, at=uow.now)
@@ -202,9 +200,9 @@ def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
 
 def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     """Remove one of the caller's passkeys, unless it is the last way to sign in."""
-    caller = _owner(uow)
+    _owner(uow)
     # So that of two removals at once the second sees what the first has left.
-    uow.users.lock(caller.user_id)
+    caller = callers.lock(uow)
     removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
     if removed is None:
         raise PasskeyUnknown

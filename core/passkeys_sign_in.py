@@ -14,6 +14,7 @@ from core.passkey_challenges import ANYBODY, Asked, Purpose
 from core.passkeys import PasskeyEvent
 from core.proofs import Proof, Provider
 from core.sign_in_refused import Refused, SignInRefused, refuse
+from core.users import spelled
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -43,7 +44,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Asked
         challenge = passkey_challenges.begin_sign_in(uow, ANYBODY)
         return Asked(challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=()))
 
-    address = email.strip().lower()
+    address = spelled(email)
     passkeys = uow.passkeys.of_address(address)
     # A challenge that nobody can answer is made like any other.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()

@@ -13,6 +13,7 @@ from core import addresses, links, passwords, way_back
 from core.links import Words
 from core.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
+from core.users import spelled
 
 if TYPE_CHECKING:
     from core.way_back import WayBack, Whence
@@ -38,7 +39,7 @@ class Reset:
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to choose a password if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    found = uow.credentials.password_of(email.strip().lower())
+    found = uow.credentials.password_of(spelled(email))
     user = found.user if found is not None and found.user.is_active else None
     has_none = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_none else MailTemplate.RESET_PASSWORD

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core import mail, person_events, sessions, sign_in_failures
+from core import callers, mail, person_events, sessions, sign_in_failures
 from core.audit import AuditAction
 from core.errors import BadRequest, Unauthorized
 from core.events import EventType
@@ -82,7 +82,7 @@ def begin_first(uow: UnitOfWork, new_password: str) -> None:
 
 def set_first(uow: UnitOfWork, password_hash: str) -> None:
     """Give the caller's account its first password; of two at once one is the first."""
-    caller = uow.caller
+    caller = callers.lock(uow)
     caller.forbid_impersonated()
     if not uow.credentials.set_first_password_hash(caller.user_id, password_hash):
         raise PasswordAlreadySet

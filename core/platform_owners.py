@@ -8,10 +8,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core import addresses, mfa
+from core.errors import Conflict
+from core.one_time_tokens import TokenPurpose
 from core.users import User, normalize_email
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
+
+
+class AddressPromised(Conflict):
+    """The account that left the address may still have it back."""
+
+    default_message = (
+        "Another account had this address until a few days ago and may still have it back. Name the address that this"
+        " account has now, or another one."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +68,20 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         updated_at=uow.now,
     )
     if uow.users.add(user):
+        if addresses.is_promised(uow, user):
+            raise AddressPromised
         uow.credentials.set_password_hash(user.id, password_hash)
         return Appointment(user, is_new_account=True)
 
     existing = uow.users.lock_by_email(address)
     assert existing is not None, "an address that is taken has an account"
     owner = existing.appointed(at=uow.now)
-    uow.users.save(owner)
     if not existing.is_verified:
-        # Anybody could have registered the address to wait for this; their password must not open it (decisions 3.13).
+        # Anybody could have brought an account to this address to wait for this; nothing of theirs must open it or take
+        # it away again (decisions 3.13).
+        addresses.prove(uow, existing)
+        uow.one_time_tokens.withdraw(owner.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
+        mfa.remove(uow, owner.id)
         uow.credentials.set_password_hash(owner.id, password_hash)
+    uow.users.save(owner)
     return Appointment(owner, is_new_account=not existing.is_verified)

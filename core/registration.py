@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core import person_events, verification, way_back
+from core import addresses, person_events, verification, way_back
 from core.errors import Conflict
 from core.events import EventType
-from core.one_time_tokens import TokenPurpose
 from core.proofs import Provider
 from core.users import User
 
@@ -37,8 +36,7 @@ def register(uow: UnitOfWork, email: str, password_hash: str, whence: Whence) ->
         created_at=uow.now,
         updated_at=uow.now,
     )
-    # Asked after the account was made, so that an address that is given up at this moment is seen as it is left.
-    if not uow.users.add(user) or is_promised(uow, user):
+    if not uow.users.add(user) or addresses.is_promised(uow, user):
         raise AddressTaken
     uow.credentials.set_password_hash(user.id, password_hash)
     verification.send(uow, user, back)
@@ -50,11 +48,4 @@ def register(uow: UnitOfWork, email: str, password_hash: str, whence: Whence) ->
         organization_id=back.organization_id,
         provider=Provider.PASSWORD,
         service_id=str(back.service_id) if back.service_id is not None else None,
-    )
-
-
-def is_promised(uow: UnitOfWork, user: User) -> bool:
-    """Say whether the address of an account may yet be given back to another one, by the link that undoes a change."""
-    return uow.one_time_tokens.is_waiting_at(
-        user.email, TokenPurpose.UNDO_EMAIL_CHANGE, besides_user_id=user.id, at=uow.now
     )

@@ -17,7 +17,7 @@ from core.grants import Grant, grant_for
 from core.mail import MailTemplate
 from core.secrets import hash_token
 from core.sessions import ABSOLUTE_LIFETIME, Session
-from core.sign_in_refused import EmailNotVerified, Refused, SignInRefused, refuse
+from core.sign_in_refused import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from core.devices_recognition import Admitted
@@ -72,7 +72,7 @@ def conclude_with_second_factor(
     # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.
     user = uow.users.by_id(proof.user_id)
     if user is None or not user.is_active:
-        return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
+        return refuse(uow, user, proof.provider, destination, SignInBroken(), reason="deactivated")
     return _let_in(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
 
 
@@ -91,7 +91,7 @@ def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedI
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated at this very moment; raising takes all of it back.
-        raise SignInRefused
+        raise SignInBroken
     return SignedIn(
         grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )

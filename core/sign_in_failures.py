@@ -49,7 +49,7 @@ def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_devi
     if free_at is not None:
         # Raising takes this attempt back: those that are not compared are not counted either.
         raise RateLimitExceeded(
-            "Too many failed sign-ins for this address. Wait a little and try again.",
+            "Too many failed sign-ins for this address. Wait a quarter of an hour, then try again.",
             retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
         )
     return attempt_id

@@ -33,6 +33,12 @@ class EmailNotVerified(SignInRefused):
     counted_as = "email_not_verified"
 
 
+class SignInBroken(SignInRefused):
+    """The account was shut while somebody came in, in whatever way; trying again tells the rest."""
+
+    default_message = "This sign-in could not be finished. Sign in again."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
     """The answer is no, and that somebody tried has to be remembered.

@@ -106,8 +106,8 @@ COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
-CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, created_at DESC) WHERE success;
-CREATE INDEX login_events_of_service ON login_events USING btree (service_id, created_at DESC) WHERE success;
+CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, created_at DESC) WHERE (organization_id IS NOT NULL);
+CREATE INDEX login_events_of_service ON login_events USING btree (service_id, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
 
 CREATE TABLE mails (
@@ -129,6 +129,7 @@ ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_pkey PRIMARY KEY (id);
 CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::text);
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
+CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 
 CREATE TABLE memberships (
     id uuid NOT NULL,
@@ -159,7 +160,7 @@ COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor;
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
-CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id) WHERE (used_at IS NULL);
+CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id);
 
 CREATE TABLE mfa_events (
     id uuid NOT NULL,
@@ -235,6 +236,8 @@ ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
+CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
+CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id);
 
 CREATE TABLE passkey_challenges (
     id uuid NOT NULL,
@@ -250,6 +253,7 @@ COMMENT ON TABLE passkey_challenges IS 'What a browser is asked to sign; five mi
 ALTER TABLE ONLY passkey_challenges
     ADD CONSTRAINT passkey_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX passkey_challenges_ended ON passkey_challenges USING btree (expires_at);
+CREATE INDEX passkey_challenges_of_user ON passkey_challenges USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE TABLE passkeys (
     id uuid NOT NULL,
@@ -356,7 +360,8 @@ ALTER TABLE ONLY sessions
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
-CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (revoked_at IS NULL);
+CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 
 CREATE TABLE sign_in_failures (

@@ -57,6 +57,10 @@ class Devices(Protocol):
         """Let a token remember the second factor from now on."""
         ...
 
+    def forget_tokens(self, user_id: UUID) -> None:
+        """Let no device of this person be known, and so none be trusted, until somebody signs in from it again."""
+        ...
+
     def forget_trust(self, user_id: UUID) -> None:
         """Let no device of this person remember a second factor any longer."""
         ...

@@ -53,8 +53,8 @@ class BackupCodes(Protocol):
         """Count what a person has left."""
         ...
 
-    def remove(self, user_id: UUID) -> None:
-        """Delete a person's codes."""
+    def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
+        """Delete a person's codes, or those that were made since a moment."""
         ...
 
 

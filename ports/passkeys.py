@@ -44,8 +44,8 @@ class Passkeys(Protocol):
         """Delete a passkey of this person, and say what it was."""
         ...
 
-    def remove_all(self, user_id: UUID) -> None:
-        """Delete the passkeys of a person."""
+    def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
+        """Delete the passkeys of a person, or those that were registered since a moment; say how many."""
         ...
 
 

@@ -213,6 +213,12 @@ class PostgresDevices:
         """Let a token remember the second factor from now on."""
         self._connection.execute("UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash))
 
+    def forget_tokens(self, user_id: UUID) -> None:
+        """Let no device of this person be known until somebody signs in from it again."""
+        self._connection.execute(
+            "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
+        )
+
     def forget_trust(self, user_id: UUID) -> None:
         """Let no device of this person remember a second factor any longer."""
         self._connection.execute(

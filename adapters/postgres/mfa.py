@@ -141,9 +141,12 @@ class PostgresBackupCodes:
         assert found is not None, "an aggregate has one row"
         return found[0]
 
-    def remove(self, user_id: UUID) -> None:
-        """Delete a person's codes."""
-        self._connection.execute("DELETE FROM backup_codes WHERE user_id = %s", (user_id,))
+    def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
+        """Delete a person's codes, or those that were made since a moment."""
+        self._connection.execute(
+            "DELETE FROM backup_codes WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
+            (user_id, made_since),
+        )
 
 
 class PostgresMfaChallenges:

@@ -150,9 +150,12 @@ class PostgresPasskeys:
             .fetchone()
         )
 
-    def remove_all(self, user_id: UUID) -> None:
-        """Delete the passkeys of a person."""
-        self._connection.execute("DELETE FROM passkeys WHERE user_id = %s", (user_id,))
+    def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
+        """Delete the passkeys of a person, or those that were registered since a moment; say how many."""
+        return self._connection.execute(
+            "DELETE FROM passkeys WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
+            (user_id, added_since),
+        ).rowcount
 
 
 class PostgresPasskeyChallenges:

@@ -24,7 +24,7 @@ async def show_undo(call: Call, query: MailedLink) -> Page:
 @routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone))
 @public
 async def undo(call: Call) -> Page:
-    """Give an account its old address back, sign everybody out, and lead on to a new password."""
+    """Give an account its old address back, lock out whoever is inside, and lead on to a new password."""
     form = await read_form(call, MailedLinkForm)
     token = await call.transact(email_changes.undo, form.token)
     return page(call, "email_change_undone.html", token=token.reveal())

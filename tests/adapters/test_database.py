@@ -429,10 +429,11 @@ async def test_a_cancelled_caller_leaves_a_whole_transaction(
 ) -> None:
     begun = trio.Event()
     door = threading.Event()
+    token = trio.lowlevel.current_trio_token()
 
     def use_case(uow: Any) -> str:
         count(uow, "left")
-        trio.from_thread.run_sync(begun.set)
+        trio.from_thread.run_sync(begun.set, trio_token=token)
         door.wait(WAIT_SECONDS_MAX)
         count(uow, "right")
         publish(uow)

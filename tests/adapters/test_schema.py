@@ -33,3 +33,23 @@ def test_every_table_says_what_it_is(connection: Connection) -> None:
     ).fetchall()
 
     assert silent == []
+
+
+def test_whoever_deletes_a_row_finds_by_an_index_what_refers_to_it(connection: Connection) -> None:
+    # An index serves when it begins with the column and has a row for every value that can be looked for.
+    unindexed = connection.execute(
+        """
+        SELECT c.conrelid::regclass::text, a.attname
+        FROM   pg_constraint c
+        JOIN   pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+        WHERE  c.contype = 'f'
+          AND  NOT EXISTS (SELECT
+                           FROM   pg_index i
+                           WHERE  i.indrelid = c.conrelid
+                             AND  i.indkey[0] = a.attnum
+                             AND  (i.indpred IS NULL
+                                   OR pg_get_expr(i.indpred, i.indrelid) = format('(%I IS NOT NULL)', a.attname)))
+        """
+    ).fetchall()
+
+    assert unindexed == []

@@ -171,10 +171,11 @@ async def test_whoever_wants_to_change_the_keys_waits_for_whoever_does(
     )
 
     has_rotated = trio.Event()
+    token = trio.lowlevel.current_trio_token()
 
     def rotate_and_wait_for_another(uow: UnitOfWork) -> None:
         signing_keys.rotate(uow, PAIRS[2], LIFETIME)
-        trio.from_thread.run_sync(has_rotated.set)
+        trio.from_thread.run_sync(has_rotated.set, trio_token=token)
         wait_until(lambda: connection.execute(is_waiting).fetchone() == (1,))
 
     async with trio.open_nursery() as nursery:

@@ -1,4 +1,7 @@
-"""Platform owners: how the first one comes to be, and how more are made by command."""
+"""Platform owners: how the first one comes to be, and how more are made by command.
+
+What becomes of an account that somebody prepared for an owner is in `tests/http/test_platform_owners.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import pytest
 
 from core import platform_owners
 from core.errors import BadRequest, Conflict
+from core.platform_owners import AddressPromised
 from core.users import User
 
 if TYPE_CHECKING:
@@ -64,6 +68,14 @@ class SmallUnitOfWork:
 
     users: AccountsInMemory = field(default_factory=AccountsInMemory)
     now: datetime = NOW
+    promised: str | None = None
+
+    @property
+    def one_time_tokens(self) -> SmallUnitOfWork:
+        return self
+
+    def is_waiting_at(self, email: str, *_: object, **__: object) -> bool:
+        return email == self.promised
 
     @property
     def credentials(self) -> AccountsInMemory:
@@ -119,16 +131,11 @@ def test_an_account_whose_address_is_proved_keeps_its_password() -> None:
     assert uow.users.passwords == {ADA.id: "theirs"}
 
 
-def test_an_account_that_somebody_prepared_for_the_owner_gets_the_given_password() -> None:
-    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, email_verified_at=None)))
-    uow.users.passwords[ADA.id] = "of whoever registered first"
+def test_an_address_that_may_go_back_to_another_account_gets_no_new_one() -> None:
+    uow = SmallUnitOfWork(promised=ADA.email)
 
-    appointment = platform_owners.found(uow.port(), ADA.email, "given")
-
-    assert appointment is not None
-    assert appointment.is_new_account
-    assert appointment.owner.is_verified
-    assert uow.users.passwords == {ADA.id: "given"}
+    with pytest.raises(AddressPromised):
+        platform_owners.found(uow.port(), ADA.email, "given")
 
 
 def test_a_deactivated_account_is_not_appointed() -> None:

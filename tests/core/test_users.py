@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadRequest, Conflict, FieldProblem
 from core.limits import EMAIL_CHARACTERS_MAX
-from core.users import User, normalize_email
+from core.users import User, normalize_email, spelled
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = User(
@@ -107,6 +108,23 @@ def test_an_address_is_at_most_254_characters_long() -> None:
         normalize_email("x" + longest)
 
 
+def test_the_longest_address_may_be_written_with_every_letter_decomposed() -> None:
+    # This letter is composed of four, and no other is of more.
+    longest = f"{'ᾂ' * 64}@{'ᾂ' * 60}.{'ᾂ' * 60}.{'ᾂ' * 59}.example"
+
+    assert normalize_email(unicodedata.normalize("NFD", longest)) == longest
+
+
+def test_marks_without_end_are_refused_without_being_put_in_order() -> None:
+    """To put them in order would take minutes, in which nobody else is answered."""
+    begun = time.perf_counter()
+
+    with pytest.raises(BadRequest):
+        normalize_email("a" + "\u0300\u0316" * 250_000 + "@example.org")
+
+    assert time.perf_counter() - begun < 1
+
+
 @given(addresses)
 def test_normalizing_twice_is_normalizing_once(text: str) -> None:
     once = accepted(text)
@@ -127,6 +145,7 @@ def test_composed_and_decomposed_letters_are_the_same_account(name: str) -> None
     composed = unicodedata.normalize("NFC", f"{name}@example.org")
 
     assert accepted(unicodedata.normalize("NFD", composed)) == accepted(composed)
+    assert spelled(unicodedata.normalize("NFD", composed)) == composed
 
 
 @given(addresses)

@@ -284,6 +284,27 @@ async def test_for_a_week_nobody_else_gets_the_old_address(people: People, clock
     assert (await people.register(EMAIL)).status == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/auth/login", {"password": PASSWORD}),
+        ("/api/auth/forgot-password", {}),
+        ("/api/auth/resend-verification", {}),
+        ("/api/auth/magic-link/request", {}),
+    ],
+)
+async def test_until_then_the_old_address_is_like_one_that_nobody_has(
+    people: People, path: str, body: dict[str, str]
+) -> None:
+    await changed(people, await people.arrive())
+
+    answers = [await people.client.post(path, body={"email": to, **body}) for to in (EMAIL, "nobody@example.com")]
+
+    told = [{**answer.json, "timestamp": "", "request_id": ""} for answer in answers]
+    assert (answers[0].status, told[0]) == (answers[1].status, told[1])
+    assert await people.letters() == []
+
+
 async def test_its_own_person_may_go_back_to_the_old_address(people: People) -> None:
     token = await people.arrive()
     await changed(people, token)

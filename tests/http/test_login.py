@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from werkzeug.http import parse_cookie
@@ -55,6 +56,12 @@ class TestRightPassword:
         door.account()
 
         assert (await door.knock(written)).status == 200
+
+    @pytest.mark.parametrize("form", ["NFC", "NFD"])
+    async def test_an_accent_may_be_written_in_both_ways(self, door: Door, form: Literal["NFC", "NFD"]) -> None:
+        door.account("zoë@example.com")
+
+        assert (await door.knock(unicodedata.normalize(form, "Zoë@example.com"))).status == 200
 
     @pytest.mark.parametrize("password", ["8 signs.", "x" * PASSWORD_CHARACTERS_MAX, "пароль 密码 🗝️ é"])
     async def test_passwords_of_any_writing_and_allowed_length_work(self, door: Door, password: str) -> None:

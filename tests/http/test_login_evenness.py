@@ -1,7 +1,7 @@
 """That a refused sign-in takes the same work and the same time whoever it was about (pitfall 14).
 
 The same statements are the reason, and are compared one by one; the time is the effect, and is measured. The whole
-measurement, with hashes at their real cost, is `python -m ops.benchmarks.evenness`.
+measurement, with hashes at their real cost, is `ops/bench --only evenness`.
 """
 
 from __future__ import annotations

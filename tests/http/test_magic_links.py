@@ -14,7 +14,7 @@ from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, make_service, people, place
 from tests.application import serving
 from tests.sign_ins import assert_refused, claims_of
-from tests.waiting import eventually
+from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
@@ -49,15 +49,6 @@ async def requested(people: People, email: str = EMAIL, **others: str) -> str:
 async def verify(people: People, token: Any, **others: Any) -> Answer:
     """Sign in with a link."""
     return await people.client.post("/api/auth/magic-link/verify", body={"token": token, **others})
-
-
-async def waiting_for_a_lock(connection: Connection) -> None:
-    """Return when somebody waits for a lock."""
-
-    async def is_waited_for() -> bool:
-        return connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() != (0,)
-
-    await eventually(is_waited_for)
 
 
 class TestSigningIn:

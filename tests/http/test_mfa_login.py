@@ -361,7 +361,11 @@ async def test_a_deactivated_account_is_not_let_in_by_a_right_code(ada: Person, 
     token = await ada.preauth_token()
     connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (ada.id,))
 
-    assert_refused(await ada.verify(token, ada.code()))
+    answer = await ada.verify(token, ada.code())
+
+    assert_refused(answer)
+    # The password was right, and so was the code.
+    assert "password" not in answer.json["error"]
 
 
 async def test_what_happens_is_written_to_the_separate_log(ada: Person, connection: Connection) -> None:

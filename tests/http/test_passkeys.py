@@ -13,7 +13,7 @@ from core.passkeys import PASSKEYS_MAX
 from tests.authenticators import AAGUID, Authenticator, encoded
 from tests.passkeys import Keyring, keyring
 from tests.sign_ins import EMAIL, assert_refused, door
-from tests.waiting import eventually
+from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from tests.application import Answer
@@ -376,17 +376,8 @@ class TestWhoMay:
                 # As whoever proves the address does: the account is held, its sessions end.
                 door.rows("SELECT FROM users WHERE email = %s FOR NO KEY UPDATE", EMAIL)
                 nursery.start_soon(finish)
-                await waiting_for_the_account(door)
+                await waiting_for_a_lock(door.connection)
                 door.connection.execute("UPDATE sessions SET revoked_at = now()")
 
         assert statuses == [401]
         assert door.value("SELECT count(*) FROM passkeys") == 0
-
-
-async def waiting_for_the_account(door: Door) -> None:
-    """Return when somebody waits for a lock."""
-
-    async def is_waited_for() -> bool:
-        return door.value("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0
-
-    await eventually(is_waited_for)

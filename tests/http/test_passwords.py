@@ -15,6 +15,7 @@ from core.errors import BadRequest
 from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, make_organization, people
 from tests.application import CHEAP, serving
+from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
@@ -65,6 +66,26 @@ async def test_an_account_with_a_password_cannot_set_a_first_one(people: People)
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert (await people.log_in()).status == 200
+
+
+async def test_a_first_password_that_comes_second_at_the_last_moment_is_refused(
+    people: People, connection: Connection
+) -> None:
+    token = await people.arrive()
+    people.forget_password()
+    answers: list[Answer] = []
+
+    async def try_to_set() -> None:
+        answers.append(await set_password(people, token))
+
+    async with trio.open_nursery() as nursery:
+        with connection.transaction():
+            connection.execute("UPDATE users SET password_hash = 'the first'")
+            nursery.start_soon(try_to_set)
+            await waiting_for_a_lock(connection)
+
+    assert [answer.status for answer in answers] == [400]
+    assert connection.execute("SELECT password_hash FROM users").fetchone() == ("the first",)
 
 
 async def test_of_two_first_passwords_at_once_one_is_set(people: People) -> None:

@@ -11,7 +11,7 @@ import trio
 from core import sessions, sign_in
 from core.proofs import Destination, Proof, Provider
 from core.sign_in import SignedIn
-from core.sign_in_refused import Refused, SignInRefused
+from core.sign_in_refused import Refused, SignInBroken
 from tests.sign_ins import EMAIL, PASSWORD, Door, door
 
 if TYPE_CHECKING:
@@ -72,8 +72,11 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
 
     user_id = door.account()
 
-    with pytest.raises(SignInRefused):
+    with pytest.raises(SignInBroken) as broken:
         await house.database.transact(conclude)
+
+    # However they had proved who they are.
+    assert "password" not in broken.value.message
 
     assert door.value("SELECT count(*) FROM sessions") == 0
     assert door.value("SELECT count(*) FROM login_events") == 0

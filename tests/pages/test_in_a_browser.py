@@ -52,7 +52,8 @@ ONE_COLUMN = """
 ONE_CARD = """
 {% extends "card.html" %}{% import "components.html" as ui %}
 {% block title %}Sign in{% endblock %}{% block heading %}Sign in{% endblock %}
-{% block content %}<form>{{ ui.field("email", "Address", type="email") }}{{ ui.button("Sign in") }}</form>{% endblock %}
+{% block content %}<p>With your account <strong>{{ "an.address.without.a.blank" * 8 }}@example.com</strong>.</p>
+<form>{{ ui.field("email", "Address", type="email") }}{{ ui.button("Sign in") }}</form>{% endblock %}
 """
 pieces = Routes("pieces", "Pages that are made of every piece.")
 

@@ -5,6 +5,11 @@ ALTER TABLE mails
     DROP CONSTRAINT mails_state_check,
     ADD CONSTRAINT mails_state_check CHECK (state IN ('queued', 'sent', 'kept', 'failed', 'discarded'));
 
+-- What is deleted is looked for in every table that refers to it, so every such column has an index that finds it.
+CREATE INDEX mails_of_organization ON mails (organization_id) WHERE organization_id IS NOT NULL;
+CREATE INDEX organizations_of_tier ON organizations (tier_id);
+CREATE INDEX organizations_approved_by ON organizations (approved_by) WHERE approved_by IS NOT NULL;
+
 CREATE TABLE organization_roles (
     organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
     slug            text NOT NULL,
@@ -118,8 +123,9 @@ COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at;
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 CREATE INDEX sessions_of_user ON sessions (user_id, created_at DESC);
-CREATE INDEX sessions_of_organization ON sessions (organization_id, user_id) WHERE revoked_at IS NULL;
+CREATE INDEX sessions_of_organization ON sessions (organization_id, user_id) WHERE organization_id IS NOT NULL;
 CREATE INDEX sessions_of_device ON sessions (device_id);
+CREATE INDEX sessions_of_service ON sessions (service_id) WHERE service_id IS NOT NULL;
 CREATE INDEX sessions_of_impersonator ON sessions (impersonator_id) WHERE impersonator_id IS NOT NULL;
 CREATE INDEX sessions_ended ON sessions (expires_at);
 
@@ -144,8 +150,9 @@ COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a d
 -- With `success` in the middle, because risk looks back at each kind by itself, and a guesser's failures, or a machine's
 -- sign-ins, must not make the other kind dear to find.
 CREATE INDEX login_events_of_user ON login_events (user_id, success, created_at DESC);
-CREATE INDEX login_events_of_organization ON login_events (organization_id, created_at DESC) WHERE success;
-CREATE INDEX login_events_of_service ON login_events (service_id, created_at DESC) WHERE success;
+CREATE INDEX login_events_of_organization ON login_events (organization_id, created_at DESC)
+    WHERE organization_id IS NOT NULL;
+CREATE INDEX login_events_of_service ON login_events (service_id, created_at DESC) WHERE service_id IS NOT NULL;
 
 CREATE TABLE sign_in_failures (
     id         uuid PRIMARY KEY,
@@ -201,7 +208,7 @@ CREATE TABLE mfa_challenges (
     used_at    timestamptz
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
-CREATE INDEX mfa_challenges_of_user ON mfa_challenges (user_id) WHERE used_at IS NULL;
+CREATE INDEX mfa_challenges_of_user ON mfa_challenges (user_id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges (expires_at);
 
 CREATE TABLE mfa_events (
@@ -244,6 +251,7 @@ CREATE TABLE passkey_challenges (
     used_at    timestamptz
 );
 COMMENT ON TABLE passkey_challenges IS 'What a browser is asked to sign; five minutes, one use.';
+CREATE INDEX passkey_challenges_of_user ON passkey_challenges (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX passkey_challenges_ended ON passkey_challenges (expires_at);
 
 CREATE TABLE server_secrets (
