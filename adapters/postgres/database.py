@@ -11,7 +11,8 @@ import contextlib
 import random
 import time
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -21,6 +22,7 @@ import trio
 from psycopg.errors import DeadlockDetected, InFailedSqlTransaction, OperationalError, SerializationFailure
 from psycopg.pq import TransactionStatus
 
+from adapters.postgres.hop import run_on_a_thread
 from adapters.postgres.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.callers import BACKGROUND, Origin
@@ -78,7 +80,15 @@ class PostgresDatabase:
         self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None
     ) -> PostgresDatabase:
         """Give the same database as seen by a request from there, in that session."""
-        return replace(self, origin=origin, session_id=session_id, client_id=client_id)
+        # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
+        return PostgresDatabase(
+            pool=self.pool,
+            tools=self.tools,
+            doorbells=self.doorbells,
+            origin=origin,
+            session_id=session_id,
+            client_id=client_id,
+        )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
         return PostgresUnitOfWork(
@@ -160,10 +170,13 @@ class PostgresDatabase:
         raise _unavailable()
 
     async def _attempt(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+        on_a_thread = partial(self._on_a_thread, run, deadline)
         # The deadline is for the way into the thread; a thread at work is waited for, whoever is cancelled meanwhile.
-        with trio.move_on_after(max(0.0, deadline - time.monotonic())):
-            return await trio.to_thread.run_sync(self._on_a_thread, run, deadline, limiter=self.pool.places)
-        raise _unavailable()
+        wait_seconds_max = deadline - time.monotonic()
+        try:
+            return await run_on_a_thread(on_a_thread, places=self.pool.places, wait_seconds_max=wait_seconds_max)
+        except trio.TooSlowError:
+            raise _unavailable() from None
 
     def _on_a_thread(self, run: Callable[[Connection], Result], deadline: float) -> Result:
         try:

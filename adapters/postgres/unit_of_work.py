@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.devices import PostgresDevices
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
+from adapters.postgres.kept_property import KeptProperty
 from adapters.postgres.mail import PostgresMailOutbox
 from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
 from adapters.postgres.organizations import PostgresMemberships, PostgresOrganizations, PostgresServices
@@ -29,10 +30,10 @@ from core.errors import TokenInvalid, Unauthorized
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    # To a type checker a cached property is no property, and a property is what the protocol asks for.
-    cached_property = property
+    # To a type checker a kept property is no property, and a property is what the protocol asks for.
+    kept_property = property
 else:
-    from functools import cached_property
+    kept_property = KeptProperty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,12 +89,12 @@ class PostgresUnitOfWork:
         self._connection = connection
         self._tools = tools
 
-    @cached_property
+    @kept_property
     def now(self) -> datetime:
         """The moment of this transaction, in UTC."""
         return self._tools.clock()
 
-    @cached_property
+    @kept_property
     def caller(self) -> Caller:
         """Who asks; raise `Unauthorized` when their session is over."""
         found = self.callers.of_session(self._session_id) if self._session_id is not None else None
@@ -104,117 +105,117 @@ class PostgresUnitOfWork:
             raise TokenInvalid
         return found
 
-    @cached_property
+    @kept_property
     def callers(self) -> PostgresCallers:
         """Who stands behind a session."""
         return PostgresCallers(self._connection, self.now)
 
-    @cached_property
+    @kept_property
     def users(self) -> PostgresUsers:
         """Accounts, without anything secret about them."""
         return PostgresUsers(self._connection)
 
-    @cached_property
+    @kept_property
     def credentials(self) -> PostgresCredentials:
         """What accounts sign in with."""
         return PostgresCredentials(self._connection)
 
-    @cached_property
+    @kept_property
     def user_import(self) -> PostgresUserImport:
         """Many new accounts in one go."""
         return PostgresUserImport(self._connection)
 
-    @cached_property
+    @kept_property
     def sessions(self) -> PostgresSessions:
         """Sessions."""
         return PostgresSessions(self._connection, self.now)
 
-    @cached_property
+    @kept_property
     def devices(self) -> PostgresDevices:
         """What people sign in from."""
         return PostgresDevices(self._connection)
 
-    @cached_property
+    @kept_property
     def sign_in_failures(self) -> PostgresSignInFailures:
         """Refused sign-ins of the last minutes."""
         return PostgresSignInFailures(self._connection)
 
-    @cached_property
+    @kept_property
     def login_events(self) -> PostgresLoginEvents:
         """Every attempt to sign in to a known account."""
         return PostgresLoginEvents(self._connection)
 
-    @cached_property
+    @kept_property
     def one_time_tokens(self) -> PostgresOneTimeTokens:
         """What was mailed to people to prove an address or an intent."""
         return PostgresOneTimeTokens(self._connection)
 
-    @cached_property
+    @kept_property
     def totp_secrets(self) -> PostgresTotpSecrets:
         """What authenticator apps share with us."""
         return PostgresTotpSecrets(self._connection, self._tools.vault)
 
-    @cached_property
+    @kept_property
     def backup_codes(self) -> PostgresBackupCodes:
         """What people keep for when the app is lost."""
         return PostgresBackupCodes(self._connection, self.randomness)
 
-    @cached_property
+    @kept_property
     def passkeys(self) -> PostgresPasskeys:
         """The public halves of people's passkeys."""
         return PostgresPasskeys(self._connection)
 
-    @cached_property
+    @kept_property
     def passkey_challenges(self) -> PostgresPasskeyChallenges:
         """What authenticators are asked to sign."""
         return PostgresPasskeyChallenges(self._connection)
 
-    @cached_property
+    @kept_property
     def mfa_challenges(self) -> PostgresMfaChallenges:
         """Sign-ins that wait for a second factor."""
         return PostgresMfaChallenges(self._connection, self.now)
 
-    @cached_property
+    @kept_property
     def mfa_events(self) -> PostgresMfaEvents:
         """The separate log about second factors."""
         return PostgresMfaEvents(self._connection, self.origin, self.randomness, self.now)
 
-    @cached_property
+    @kept_property
     def organizations(self) -> PostgresOrganizations:
         """Organizations."""
         return PostgresOrganizations(self._connection)
 
-    @cached_property
+    @kept_property
     def memberships(self) -> PostgresMemberships:
         """Who manages which organization."""
         return PostgresMemberships(self._connection)
 
-    @cached_property
+    @kept_property
     def services(self) -> PostgresServices:
         """The applications of organizations."""
         return PostgresServices(self._connection)
 
-    @cached_property
+    @kept_property
     def mail(self) -> PostgresMailOutbox:
         """Mail that leaves when this transaction commits."""
         return PostgresMailOutbox(self._connection, self._tools.vault, wake=lambda: self.bells.add(Bell.MAIL))
 
-    @cached_property
+    @kept_property
     def signing_keys(self) -> PostgresSigningKeys:
         """The key pairs that sign tokens."""
         return PostgresSigningKeys(self._connection, self._tools.vault)
 
-    @cached_property
+    @kept_property
     def server_secrets(self) -> PostgresServerSecrets:
         """Secrets of the installation itself."""
         return PostgresServerSecrets(self._connection, self._tools.vault, self.now)
 
-    @cached_property
+    @kept_property
     def housekeeping(self) -> PostgresHousekeeping:
         """Being rid of what counts no longer."""
         return PostgresHousekeeping(self._connection)
 
-    @cached_property
+    @kept_property
     def figures(self) -> PostgresFigures:
         """Counts for the gauges."""
         return PostgresFigures(self._connection)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
@@ -16,11 +17,12 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 HOPS_MAX: Final = 20
 LIMITED_IPV6_PREFIX_BITS: Final = 64
 THROTTLED_IPV4_PREFIX_BITS: Final = 24
+PEERS_REMEMBERED_MAX: Final = 1024
 
 
 def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str | None:
     """Give the right-most address that no trusted proxy vouches for further; nonsense in the header ends the search."""
-    address = _parsed(peer or "")
+    address = _peer_address(peer)
     if address is None:
         return None
     for hop in reversed(forwarded_for.split(",")[-HOPS_MAX:]):
@@ -33,7 +35,7 @@ def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Netwo
 
 def is_trusted_peer(peer: str | None, trusted: Sequence[Network]) -> bool:
     """Say whether what this peer says about its client is believed."""
-    address = _parsed(peer or "")
+    address = _peer_address(peer)
     return address is not None and _is_within(address, trusted)
 
 
@@ -49,6 +51,12 @@ def throttled_network(address: str | None) -> str:
     if address is None or ":" in address:
         return limited_network(address)
     return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
+
+
+@lru_cache(PEERS_REMEMBERED_MAX)
+def _peer_address(peer: str | None) -> Address | None:
+    """Read the address of a socket's peer, who sends many requests."""
+    return _parsed(peer or "")
 
 
 def _is_within(address: Address, networks: Sequence[Network]) -> bool:

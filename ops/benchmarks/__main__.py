@@ -10,10 +10,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ops.benchmarks import machine, report, servers, standing
+from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.evenness import evenness
+from ops.benchmarks.flood import flood
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.operations import BARE, OPERATIONS
+from ops.benchmarks.people import LOGIN_EVENTS, USERS
+from ops.benchmarks.scale import TIMES, scale
+from ops.benchmarks.sign_in import sign_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +29,13 @@ if TYPE_CHECKING:
 CONNECTIONS: Final = (1, 16, 64)
 SECONDS: Final = 3
 ROUNDS: Final = 5
-STANDING: Final = {"starts": standing.starts, "hashing": standing.hashing}
+STANDING: Final = {
+    "starts": standing.starts,
+    "hashing": standing.hashing,
+    "sign-in": sign_in,
+    "flood": flood,
+    "evenness": evenness,
+}
 
 
 def main() -> int:
@@ -32,11 +43,12 @@ def main() -> int:
     options = _parser().parse_args()
     # So that what was started is stopped then, too.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
-    names: list[str] = options.only or [*STANDING, *(operation.name for operation in OPERATIONS)]
+    names: list[str] = options.only or ([] if options.scale else _everything())
     description = machine.description() | {"loader": options.loader}
     try:
         figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
         rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
+        scaled = _scaled(options) if options.scale else []
     except (servers.CannotMeasure, LoaderFailed, ProcessLookupError) as failure:
         _say(f"Cannot measure. {failure}")
         return 1
@@ -46,12 +58,16 @@ def main() -> int:
     tables = [report.machine_table(description)]
     if rows:
         tables.append(report.operations_table(rows))
+    # Each is beside itself.
+    tables += [report.operations_table([row], beside=f"with {USERS:,}") for row in scaled]
     if figures:
         tables.append(report.standing_table(figures))
     print("\n\n".join(tables))
     if options.json:
-        options.json.write_text(json.dumps(report.as_json(description, rows, figures), indent=2) + "\n")
-    is_well = not any(row.is_over or row.errors for row in rows) and not any(figure.is_over for figure in figures)
+        options.json.write_text(json.dumps(report.as_json(description, [*rows, *scaled], figures), indent=2) + "\n")
+    is_well = not any(row.is_over or row.errors for row in (*rows, *scaled)) and not any(
+        figure.is_over for figure in figures
+    )
     return 1 if options.strict and not is_well else 0
 
 
@@ -64,7 +80,7 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
         servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
     ):
         comparison = Comparison(
-            service=service,
+            service=people.settle(service, Path(folder) / "data", _say),
             bare=bare,
             loader=LOADERS[options.loader],
             seconds=options.seconds,
@@ -72,6 +88,14 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
             say=_say,
         )
         return [row for connections in options.connections for row in comparison.rows(operations, connections)]
+
+
+def _scaled(options: argparse.Namespace) -> list[Row]:
+    return scale(LOADERS[options.loader], seconds=options.seconds, rounds=options.rounds, say=_say)
+
+
+def _everything() -> list[str]:
+    return [*STANDING, *(operation.name for operation in OPERATIONS)]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,8 +117,14 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--only",
         action="append",
-        choices=[*STANDING, *(operation.name for operation in OPERATIONS)],
+        choices=_everything(),
         help="measure only this; may be given several times",
+    )
+    add(
+        "--scale",
+        action="store_true",
+        help=f"compare {USERS * TIMES:,} people who signed in {LOGIN_EVENTS * TIMES:,} times with {USERS:,} and"
+        f" {LOGIN_EVENTS:,}, and measure nothing else that is not asked for; to seed them takes some minutes",
     )
     add("--loader", choices=LOADERS, default=best_loader(), help="what sends the requests (default: wrk, if present)")
     add("--json", type=Path, metavar="FILE", help="also write everything there, every round by itself")

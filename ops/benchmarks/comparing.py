@@ -141,17 +141,17 @@ class Comparison:
 
     def rows(self, operations: Sequence[Operation], connections: int) -> list[Row]:
         """Measure these operations on so many connections."""
-        ready = [operation.ready(self.service) for operation in operations]
-        for operation in ready:
-            self.loader(operation, self.service.port, connections, WARM_UP_SECONDS)
+        for operation in operations:
+            ready = operation.ready(self.service, connections)
+            self.loader(ready, self.service.port, connections, WARM_UP_SECONDS)
         self.loader(BARE, self.bare.port, connections, WARM_UP_SECONDS)
 
-        rounds: list[list[Round]] = [[] for _ in ready]
-        before = self._figures(BARE, self.bare, connections)
+        rounds: list[list[Round]] = [[] for _ in operations]
+        before = self.figures(BARE, self.bare, connections)
         for number in range(1, self.rounds + 1):
-            for operation, kept in zip(ready, rounds, strict=True):
-                during = self._figures(operation, self.service, connections)
-                after = self._figures(BARE, self.bare, connections)
+            for operation, kept in zip(operations, rounds, strict=True):
+                during = self.figures(operation, self.service, connections)
+                after = self.figures(BARE, self.bare, connections)
                 kept.append(Round(operation=during, bare=(before, after)))
                 before = after
                 self.say(
@@ -164,9 +164,11 @@ class Comparison:
             for operation, kept in zip(operations, rounds, strict=True)
         ]
 
-    def _figures(self, operation: Operation, server: RunningServer, connections: int) -> Figures:
+    def figures(self, operation: Operation, server: RunningServer, connections: int) -> Figures:
+        """Load one server, and read what that cost."""
+        ready = operation.ready(server, connections)
         before = (time.monotonic(), machine_cpu_seconds(), own_cpu_seconds(), cpu_seconds(server.roots))
-        load = self.loader(operation, server.port, connections, self.seconds)
+        load = self.loader(ready, server.port, connections, self.seconds)
         after = (time.monotonic(), machine_cpu_seconds(), own_cpu_seconds(), cpu_seconds(server.roots))
         elapsed, machine, own, spent = (late - early for early, late in zip(before, after, strict=True))
         whole_bytes = proportional_bytes(server.roots)

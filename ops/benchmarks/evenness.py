@@ -1,20 +1,15 @@
 """Whether the time of a refused sign-in tells anything about the account: medians of many interleaved tries.
 
-python -m ops.benchmarks.evenness [--tries N]
-
 The service runs as in production, with hashes at their real cost. In every round each state of an account is tried once
-and in another order, so that a machine that grows slower or faster does so for all of them. Ends with status 1 when two
-medians differ by more than a tenth.
+and in another order, so that a machine that grows slower or faster does so for all of them.
 """
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import random
 import statistics
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -27,14 +22,17 @@ from adapters.crypto.passwords import DEFAULT_COST
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.embedded import EmbeddedPostgres
 from ops.benchmarks import servers
-from ops.benchmarks.report import table
+from ops.benchmarks.comparing import Spread
+from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ops.benchmarks.comparing import Say
+
 TRIES: Final = 200
 WARM_UP_TRIES: Final = 10
-DIFFERENCE_MAX: Final = 0.10
+DIFFERENCE_PERCENT_MAX: Final = 10.0
 UNAUTHORIZED: Final = 401
 # Of no password: what is compared with it takes as long as with any other.
 _HASH: Final = f"$argon2id$v=19$m={DEFAULT_COST.memory_kib},t={DEFAULT_COST.passes},p={DEFAULT_COST.lanes}$" + "$".join(
@@ -60,6 +58,12 @@ class State:
         """The middle of all tries."""
         return statistics.median(self.seconds) * 1000
 
+    @property
+    def middle_half_ms(self) -> Spread:
+        """The middle of all tries, and between what the middle half of them lies."""
+        quartiles = statistics.quantiles(self.seconds, n=4)
+        return Spread(median=self.median_ms, least=quartiles[0] * 1000, most=quartiles[2] * 1000)
+
 
 def states() -> list[State]:
     """List them."""
@@ -73,11 +77,8 @@ def states() -> list[State]:
     ]
 
 
-def main() -> int:
-    """Measure, and say what came of it."""
-    parser = argparse.ArgumentParser(prog="python -m ops.benchmarks.evenness", description=__doc__)
-    parser.add_argument("--tries", type=int, default=TRIES, help=f"how often each is tried (default: {TRIES})")
-    tries = parser.parse_args().tries
+def evenness(say: Say) -> list[StandingFigure]:
+    """Refuse every kind of account again and again; no two medians may differ by more than a tenth."""
     measured = states()
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         data = Path(folder) / "data"
@@ -86,8 +87,21 @@ def main() -> int:
             _try(service.port, measured, WARM_UP_TRIES)
             for state in measured:
                 state.seconds.clear()
-            _try(service.port, measured, tries)
-    return _report(measured)
+            say(f"refused sign-ins: {TRIES} tries of {len(measured)} states of an account")
+            _try(service.port, measured, TRIES)
+    return figures(measured)
+
+
+def figures(measured: Sequence[State]) -> list[StandingFigure]:
+    """Give the median of each state, with the middle half of its tries, and how far apart the medians are."""
+    medians = [state.median_ms for state in measured]
+    apart = (max(medians) / min(medians) - 1) * 100
+    return [
+        *(StandingFigure(name=f"refused: {state.name}", unit="ms", values=state.middle_half_ms) for state in measured),
+        StandingFigure(
+            name="refused: medians apart", unit="%", values=Spread.of([apart]), maximum=DIFFERENCE_PERCENT_MAX
+        ),
+    ]
 
 
 def _make(address: str, measured: Sequence[State]) -> None:
@@ -135,26 +149,3 @@ def _try(port: int, measured: Sequence[State], tries: int) -> None:
             if answer.status != UNAUTHORIZED:
                 raise servers.CannotMeasure(f"A wrong password is answered with {answer.status}.")
     connection.close()
-
-
-def _report(measured: Sequence[State]) -> int:
-    reference = measured[0].median_ms
-    rows: list[tuple[str, ...]] = []
-    for state in measured:
-        quartiles = statistics.quantiles(state.seconds, n=4)
-        rows.append(
-            (
-                state.name,
-                str(len(state.seconds)),
-                f"{state.median_ms:.2f}",
-                f"{quartiles[0] * 1000:.2f}–{quartiles[2] * 1000:.2f}",
-                f"{(state.median_ms / reference - 1) * 100:+.1f} %",
-            )
-        )
-    print(table(("refused sign-in", "tries", "median ms", "middle half ms", "beside unknown"), rows))
-    medians = [state.median_ms for state in measured]
-    return 0 if max(medians) / min(medians) - 1 <= DIFFERENCE_MAX else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,14 +7,18 @@ on a small machine leaves more to the server, so figures made with different loa
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import statistics
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
+
+from ops.benchmarks.operations import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +32,33 @@ ANSWER_SECONDS_MAX: Final = 5.0
 WRK_SECONDS_MORE_MAX: Final = 30.0
 HEAD_BYTES_MAX: Final = 64 * 1024
 
+# A word for each request. `%` means nothing in a function's result, so words may hold anything.
+_WRK_WORDS: Final = """
+local first, last = 1, #words
+local function put_back(word)
+    last = last + 1
+    words[last] = word
+end
+local function filled(text, word)
+    return (tostring(text):gsub(placeholder, function() return word end))
+end
+request = function()
+    -- Without a word left the request is refused, and counted as an error.
+    local word = words[first] or ""
+    words[first] = nil
+    first = math.min(first + 1, last + 1)
+    if not next_word then put_back(word) end
+    local headers = {}
+    for name, value in pairs(wrk.headers) do headers[name] = filled(value, word) end
+    return wrk.format(nil, nil, headers, filled(wrk.body, word))
+end
+if next_word then
+    response = function(status, headers, body)
+        local word = body:match('"' .. next_word .. '":"([^"]+)"')
+        if word then put_back(word) end
+    end
+end
+"""
 # wrk rounds what it prints for people; this is what it knows.
 _WRK_REPORT: Final = """
 done = function(summary, latency, requests)
@@ -88,6 +119,11 @@ def wrk_script(operation: Operation) -> str:
     lines += [
         f"wrk.headers[{_lua(name.encode())}] = {_lua(value.encode())}" for name, value in operation.headers.items()
     ]
+    if operation.words:
+        lines.append(f"local placeholder = {_lua(WORD.encode())}")
+        lines.append(f"local words = {{{', '.join(_lua(word.encode()) for word in operation.words)}}}")
+        lines.append(f"local next_word = {_lua(operation.next_word.encode()) if operation.next_word else 'nil'}")
+        lines.append(_WRK_WORDS)
     return "\n".join(lines) + _WRK_REPORT
 
 
@@ -116,14 +152,25 @@ class _Tally:
     errors: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the head of an answer says: how it went, and how it goes on."""
+
+    status: int
+    body_bytes: int
+    _: KW_ONLY
+    is_last: bool
+    has_retry_after: bool
+
+
 async def _load(operation: Operation, port: int, connections: int, seconds: float) -> Load:
-    request = _request_bytes(operation, port)
+    requests = Requests(operation, port)
     tally = _Tally()
     started = trio.current_time()
     with trio.move_on_after(seconds):
         async with trio.open_nursery() as nursery:
             for _ in range(connections):
-                nursery.start_soon(_connect_and_send, request, port, tally)
+                nursery.start_soon(_connect_and_send, requests, port, tally)
     elapsed_seconds = trio.current_time() - started
     if len(tally.latencies_ms) < 2:
         raise LoaderFailed(f"{operation.path} was answered {len(tally.latencies_ms)} times in {seconds} s.")
@@ -137,43 +184,74 @@ async def _load(operation: Operation, port: int, connections: int, seconds: floa
     )
 
 
-async def _connect_and_send(request: bytes, port: int, tally: _Tally) -> None:
+async def _connect_and_send(requests: Requests, port: int, tally: _Tally) -> None:
     """Send again and again; when the connection breaks, count that and open another one."""
     while True:
         try:
             stream = await trio.open_tcp_stream(HOST, port)
             async with stream:
-                await _send_again_and_again(stream, request, tally)
+                await _send_again_and_again(stream, requests, tally)
         except (OSError, trio.BrokenResourceError, trio.TooSlowError):
             tally.errors += 1
             # A refused connection fails at once; the others get their turn.
             await trio.lowlevel.checkpoint()
 
 
-async def _send_again_and_again(stream: trio.SocketStream, request: bytes, tally: _Tally) -> None:
+async def _send_again_and_again(stream: trio.SocketStream, requests: Requests, tally: _Tally) -> None:
     while True:
         sent = trio.current_time()
         with trio.fail_after(ANSWER_SECONDS_MAX):
-            await stream.send_all(request)
-            status, is_last = await _receive_answer(stream)
+            await stream.send_all(requests.next())
+            head, body = await receive_answer(stream)
+        requests.learn(body)
         tally.latencies_ms.append((trio.current_time() - sent) * 1000)
-        tally.errors += status >= 400
-        if is_last:
+        tally.errors += head.status >= 400
+        if head.is_last:
             return
 
 
-async def _receive_answer(stream: trio.SocketStream) -> tuple[int, bool]:
-    """Receive one answer whole; give its status, and whether the connection ends with it."""
+class Requests:
+    """The requests of an operation, each with the next of its words."""
+
+    def __init__(self, operation: Operation, port: int) -> None:
+        self._operation = operation
+        self._port = port
+        self._words = deque(operation.words)
+
+    def next(self) -> bytes:
+        """Write the next request."""
+        operation = self._operation
+        # Without a word left the request is refused, and counted as an error.
+        word = self._words.popleft() if self._words else ""
+        if word and operation.next_word is None:
+            self._words.append(word)
+        body = operation.body.replace(WORD.encode(), word.encode())
+        headers = {"Host": f"{HOST}:{self._port}", "Content-Length": str(len(body)), **operation.headers}
+        if not body:
+            del headers["Content-Length"]
+        lines = [f"{operation.method} {operation.path} HTTP/1.1"]
+        lines += [f"{name}: {value.replace(WORD, word)}" for name, value in headers.items()]
+        return "\r\n".join([*lines, "", ""]).encode() + body
+
+    def learn(self, body: bytes) -> None:
+        """Take over the word that an answer brought, where words are used up."""
+        if self._operation.next_word is not None:
+            found = re.search(rb'"%s":"([^"]+)"' % self._operation.next_word.encode(), body)
+            if found:
+                self._words.append(found[1].decode())
+
+
+async def receive_answer(stream: trio.SocketStream) -> tuple[Head, bytes]:
+    """Receive one answer whole."""
     received = b""
     while (end := received.find(b"\r\n\r\n")) < 0:
         if len(received) > HEAD_BYTES_MAX:
             raise LoaderFailed("The head of an answer is too long.")
         received += await _receive_some(stream)
-    status, body_bytes, is_last = parse_head(received[:end])
-    missing = body_bytes - (len(received) - end - 4)
-    while missing > 0:
-        missing -= len(await _receive_some(stream))
-    return status, is_last
+    head, body = parse_head(received[:end]), received[end + 4 :]
+    while len(body) < head.body_bytes:
+        body += await _receive_some(stream)
+    return head, body
 
 
 async def _receive_some(stream: trio.SocketStream) -> bytes:
@@ -183,22 +261,19 @@ async def _receive_some(stream: trio.SocketStream) -> bytes:
     return data
 
 
-def parse_head(head: bytes) -> tuple[int, int, bool]:
-    """Read the head of an answer: its status, the length of its body, and whether the connection ends with it."""
+def parse_head(head: bytes) -> Head:
+    """Read the head of an answer."""
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     status = int(first.split()[1])
     if "content-length" not in headers and status not in {204, 304}:
         raise LoaderFailed("This loader only understands answers with a Content-Length. Install wrk.")
-    return status, int(headers.get("content-length", 0)), headers.get("connection", "").lower() == "close"
-
-
-def _request_bytes(operation: Operation, port: int) -> bytes:
-    headers = {"Host": f"{HOST}:{port}", "Content-Length": str(len(operation.body)), **operation.headers}
-    if not operation.body:
-        del headers["Content-Length"]
-    lines = [f"{operation.method} {operation.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    return "\r\n".join([*lines, "", ""]).encode() + operation.body
+    return Head(
+        status=status,
+        body_bytes=int(headers.get("content-length", 0)),
+        is_last=headers.get("connection", "").lower() == "close",
+        has_retry_after="retry-after" in headers,
+    )
 
 
 def _lua(text: bytes) -> str:

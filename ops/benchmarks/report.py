@@ -32,14 +32,14 @@ def machine_table(description: Mapping[str, str]) -> str:
     return table(("measured on", ""), description.items())
 
 
-def operations_table(rows: Sequence[Row]) -> str:
-    """Show what operations cost: each figure, and in parentheses its ratio to the bare server's."""
+def operations_table(rows: Sequence[Row], *, beside: str = "bare") -> str:
+    """Show what operations cost: each figure, and in parentheses its ratio to that of what they are compared with."""
     heading = ("operation", "connections", *(heading for heading, _ in COLUMNS.values()))
     lines: list[Sequence[str]] = []
     for index, row in enumerate(rows):
         if index == 0 or rows[index - 1].connections != row.connections:
             bare = [_number(row.bare_figure(name), decimals) for name, (_, decimals) in COLUMNS.items()]
-            lines.append(("bare", str(row.connections), *bare, "", "", str(row.bare_errors), "", ""))
+            lines.append((beside, str(row.connections), *bare, "", "", str(row.bare_errors), "", ""))
         lines.append(_operation_line(row))
     return table((*heading, "CPU ratio, spread", "limit", "errors", "others", ""), lines)
 
@@ -51,7 +51,7 @@ def standing_table(figures: Sequence[StandingFigure]) -> str:
             figure.name,
             f"{figure.values.median:.2f} {figure.unit}",
             f"{figure.values.least:.2f}–{figure.values.most:.2f}",
-            "" if figure.maximum is None else f"{figure.maximum:g} {figure.unit}",
+            figure.limit,
             OVER if figure.is_over else "",
         )
         for figure in figures

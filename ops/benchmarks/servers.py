@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import signal
 import socket
@@ -41,6 +42,8 @@ class RunningServer:
     # The Python process comes first; PostgreSQL's, where there is one, is not its child.
     roots: tuple[int, ...]
     start_seconds: float
+    # How many were seeded; they can sign in.
+    people: int = 0
 
     @property
     def python_process(self) -> int:
@@ -49,7 +52,13 @@ class RunningServer:
 
     def get(self, path: str) -> bytes:
         """Fetch the body at a path; raise `CannotMeasure` when it is not there."""
-        status, body = _get(self.port, path)
+        return self._insisted(path, *_ask(self.port, "GET", path))
+
+    def post(self, path: str, body: object) -> bytes:
+        """Send JSON to a path and give the answer; raise `CannotMeasure` when it is refused."""
+        return self._insisted(path, *_ask(self.port, "POST", path, json.dumps(body)))
+
+    def _insisted(self, path: str, status: int, body: bytes) -> bytes:
         if status != http.HTTPStatus.OK:
             raise CannotMeasure(f"{self.name} answers {path} with {status}: {body.decode(errors='replace')}")
         return body
@@ -107,7 +116,7 @@ def _answers_in_time(process: subprocess.Popen[bytes], port: int, path: str) -> 
     while process.poll() is None and time.monotonic() < give_up_at:
         # Until it listens, the connection is refused.
         with suppress(OSError):
-            status, _ = _get(port, path)
+            status, _ = _ask(port, "GET", path)
             if status == http.HTTPStatus.OK:
                 return True
         time.sleep(POLL_SECONDS)
@@ -123,10 +132,10 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _get(port: int, path: str) -> tuple[int, bytes]:
+def _ask(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS_MAX)
     try:
-        connection.request("GET", path)
+        connection.request(method, path, body, {} if body is None else {"Content-Type": "application/json"})
         response = connection.getresponse()
         return response.status, response.read()
     finally:

@@ -27,17 +27,25 @@ HASHING_ROUNDS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingFigure:
-    """One figure over several tries, and the most that it may be."""
+    """One figure over several tries, and the most or the least that it may be."""
 
     name: str
     unit: str
     values: Spread
     maximum: float | None = None
+    minimum: float | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether it is more than it may be."""
-        return self.maximum is not None and self.values.median > self.maximum
+        """Whether it is beyond what it may be."""
+        is_more = self.maximum is not None and self.values.median > self.maximum
+        return is_more or (self.minimum is not None and self.values.median < self.minimum)
+
+    @property
+    def limit(self) -> str:
+        """Say what it may be; nothing when it may be anything."""
+        sides = (("≤", self.maximum), ("≥", self.minimum))
+        return ", ".join(f"{sign} {bound:g} {self.unit}" for sign, bound in sides if bound is not None)
 
 
 def starts(say: Say) -> list[StandingFigure]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.benchmarks import processes, report, servers
+from ops.benchmarks import evenness, flood, processes, report, servers
 from ops.benchmarks.comparing import Figures, Round, Row, Spread
-from ops.benchmarks.load import LoaderFailed, parse_head, parse_wrk, with_our_own, with_wrk, wrk_script
-from ops.benchmarks.operations import BARE, OPERATIONS, Operation
+from ops.benchmarks.load import Head, LoaderFailed, Requests, parse_head, parse_wrk, with_our_own, with_wrk, wrk_script
+from ops.benchmarks.operations import BARE, OPERATIONS, WORD, Operation
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ FIGURES = Figures(
     others_share=0.0,
 )
 OPERATION = Operation(name="sign in", path="/sign-in", cpu_ratio_max=1.5)
+BEARER = replace(OPERATION, headers={"Authorization": f"Bearer {WORD}"}, words=["one", "two"])
+EXCHANGE = replace(OPERATION, method="POST", body=b'{"token":"{word}"}', words=["one", "two"], next_word="token")
 
 
 @contextmanager
@@ -164,18 +166,52 @@ def test_no_byte_of_a_body_means_anything_to_wrk() -> None:
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        (b"HTTP/1.1 200 \r\ncontent-length: 5", (200, 5, False)),
-        (b"HTTP/1.1 503 \r\nContent-Length: 0\r\nConnection: close", (503, 0, True)),
-        (b"HTTP/1.1 204 No Content\r\nx: y", (204, 0, False)),
+        (b"HTTP/1.1 200 \r\ncontent-length: 5", Head(200, 5, is_last=False, has_retry_after=False)),
+        (
+            b"HTTP/1.1 503 \r\nContent-Length: 0\r\nRetry-After: 2\r\nConnection: close",
+            Head(503, 0, is_last=True, has_retry_after=True),
+        ),
+        (b"HTTP/1.1 204 No Content\r\nx: y", Head(204, 0, is_last=False, has_retry_after=False)),
     ],
 )
-def test_the_head_of_an_answer_says_how_it_goes_on(head: bytes, expected: tuple[int, int, bool]) -> None:
+def test_the_head_of_an_answer_says_how_it_goes_on(head: bytes, expected: Head) -> None:
     assert parse_head(head) == expected
 
 
 def test_an_answer_of_unknown_length_is_refused() -> None:
     with pytest.raises(LoaderFailed):
         parse_head(b"HTTP/1.1 200 \r\ntransfer-encoding: chunked")
+
+
+def test_each_request_has_the_next_word_and_after_the_last_the_first() -> None:
+    requests = Requests(BEARER, 80)
+
+    sent = [requests.next() for _ in range(3)]
+
+    assert [request.rpartition(b"Bearer ")[2].strip() for request in sent] == [b"one", b"two", b"one"]
+
+
+def test_a_word_that_is_good_once_is_followed_by_that_of_the_answer() -> None:
+    requests = Requests(EXCHANGE, 80)
+
+    sent = [requests.next(), requests.next()]
+    requests.learn(b'{"message":"x","token":"three"}')
+    sent += [requests.next(), requests.next()]
+
+    bodies = [request.rpartition(b"\r\n\r\n")[2] for request in sent]
+    assert bodies == [b'{"token":"one"}', b'{"token":"two"}', b'{"token":"three"}', b'{"token":""}']
+    assert b"Content-Length: 17" in sent[2]
+
+
+@pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
+def test_wrk_sends_words_and_takes_over_those_of_answers(bare: servers.RunningServer) -> None:
+    # Words that mean something in Lua's patterns; those that are used up run out unless answers bring new ones.
+    operation = replace(BARE, headers={"X": f"%1 {WORD}"}, words=["%0"] * 4, next_word="status")
+
+    load = with_wrk(operation, bare.port, 2, 1)
+
+    assert load.errors == 0
+    assert load.requests > 4
 
 
 def test_our_own_loader_gets_answers_on_all_connections(bare: servers.RunningServer) -> None:
@@ -222,6 +258,41 @@ def test_the_median_of_the_rounds_decides_whether_an_operation_is_over_its_limit
 
     assert not row_of(*well, slow[0]).is_over
     assert row_of(well[0], *slow).is_over
+
+
+@pytest.mark.parametrize(("value", "is_over"), [(1.0, True), (2.0, False), (3.0, False), (4.0, True)])
+def test_a_figure_may_have_a_least_and_a_most(value: float, is_over: bool) -> None:
+    figure = StandingFigure(name="a share", unit="%", values=Spread.of([value]), minimum=2.0, maximum=3.0)
+
+    assert figure.is_over is is_over
+    assert figure.limit == "≤ 3 %, ≥ 2 %"
+
+
+def test_medians_of_refusals_that_lie_apart_are_over_the_limit() -> None:
+    states = evenness.states()
+    for place, state in enumerate(states):
+        state.seconds.extend([0.010 + 0.0005 * place] * 4)
+
+    *each, apart = evenness.figures(states)
+
+    assert [figure.name for figure in each] == [f"refused: {state.name}" for state in states]
+    assert apart.values.median == pytest.approx(25)
+    assert apart.is_over
+
+
+def test_in_a_flood_only_answers_that_say_when_to_come_back_are_refusals() -> None:
+    tally = flood.Tally()
+
+    tally.count(200, has_retry_after=False, seconds=0.5)
+    tally.count(503, has_retry_after=True, seconds=1.5)
+    tally.count(503, has_retry_after=False, seconds=0.5)
+    tally.count(500, has_retry_after=False, seconds=0.5)
+
+    assert (tally.signed_in, tally.told_to_wait, tally.slowest_seconds) == (1, 1, 1.5)
+    assert tally.otherwise == {"status 503": 1, "status 500": 1}
+    assert [figure.name for figure in flood.figures(90.0, [tally, tally]) if figure.is_over] == [
+        "flood: neither, or no answer"
+    ]
 
 
 def test_a_figure_that_the_kernel_does_not_tell_is_unknown() -> None:

@@ -1,0 +1,65 @@
+"""The people who sign in while something is measured: seeded as by `ops/seed`, signed in over HTTP like anybody."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+
+from adapters.postgres.embedded import EmbeddedPostgres
+from ops.seeding.copying import seed
+from ops.seeding.population import PASSWORD, Plan, address
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.operations import Operation
+    from ops.benchmarks.servers import RunningServer
+
+USERS: Final = 1_000
+LOGIN_EVENTS: Final = 5_000
+# So many different ones sign in during a load, and then again from the first; wrk takes their addresses as a list.
+SAMPLE: Final = 1_000
+# Tokens that are good once are lost with the last answers of a load, and the loader may ask for one to look at it.
+SPARE_TOKENS: Final = 16
+
+
+def settle(
+    service: RunningServer, data_folder: Path, say: Say, *, users: int = USERS, login_events: int = LOGIN_EVENTS
+) -> RunningServer:
+    """Seed the database of a service that runs on this data folder; give the service that knows it."""
+    plan = Plan(users=users, login_events=login_events, until=datetime.now(UTC))
+    with EmbeddedPostgres(data_folder) as url, psycopg.connect(url, autocommit=True) as connection:
+        seed(connection, plan, say)
+    return replace(service, people=users)
+
+
+def sample(server: RunningServer, count: int) -> list[str]:
+    """Give the addresses of so many people, as far apart as there are people."""
+    return [address(number * server.people // count) for number in range(count)]
+
+
+def sign_in(server: RunningServer, email: str) -> dict[str, str]:
+    """Sign somebody in, and give the answer with its tokens."""
+    return json.loads(server.post("/api/auth/login", {"email": email, "password": PASSWORD}))
+
+
+def with_addresses(operation: Operation, server: RunningServer, _connections: int) -> Operation:
+    """Let everybody of the sample have their turn."""
+    return replace(operation, words=sample(server, min(SAMPLE, server.people)))
+
+
+def with_access_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """Sign in as many people as there are connections."""
+    emails = sample(server, min(connections, server.people))
+    return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
+
+
+def with_refresh_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """Begin more sessions than there are connections, so that no two of these exchange the same token."""
+    emails = sample(server, connections + SPARE_TOKENS)
+    return replace(operation, words=[sign_in(server, email)["refresh_token"] for email in emails])

@@ -1,0 +1,1 @@
+"""What `ops/seed` does: a database as full as that of an installation that has been used for years."""
