@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
+    from ports.passwords import PasswordHasher, Verdict
     from tests.accounts import People
     from tests.application import Answer
     from tests.clock import SettableClock
@@ -32,6 +33,23 @@ NEW_PASSWORD = "a quite different one"
 def settings() -> Settings:
     """Without rate limits."""
     return Settings(dev=True, rate_limits=False)
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """The port `PasswordHasher` for a test: while it compares, somebody resets the password."""
+
+    hasher: PasswordHasher
+    connection: Connection
+
+    async def hash(self, password: str) -> str:
+        """Make a hash."""
+        return await self.hasher.hash(password)
+
+    async def verify(self, password: str, encoded: str | None) -> Verdict:
+        """Compare, and be late."""
+        self.connection.execute("UPDATE users SET password_hash = 'the reset one'")
+        return await self.hasher.verify(password, encoded)
 
 
 async def set_password(people: People, token: str | None, password: str = NEW_PASSWORD) -> Answer:
@@ -220,6 +238,18 @@ async def test_of_two_changes_at_once_one_wins(people: People) -> None:
     assert sorted(outcomes.values()) == [200, 401]
     [winner] = [password for password, status in outcomes.items() if status == 200]
     assert (await people.log_in(EMAIL, winner)).status == 200
+
+
+async def test_a_password_that_is_reset_while_the_old_one_is_compared_stays_reset(
+    people: People, connection: Connection
+) -> None:
+    token = await people.arrive()
+    reset = replace(people.house, passwords=Meanwhile(people.house.passwords, connection))
+
+    answer = await change(replace(people, client=serving(reset)), token)
+
+    assert (answer.status, answer.json["error_code"]) == (401, "UNAUTHORIZED")
+    assert connection.execute("SELECT password_hash FROM users").fetchone() == ("the reset one",)
 
 
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129, "nul\x00 inside"])
