@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
-import psycopg
 import pytest
 from trio.testing import MockClock
 
@@ -129,9 +128,9 @@ def database(databases: Databases, database_url: str, tools: Tools, doorbells: R
 
 
 @pytest.fixture
-def connection(database_url: str) -> Iterator[Connection]:
+def connection(databases: Databases, database_url: str) -> Iterator[Connection]:
     """A connection to the test's database, for looking behind the ports."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with databases.connection(database_url) as connection:
         yield connection
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Identifier
 
 from adapters.postgres import migrations
@@ -26,6 +27,8 @@ from adapters.postgres.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    from adapters.postgres.pool import Connection
 
 
 # A folder in memory, where there is one with room for a cluster and some databases: a copy of a database takes 10 ms
@@ -78,6 +81,7 @@ class Databases:
         self._spare: _Spare | None = None
         self._pool: Pool | None = None
         self._pool_url: str | None = None
+        self._connections: dict[str, Connection] = {}
 
     @contextmanager
     def migrated(self) -> Generator[str]:
@@ -122,6 +126,20 @@ class Databases:
             self._pool.open()
         return self._pool
 
+    @contextmanager
+    def connection(self, url: str) -> Generator[Connection]:
+        """Lend a connection to a lent database, as good as a new one."""
+        # What is prepared is forgotten between two tests, and the driver would not know.
+        connection = self._connections.pop(url, None) or psycopg.connect(url, autocommit=True, prepare_threshold=None)
+        try:
+            yield connection
+        finally:
+            if connection.info.transaction_status == TransactionStatus.IDLE and url not in self._connections:
+                connection.execute("DISCARD ALL")
+                self._connections[url] = connection
+            else:
+                connection.close()
+
     def _close_pool(self) -> None:
         if self._pool is not None:
             self._pool.close()
@@ -130,6 +148,8 @@ class Databases:
     def _retire(self, spare: _Spare) -> None:
         if self._pool_url == spare.url:
             self._close_pool()
+        if connection := self._connections.pop(spare.url, None):
+            connection.close()
         spare.close()
         self._drop(spare.name)
 

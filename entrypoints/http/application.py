@@ -11,15 +11,16 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import structlog
 import trio
-from quart.routing import QuartRule
 from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
 from werkzeug.exceptions import HTTPException
 from werkzeug.exceptions import NotFound as NoSuchRoute
+from werkzeug.routing import Map, Rule
 
 from core.errors import BadRequest, PayloadTooLarge, Refusal, ServiceUnavailable, UnsupportedMediaType
 from entrypoints.http.answers import InternalFailure, answered, as_refusal, empty, refused
@@ -31,7 +32,7 @@ from entrypoints.http.response_headers import ResponseHeaders
 from entrypoints.http.routes import insist_on_distinct, is_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from quart import Response
     from werkzeug.routing import MapAdapter
@@ -56,25 +57,16 @@ class GatehouseRequest(TrioRequest):
     route: Route | None = None
 
 
-class _OneWayRule(QuartRule):
-    """A rule that finds routes by paths; nothing asks for the other way, and to prepare it takes most of a start."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:  # noqa: ARG002, FBT001, FBT002 - as the parent declares it
-        return _no_address
-
-
 class Application(QuartTrio):
     """Serves the declared routes."""
 
     request_class = GatehouseRequest
-    url_rule_class = _OneWayRule
 
     def __init__(self, house: House, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None) -> None:
         super().__init__("gatehouse", static_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
         self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
         self.config["RESPONSE_TIMEOUT"] = RESPONSE_SECONDS_MAX
-        self.url_map.merge_slashes = False
         self.house = house
         if rate_limiter is None:
             rate_limiter = RateLimiter() if house.settings.rate_limits else NoRateLimiter()
@@ -83,8 +75,7 @@ class Application(QuartTrio):
         self.routes = tuple(routes)
         insist_on_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
-        for route in self.routes:
-            self.add_url_rule(route.rule, route.name, route.handler, methods=[route.method])
+        self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
         """Find routes by the path alone; no route depends on the host, so what is written there cannot matter."""
@@ -233,5 +224,8 @@ class Application(QuartTrio):
         write("request", status=status, **about)
 
 
-def _no_address(*_: Any) -> tuple[str, str]:
-    raise NotImplementedError("Addresses are written where they are shown, not made from routes.")
+@cache
+def _paths(routes: tuple[tuple[str, str, str], ...]) -> Map:
+    """Make the way from paths and methods to the names of routes; once for the same routes, for it takes a while."""
+    rules = [Rule(rule, methods={method, "OPTIONS"}, endpoint=name) for rule, method, name in routes]
+    return Map(rules, merge_slashes=False)
