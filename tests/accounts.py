@@ -24,6 +24,7 @@ EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
 FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
 LETTERS_MAX = 1000
+new_id = SystemRandomness().new_id
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class People:
             INSERT INTO memberships (id, organization_id, user_id, role, created_at)
             VALUES (%s, %s, %s, %s, now())
             """,
-            (SystemRandomness().new_id(), organization_id, self.user_id(email), role),
+            (new_id(), organization_id, self.user_id(email), role),
         )
 
     def custom_role(self, organization_id: UUID, slug: str, permissions: list[str]) -> None:
@@ -162,7 +163,7 @@ def place(connection: Connection) -> Place:
 
 def make_organization(connection: Connection, slug: str, name: str = "An organization") -> UUID:
     """Make an active organization."""
-    organization_id = SystemRandomness().new_id()
+    organization_id = new_id()
     connection.execute(
         """
         INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)

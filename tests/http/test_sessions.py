@@ -9,12 +9,15 @@ import pytest
 import trio
 
 from adapters.postgres.database import PostgresDatabase
+from core import sessions
+from core.callers import BACKGROUND
 from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
     from entrypoints.house import House
+    from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
 __all__ = ["door"]
@@ -238,6 +241,17 @@ class TestLogout:
                 nursery.start_soon(lambda: door.client.post("/api/auth/logout", token=ada.access_token))
 
         assert len(door.events("user.logout")) == 1
+
+    async def test_a_session_that_ends_meanwhile_is_not_told_as_a_sign_out(
+        self, door: Door, ada: Entered, house: House
+    ) -> None:
+        def late(uow: UnitOfWork) -> None:
+            uow.sessions.revoke(uow.caller.session_id, user_id=uow.caller.user_id)
+            sessions.log_out(uow)
+
+        await house.database.on_behalf_of(BACKGROUND, ada.session_id).transact(late)
+
+        assert door.events("user.logout") == []
 
     async def test_it_works_whatever_became_of_the_organization(self, door: Door) -> None:
         door.member(door.organization(), door.account())

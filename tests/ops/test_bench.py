@@ -215,7 +215,7 @@ def test_wrk_sends_words_and_takes_over_those_of_answers(bare: servers.RunningSe
 
 
 def test_our_own_loader_gets_answers_on_all_connections(bare: servers.RunningServer) -> None:
-    load = with_our_own(BARE, bare.port, 4, 0.2)
+    load = with_our_own(BARE, bare.port, 4, 1)
 
     assert load.requests > 4
     assert load.errors == 0
@@ -223,7 +223,7 @@ def test_our_own_loader_gets_answers_on_all_connections(bare: servers.RunningSer
 
 
 def test_our_own_loader_counts_refusals_as_errors(bare: servers.RunningServer) -> None:
-    load = with_our_own(replace(BARE, path="/nowhere"), bare.port, 2, 0.2)
+    load = with_our_own(replace(BARE, path="/nowhere"), bare.port, 2, 1)
 
     assert load.errors == load.requests > 0
 
