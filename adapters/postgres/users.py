@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 from psycopg.rows import class_row, kwargs_row
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from psycopg import Cursor
+
     from adapters.postgres.pool import Connection
+
+
+_ACCOUNT: Final = """
+    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at
+    FROM   users
+"""
+# Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the account.
+_LOCKED: Final = "FOR NO KEY UPDATE"
 
 
 class PostgresUsers:
@@ -25,69 +35,19 @@ class PostgresUsers:
 
     def by_id(self, user_id: UUID) -> User | None:
         """Find an account."""
-        return (
-            self._connection.cursor(row_factory=class_row(User))
-            .execute(
-                """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
-                       mfa_enabled_at
-                FROM   users
-                WHERE  id = %s
-                """,
-                (user_id,),
-            )
-            .fetchone()
-        )
+        return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s", (user_id,)).fetchone()
 
     def lock(self, user_id: UUID) -> User | None:
         """Find an account, and let nobody else change it before this transaction ends."""
-        # Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the account.
-        return (
-            self._connection.cursor(row_factory=class_row(User))
-            .execute(
-                """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
-                       mfa_enabled_at
-                FROM   users
-                WHERE  id = %s
-                FOR    NO KEY UPDATE
-                """,
-                (user_id,),
-            )
-            .fetchone()
-        )
+        return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
 
     def by_email(self, email: str) -> User | None:
         """Find the account of a normalized address."""
-        return (
-            self._connection.cursor(row_factory=class_row(User))
-            .execute(
-                """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
-                       mfa_enabled_at
-                FROM   users
-                WHERE  email = %s
-                """,
-                (email,),
-            )
-            .fetchone()
-        )
+        return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s", (email,)).fetchone()
 
     def lock_by_email(self, email: str) -> User | None:
         """Find the account of a normalized address, and let nobody else change it before this transaction ends."""
-        return (
-            self._connection.cursor(row_factory=class_row(User))
-            .execute(
-                """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at
-                FROM   users
-                WHERE  email = %s
-                FOR UPDATE
-                """,
-                (email,),
-            )
-            .fetchone()
-        )
+        return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,)).fetchone()
 
     def add(self, user: User) -> bool:
         """Store a new account; False when the address is taken."""
@@ -114,17 +74,7 @@ class PostgresUsers:
         """List the platform owners and let nobody else add or remove one before this transaction ends."""
         # An advisory lock, because the first owner has no row yet that could be locked.
         self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
-        return tuple(
-            self._connection.cursor(row_factory=class_row(User)).execute(
-                """
-                SELECT   id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
-                       mfa_enabled_at
-                FROM     users
-                WHERE    is_platform_owner
-                ORDER BY id
-                """
-            )
-        )
+        return tuple(self._accounts().execute(f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
 
     def save(self, user: User) -> None:
         """Store the new state of an account that is locked; its address stays what it is."""
@@ -155,6 +105,9 @@ class PostgresUsers:
         except UniqueViolation:
             return False
         return True
+
+    def _accounts(self) -> Cursor[User]:
+        return self._connection.cursor(row_factory=class_row(User))
 
 
 class PostgresCredentials:

@@ -57,6 +57,23 @@ def test_an_account_is_found_by_its_id_and_by_its_address(connection: Connection
     assert users.lock_by_email("ada@example.org") == ada
 
 
+def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+    whole = replace(ada, is_platform_owner=True, deactivated_at=ada.created_at, mfa_enabled_at=ada.created_at)
+    users.add(ada)
+    users.save(whole)
+    connection.execute("UPDATE users SET mfa_enabled_at = %s", (ada.created_at,))
+
+    for found in (
+        users.by_id(ada.id),
+        users.lock(ada.id),
+        users.by_email(ada.email),
+        users.lock_by_email(ada.email),
+        *users.lock_platform_owners(),
+    ):
+        assert found == whole
+
+
 def test_who_has_no_account_is_not_found(connection: Connection) -> None:
     users = PostgresUsers(connection)
 
