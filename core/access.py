@@ -1,14 +1,27 @@
-"""Who may do what in an organization: capabilities, and the roles that hold them (decisions 5.4)."""
+"""Who may do what: capabilities, the roles that hold them, and what each operation takes (decisions 5.4).
+
+A route declares the operation that it is, and the use case behind it begins with `enter`, `enter_platform`, or, where
+only the person themselves matters, `uow.caller`. All of it is decided from what the database says now, in the
+transaction of the use case.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import dataclass
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
+from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.memberships import ADMIN, MEMBER, OWNER
+from core.organizations import OrganizationStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from core.callers import Caller
+    from core.memberships import Membership
+    from core.organizations import Organization
+    from ports.unit_of_work import UnitOfWork
 
 
 class Capability(StrEnum):
@@ -43,3 +56,113 @@ def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> froz
     if role in _BUILT_IN:
         return _BUILT_IN[role]
     return frozenset(Capability(permission) for permission in custom_permissions or ())
+
+
+class Standing(StrEnum):
+    """What an operation may take instead of a capability."""
+
+    MEMBER = "member"
+    OWNER = "owner"
+
+
+_ACTIVE: Final = frozenset({OrganizationStatus.ACTIVE})
+_ANY_STATUS: Final = frozenset(OrganizationStatus)
+
+
+class Operation(Enum):
+    """What can be done in an organization: what it takes, and in which states of the organization it can be done."""
+
+    ORGANIZATION_READ = ("read the organization", Standing.MEMBER, _ANY_STATUS)
+    ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    ORGANIZATION_DELETE = ("delete the organization", Standing.OWNER, _ANY_STATUS - {OrganizationStatus.SUSPENDED})
+    ORGANIZATION_SELECT = ("select the organization", Standing.MEMBER, _ACTIVE)
+    OWNERSHIP_TRANSFER = ("transfer the ownership", Standing.OWNER, _ACTIVE)
+    MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE)
+    MEMBER_CHANGE = ("change a member's role", Standing.OWNER, _ACTIVE)
+    MEMBER_REMOVE = ("remove a member", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
+    ROLES_READ = ("read the roles", Standing.MEMBER, _ACTIVE)
+    ROLES_CHANGE = ("change the roles", Capability.ORG_ROLES_MANAGE, _ACTIVE)
+    INVITATIONS_LIST = ("list the invitations", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
+    INVITATIONS_CHANGE = ("invite people", Capability.ORG_MEMBERS_MANAGE, _ACTIVE)
+    END_USERS_READ = ("read the end users", Capability.END_USERS_VIEW, _ACTIVE)
+    END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
+    AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
+    ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)
+    SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
+
+    takes: Capability | Standing
+    statuses: frozenset[OrganizationStatus]
+
+    def __new__(cls, words: str, takes: Capability | Standing, statuses: frozenset[OrganizationStatus]) -> Operation:
+        """Make an operation of its words, which are its value."""
+        member = object.__new__(cls)
+        member._value_ = words
+        member.takes = takes
+        member.statuses = statuses
+        return member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Who asks and what they are in an organization, as stored; what they may do there is not decided yet."""
+
+    caller: Caller
+    organization: Organization | None
+    membership: Membership | None
+    custom_permissions: list[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An organization that the caller was let into."""
+
+    caller: Caller
+    organization: Organization
+    membership: Membership
+    capabilities: frozenset[Capability]
+
+    def insist_on(self, capability: Capability) -> None:
+        """Refuse who lacks a capability that only some forms of an operation take."""
+        if capability not in self.capabilities:
+            raise _lacks(capability)
+
+
+def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
+    """Let the caller into an organization to do this, or refuse in the order of decisions 1.6."""
+    arrival = uow.arrive(slug)
+    organization, membership = arrival.organization, arrival.membership
+    if organization is None:
+        raise NotFound("There is no such organization.")
+    if membership is None:
+        raise Forbidden("You are not a member of this organization.")
+    if organization.status not in operation.statuses:
+        raise OrganizationNotActive(f"This organization is {organization.status}.")
+    capabilities = capabilities_of(membership.role, arrival.custom_permissions)
+    _insist(operation.takes, membership, capabilities)
+    return Place(caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities)
+
+
+def enter_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
+    """Let the caller in as `enter` does, and let nobody else change who may do what before this transaction ends."""
+    uow.organizations.lock(enter(uow, slug, operation).organization.id)
+    # Asked once more: whoever had the lock before may have removed the caller.
+    return enter(uow, slug, operation)
+
+
+def enter_platform(uow: UnitOfWork) -> Caller:
+    """Let a platform owner govern, and nobody who merely acts as one."""
+    caller = uow.caller
+    if not caller.is_governing:
+        raise Forbidden("Only a platform owner can do this.")
+    return caller
+
+
+def _insist(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:
+    if takes is Standing.OWNER and membership.role != OWNER:
+        raise Forbidden("Only the owner of the organization can do this.")
+    if isinstance(takes, Capability) and takes not in capabilities:
+        raise _lacks(takes)
+
+
+def _lacks(capability: Capability) -> Forbidden:
+    return Forbidden(f"Your role in this organization does not include {capability}. Ask its owner.")

@@ -99,7 +99,7 @@ def _place(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Organ
     organization = find_organization(uow, destination.organization_slug)
     if organization is None:
         return None, None
-    if destination.service_slug is None and uow.memberships.of_user(organization.id, user.id) is None:
+    if destination.service_slug is None and uow.members.of_user(organization.id, user.id) is None:
         raise Forbidden("You are not a member of this organization.")
     if not organization.is_active:
         raise OrganizationNotActive

@@ -58,6 +58,7 @@ class Caller:
     service_client_id: UUID | None
     is_end_user: bool
     impersonator_id: UUID | None
+    organization_requires_mfa: bool = False
 
     @property
     def is_verified(self) -> bool:
@@ -77,14 +78,40 @@ class Caller:
         return self.impersonator_id is not None
 
     @property
+    def is_governing(self) -> bool:
+        """Whether a platform owner asks, and not somebody who acts as one."""
+        return self.is_platform_owner and not self.is_impersonated
+
+    @property
     def has_second_factor(self) -> bool:
         """Whether this session was begun with more than one factor, or on a device that remembers one."""
         return bool({"mfa", "trusted"} & set(self.amr))
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether a device that remembers a second factor stood in for it."""
+        return "trusted" in self.amr and "mfa" not in self.amr
+
+    @property
+    def lacks_second_factor(self) -> bool:
+        """Whether the context asks for a second factor that this session was begun without.
+
+        Organizations ask it of their members, not of the end users of a service, nor of who acts for a member.
+        """
+        is_asked = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
+        return is_asked and not self.has_second_factor
 
     def forbid_impersonated(self) -> None:
         """Refuse what an impersonator must not do (identity 4.8)."""
         if self.is_impersonated:
             raise Forbidden("This cannot be done while impersonating somebody.")
+
+
+def present_in_person(uow: UnitOfWork) -> Caller:
+    """Say who asks; refuse whoever acts as somebody else."""
+    caller = uow.caller
+    caller.forbid_impersonated()
+    return caller
 
 
 def present(uow: UnitOfWork) -> Caller:

@@ -155,6 +155,8 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
 def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     """Remove one of the caller's devices, and end what was begun on it; once more changes nothing."""
     caller = uow.caller
+    # It would end sessions of the person, and make them give a code again.
+    caller.forbid_impersonated()
     _mine(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse

@@ -79,8 +79,39 @@ class EventType(Enum):
 
     @property
     def category(self) -> str:
-        """The subject that the event is about: the first word of its name."""
-        return str(self.value).partition(".")[0]
+        """The heading that the event stands under: that of the first word of its name (operations 6.3)."""
+        return _CATEGORIES[str(self.value).partition(".")[0]]
+
+    @property
+    def item(self) -> "EventTypeItem":
+        """The event as it is listed for people who choose among events."""
+        return EventTypeItem(value=self.value, label=self.label, category=self.category, description=self.description)
+
+
+_CATEGORIES = {
+    "user": "User management",
+    "session": "Security",
+    "security": "Security",
+    "invitation": "Invitations",
+    "organization": "Organization management",
+    "service": "Service management",
+    "plan": "Plans",
+    "subscription": "Subscriptions",
+    "api_key": "API keys",
+    "domain": "Domains and branding",
+    "branding": "Domains and branding",
+    "webhook": "Webhooks",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventTypeItem:
+    """A kind of event in words for a person: of the audit log, and of what can be subscribed to (decisions 7.2)."""
+
+    value: str
+    label: str
+    category: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ class MailTemplate(StrEnum):
     NEW_SIGN_IN = "new_sign_in"
     MFA_ENABLED = "mfa_enabled"
     MFA_DISABLED = "mfa_disabled"
+    MFA_FORCE_DISABLED = "mfa_force_disabled"
     VERIFY_EMAIL = "verify_email"
     VERIFY_NEW_EMAIL = "verify_new_email"
     EMAIL_CHANGED = "email_changed"
@@ -35,6 +36,8 @@ class MailTemplate(StrEnum):
     MAGIC_LINK = "magic_link"
     PASSKEY_ADDED = "passkey_added"
     PASSKEY_REMOVED = "passkey_removed"
+    INVITATION = "invitation"
+    INVITATION_ACCEPTED = "invitation_accepted"
 
 
 class MailState(StrEnum):

@@ -1,13 +1,11 @@
-"""Memberships: who manages an organization, in which role."""
+"""Memberships: that a person manages an organization, and in which role. What members do is in `members.py`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Membership`
+from typing import Final
+from uuid import UUID  # noqa: TC003 - likewise
 
 OWNER: Final = "owner"
 ADMIN: Final = "admin"

@@ -1,20 +1,30 @@
-"""Organizations, the customers of the product: what one is, and what its status allows.
+"""Organizations, the customers of the product: what one is, and through which states it goes.
 
-How they come to be, change and end is governance; members, invitations and services have capabilities of their own.
+How one comes to be is in `organization_creation.py`, what its own people do with it in `organization_management.py` and
+`organization_selection.py`, what platform owners do in `platform_organizations.py`. Members, invitations and services
+have capabilities of their own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import timedelta
+import unicodedata
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
+from uuid import UUID
 
-if TYPE_CHECKING:
-    from datetime import datetime
-    from uuid import UUID
+from core.errors import BadRequest
+from core.limits import NAME_CHARACTERS_MAX
 
+NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
+# More than the life of a device's token, within which any trust ends (decisions 4.2).
+DEVICE_TRUST_DAYS_MAX: Final = 365
+REASON_CHARACTERS_MAX: Final = 1000
+
+# What `changes` leaves out: it follows from every change.
+_UPDATED_AT: Final = "updated_at"
 
 
 class OrganizationStatus(StrEnum):
@@ -24,6 +34,12 @@ class OrganizationStatus(StrEnum):
     ACTIVE = "active"
     SUSPENDED = "suspended"
     REJECTED = "rejected"
+
+
+class WrongState(BadRequest):
+    """An organization in this state does not go into that one."""
+
+    default_message = "The organization is not in a state in which this can be done."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,3 +73,53 @@ class Organization:
     def device_trust(self) -> timedelta:
         """How long a device of its members remembers the second factor."""
         return timedelta(days=self.device_trust_days)
+
+    def approved(self, *, by: UUID | None, at: datetime) -> Organization:
+        """Let work begin; nobody approves where every organization is welcome."""
+        self._insist_on(OrganizationStatus.PENDING, "approved")
+        return replace(self, status=OrganizationStatus.ACTIVE, approved_at=at, approved_by=by, updated_at=at)
+
+    def rejected(self, reason: str, *, at: datetime) -> Organization:
+        """Turn the organization away for good."""
+        self._insist_on(OrganizationStatus.PENDING, "rejected")
+        return replace(self, status=OrganizationStatus.REJECTED, rejected_at=at, rejection_reason=reason, updated_at=at)
+
+    def suspended(self, reason: str | None, *, at: datetime) -> Organization:
+        """Close the organization until it is activated again."""
+        self._insist_on(OrganizationStatus.ACTIVE, "suspended")
+        return replace(
+            self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
+        )
+
+    def activated(self, *, at: datetime) -> Organization:
+        """Open the organization again; why it was closed is in the audit log from now on."""
+        self._insist_on(OrganizationStatus.SUSPENDED, "activated")
+        return replace(self, status=OrganizationStatus.ACTIVE, suspended_at=None, suspension_reason=None, updated_at=at)
+
+    def changes(self, before: Organization) -> dict[str, Any]:
+        """List what is not as it was before, field by field, as an audit entry holds it."""
+        return {
+            field.name: {"from": _plain(getattr(before, field.name)), "to": _plain(getattr(self, field.name))}
+            for field in fields(self)
+            if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
+        }
+
+    def _insist_on(self, status: OrganizationStatus, verb: str) -> None:
+        if self.status is not status:
+            article = "an" if status is OrganizationStatus.ACTIVE else "a"
+            raise WrongState(f"Only {article} {status} organization can be {verb}; this one is {self.status}.")
+
+
+def checked_name(name: str) -> str:
+    """Give the spelling under which a name is stored; refuse what is no name."""
+    trimmed = name.strip()
+    if not NAME_CHARACTERS_MIN <= len(trimmed) <= NAME_CHARACTERS_MAX:
+        raise BadRequest.of_field("name", f"A name has {NAME_CHARACTERS_MIN} to {NAME_CHARACTERS_MAX} characters.")
+    # It goes into letters, where a line break could begin something else.
+    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in trimmed):
+        raise BadRequest.of_field("name", "A name is one line, without control characters.")
+    return trimmed
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID | datetime | StrEnum) else value

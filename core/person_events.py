@@ -41,4 +41,4 @@ def audit(
 
 
 def _organizations(uow: UnitOfWork, user_id: UUID | None, organization_id: UUID | None) -> Sequence[UUID]:
-    return (organization_id,) if organization_id is not None else uow.memberships.organizations_of(user_id)
+    return (organization_id,) if organization_id is not None else uow.members.organizations_of(user_id)

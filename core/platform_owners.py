@@ -1,16 +1,22 @@
-"""Platform owners govern the whole installation. Here: how the first one comes to be, and how more are made by command.
+"""Platform owners govern the whole installation: how the first one comes to be, and how others follow and go.
 
-Promotion and demotion through the interface belong to governance.
+By command anybody is appointed whose address is given; through the interface owners promote and demote each other.
+Whoever changes who governs holds one lock, so there is always somebody who does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformOwner`
 from typing import TYPE_CHECKING
+from uuid import UUID  # noqa: TC003 - likewise
 
 from core import addresses, mfa
-from core.errors import Conflict
+from core.access import enter_platform
+from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.one_time_tokens import TokenPurpose
+from core.platform_audit import PlatformAction
+from core.platform_users import PersonUnknown
 from core.users import User, normalize_email
 
 if TYPE_CHECKING:
@@ -24,6 +30,40 @@ class AddressPromised(Conflict):
         "Another account had this address until a few days ago and may still have it back. Name the address that this"
         " account has now, or another one."
     )
+
+
+class NotAPlatformOwner(NotFound):
+    """No platform owner has this id."""
+
+    default_message = "There is no such platform owner."
+
+
+class AlreadyPlatformOwner(Conflict):
+    """There is nothing to promote to."""
+
+    default_message = "This person is a platform owner already."
+
+
+class CannotGovern(Conflict):
+    """Nobody has proved that the account is the one that is meant."""
+
+    default_message = "This person has not verified their email address yet. Promote them when they have."
+
+
+class CannotDemoteYourself(BadRequest):
+    """So the last one stays as well."""
+
+    default_message = "You cannot demote yourself. Another platform owner can do it; the last one stays."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformOwner:
+    """Somebody who was promoted."""
+
+    id: UUID
+    email: str
+    is_platform_owner: bool
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +125,51 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         uow.credentials.set_password_hash(owner.id, password_hash)
     uow.users.save(owner)
     return Appointment(owner, is_new_account=not existing.is_verified)
+
+
+def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
+    """Let somebody govern the platform, from their very next request on."""
+    enter_platform(uow)
+    _lock_owners(uow)
+    user = uow.users.lock(user_id)
+    if user is None:
+        raise PersonUnknown
+    if user.is_platform_owner:
+        raise AlreadyPlatformOwner
+    promoted = user.appointed(at=uow.now)
+    if not user.is_verified:
+        # Anybody could have registered the address; unlike by command, nobody here has said which one is meant.
+        raise CannotGovern
+    uow.users.save(promoted)
+    # Nobody acts as a platform owner, and who began to do so before is out.
+    uow.sessions.end_impersonations(promoted.id)
+    uow.audit_platform(PlatformAction.OWNER_PROMOTED, promoted.id)
+    return PlatformOwner(
+        id=promoted.id,
+        email=promoted.email,
+        is_platform_owner=promoted.is_platform_owner,
+        created_at=promoted.created_at,
+    )
+
+
+def demote(uow: UnitOfWork, user_id: UUID) -> None:
+    """Let a platform owner govern no longer, from this moment on; whoever they act as they no longer do."""
+    caller = enter_platform(uow)
+    if user_id == caller.user_id:
+        raise CannotDemoteYourself
+    # The caller is one of those who stay, so there is always one.
+    _lock_owners(uow)
+    owner = uow.users.lock(user_id)
+    if owner is None or not owner.is_platform_owner:
+        raise NotAPlatformOwner
+    uow.users.save(replace(owner, is_platform_owner=False, updated_at=uow.now))
+    # Ended for good, and not only for as long as they are no owner.
+    uow.sessions.end_impersonations(owner.id)
+    uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id)
+
+
+def _lock_owners(uow: UnitOfWork) -> None:
+    """Let nobody else change who governs; of two who demote each other at once the second is no owner any more."""
+    caller = uow.caller
+    if not any(owner.id == caller.user_id and owner.is_active for owner in uow.users.lock_platform_owners()):
+        raise Forbidden("Only a platform owner can do this.")

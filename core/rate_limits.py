@@ -26,6 +26,7 @@ class RateLimit(Enum):
     PASSKEY_SIGN_IN = (6.0, 10)
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
+    INVITATION_ANSWER = (1.0, 30)
 
     seconds_per_request: float
     burst: int

@@ -1,4 +1,4 @@
-"""How a session goes on: its refresh token is exchanged for the next one, once.
+"""How a session goes on: its refresh token is exchanged for the next one, once; or it moves into an organization.
 
 A token that was exchanged a moment ago is good for a moment longer, for two tabs that refresh at once and for answers
 that got lost: it leads to the token that is good now. After that it betrays that somebody copied it, and the session
@@ -46,6 +46,12 @@ class RefreshRefused(Unauthorized):
     default_message = "This refresh token is not valid. Sign in again."
 
 
+class SessionOver(Unauthorized):
+    """The session ended while something was done with it."""
+
+    default_message = "This session is over. Sign in again."
+
+
 @dataclass(frozen=True, slots=True)
 class Betrayed:
     """Somebody used an old token of this session again; the session is to be ended (`end_betrayed`)."""
@@ -86,13 +92,34 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> Grant | Betrayed:
         if token is None or session is None:
             break
         is_newest = _is_newest(session, token)
-        newest = _successor(uow, token) if is_newest else _newest_after(uow, session, token)
+        newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
             return Betrayed(session.caller)
         _check_context(session.caller)
         if not is_newest or _exchange(uow, token, newest):
             return grant_for(session.caller, newest.text, session_expires_at=session.expires_at)
     raise RefreshRefused
+
+
+def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> Grant:
+    """Make an organization the context of a session, and give the session its next tokens.
+
+    From the refresh token of before there is a way to the new one for a moment, as after every exchange.
+    """
+    refresh_hash = uow.sessions.lock_refresh_hash(session_id)
+    if refresh_hash is None:
+        raise SessionOver
+    newest = _successor(uow, session_id, refresh_hash)
+    uow.sessions.move(
+        session_id,
+        organization_id=organization_id,
+        new_hash=hash_token(newest.text.reveal()),
+        remembered_max=FORGIVEN_EXCHANGES_MAX,
+    )
+    session = uow.sessions.find_refreshable(session_id)
+    if session is None:
+        raise SessionOver
+    return grant_for(session.caller, newest.text, session_expires_at=session.expires_at)
 
 
 def end_betrayed(uow: UnitOfWork, betrayed: Betrayed) -> None:
@@ -118,8 +145,13 @@ def _made(uow: UnitOfWork, session_id: UUID, random: bytes) -> _Token:
     return _Token(session_id, random, Secret(base64.urlsafe_b64encode(session_id.bytes + random + mark).decode()))
 
 
-def _successor(uow: UnitOfWork, token: _Token) -> _Token:
-    return _made(uow, token.session_id, uow.pepper.mark("refresh successor", token.session_id.bytes, token.random))
+def _successor_of(uow: UnitOfWork, token: _Token) -> _Token:
+    return _successor(uow, token.session_id, hash_token(token.text.reveal()))
+
+
+def _successor(uow: UnitOfWork, session_id: UUID, token_hash: bytes) -> _Token:
+    # From the hash, because nobody shows the token of a session that is moved.
+    return _made(uow, session_id, uow.pepper.mark("refresh successor", session_id.bytes, token_hash))
 
 
 def _exchange(uow: UnitOfWork, old: _Token, new: _Token) -> bool:
@@ -140,7 +172,7 @@ def _newest_after(uow: UnitOfWork, session: Refreshable, token: _Token) -> _Toke
     for exchanged_at in session.exchanged_at:
         if uow.now > exchanged_at + GRACE:
             return None
-        token = _successor(uow, token)
+        token = _successor_of(uow, token)
         if _is_newest(session, token):
             return token
     return None
@@ -154,3 +186,6 @@ def _check_context(caller: Caller) -> None:
         raise OrganizationNotActive
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")
+    if caller.lacks_second_factor:
+        # Asked for since the session began; the sign-in says what to do about it.
+        raise RefreshRefused("This organization asks for multi-factor authentication now. Sign in again.")

@@ -41,7 +41,7 @@ def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_devi
     Without a network nobody is refused: the limits are off. Attempts for one address wait for each other until their
     transactions end, so that each sees those before it.
     """
-    marked = uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
+    marked = mark(uow, address)
     attempt_id = uow.randomness.new_id()
     uow.sign_in_failures.add(attempt_id, marked, network or _UNLIMITED, at=uow.now)
     failures = uow.sign_in_failures.since(marked, uow.now - WINDOW)
@@ -53,6 +53,11 @@ def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_devi
             retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
         )
     return attempt_id
+
+
+def mark(uow: UnitOfWork, address: str) -> bytes:
+    """Give what stands for an address where its attempts are counted."""
+    return uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
 
 
 def _free_at(failures: Sequence[Failure], network: str, *, is_known_device: bool) -> datetime | None:

@@ -28,8 +28,8 @@ class Database(Protocol):
         """Run the use case in one transaction: committed when it returns, rolled back when it raises.
 
         Serialization failures, deadlocks and connections lost before the commit are retried a bounded number of times,
-        so a use case may run more than once; only its last run leaves a trace. Raise `ServiceUnavailable` when the
-        database is away.
+        and so is, once, a reference to a row that was deleted meanwhile. So a use case may run more than once; only its
+        last run leaves a trace. Raise `ServiceUnavailable` when the database is away.
         """
         ...
 

@@ -1,42 +1,47 @@
-"""What the core asks of the stored organizations, their members and their services."""
+"""What the core asks of the stored organizations."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.memberships import Membership
+from core.organization_management import OrganizationDetail, OrganizationOfMine
 from core.organizations import Organization
-from core.services import Service
 
 
 class Organizations(Protocol):
-    """Organizations."""
+    """Organizations. What only platform owners ask of them is in `platform_organizations.py`."""
 
     def by_slug(self, slug: str) -> Organization | None:
         """Find an organization."""
         ...
 
+    def lock(self, organization_id: UUID) -> Organization | None:
+        """Find an organization, and let nobody else lock or change it before this transaction ends.
 
-class Memberships(Protocol):
-    """Who manages which organization."""
-
-    def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
-        """Find a person's membership in an organization."""
+        What is counted of it afterwards (members, services) counts everybody who had the lock before.
+        """
         ...
 
-    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        """List the organizations that a person is a member of; nobody is of none."""
+    def add(self, organization: Organization) -> bool:
+        """Store a new organization; False when the slug is taken, also by a racer."""
         ...
 
-
-class Services(Protocol):
-    """The applications of organizations, and who signs in with them."""
-
-    def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
-        """Find a service of an organization."""
+    def save(self, organization: Organization) -> None:
+        """Store the new state of an organization that is locked; its slug stays what it is."""
         ...
 
-    def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
-        """Remember that a person signed in with a service: the first time, and the last."""
+    def delete(self, organization_id: UUID) -> None:
+        """Delete an organization that is locked, and everything that belongs to it."""
+        ...
+
+    def count_pending_of(self, owner_user_id: UUID) -> int:
+        """Count the organizations of an owner that wait for approval."""
+        ...
+
+    def of_member(self, user_id: UUID) -> Sequence[OrganizationOfMine]:
+        """List the organizations that a person is a member of, by their slugs."""
+        ...
+
+    def detail(self, organization: Organization) -> OrganizationDetail:
+        """Add to an organization what is counted of it, and its tier."""
         ...

@@ -28,6 +28,17 @@ class Sessions(Protocol):
         """
         ...
 
+    def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
+        """Give the hash of the newest refresh token of a live session, and let nobody exchange it meanwhile."""
+        ...
+
+    def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
+        """Store another context of a session that is locked, and the hash of its next refresh token.
+
+        As after an exchange the session was used now, and so many times of exchanges are remembered.
+        """
+        ...
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         """List a person's sessions that are alive, the one used last first."""
         ...
@@ -42,6 +53,14 @@ class Sessions(Protocol):
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """End the sessions that were begun on a device of this person and are alive."""
+        ...
+
+    def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        """End the sessions of a person that are in the context of an organization, its services included."""
+        ...
+
+    def end_impersonations(self, user_id: UUID) -> None:
+        """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
         ...
 
 

@@ -9,22 +9,39 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.access import Arrival
 from core.audit import AuditAction
 from core.callers import Caller, Origin
 from core.events import EventType
+from core.platform_audit import PlatformAction
+from ports.analytics import Analytics
+from ports.audit_log import AuditLog
 from ports.clock import Randomness
 from ports.devices import Devices, Locations
+from ports.end_users import EndUsers
 from ports.figures import Figures
 from ports.housekeeping import Housekeeping
+from ports.invitations import Invitations
 from ports.mail import MailOutbox
+from ports.members import Members
 from ports.mfa import BackupCodes, MfaChallenges, TotpSecrets
-from ports.organizations import Memberships, Organizations, Services
+from ports.organizations import Organizations
 from ports.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.pepper import Pepper
+from ports.platform_audit_log import PlatformAuditLog
+from ports.platform_mfa import PlatformMfa
+from ports.platform_organizations import PlatformOrganizations
+from ports.platform_users import PlatformUsers
+from ports.privacy import Anonymization, PrivacyExport
+from ports.relations import Relations
+from ports.roles import Roles
 from ports.server_secrets import ServerSecrets
+from ports.service_grants import ServiceGrants
+from ports.services import Services
 from ports.sessions import Callers, Sessions
 from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
 from ports.signing_keys import SigningKeys
+from ports.tiers import Tiers
 from ports.totp import Totp
 from ports.user_import import UserImport
 from ports.users import Credentials, Users
@@ -46,6 +63,10 @@ class UnitOfWork(Protocol):
     @property
     def caller(self) -> Caller:
         """Who asks; raise `Unauthorized` when their session is over."""
+        ...
+
+    def arrive(self, slug: str) -> Arrival:
+        """Load who asks, and an organization with their membership in it; raise `Unauthorized` as `caller` does."""
         ...
 
     @property
@@ -154,13 +175,83 @@ class UnitOfWork(Protocol):
         ...
 
     @property
-    def memberships(self) -> Memberships:
+    def platform_organizations(self) -> PlatformOrganizations:
+        """The organizations of the platform, seen from outside."""
+        ...
+
+    @property
+    def tiers(self) -> Tiers:
+        """What organizations may use."""
+        ...
+
+    @property
+    def platform_audit_log(self) -> PlatformAuditLog:
+        """What platform owners did."""
+        ...
+
+    @property
+    def members(self) -> Members:
         """Who manages which organization."""
+        ...
+
+    @property
+    def roles(self) -> Roles:
+        """The roles that organizations made for themselves."""
+        ...
+
+    @property
+    def service_grants(self) -> ServiceGrants:
+        """What members may do with single services."""
+        ...
+
+    @property
+    def relations(self) -> Relations:
+        """Who is what to what."""
         ...
 
     @property
     def services(self) -> Services:
         """The applications of organizations."""
+        ...
+
+    @property
+    def invitations(self) -> Invitations:
+        """Who was asked to join which organization."""
+        ...
+
+    @property
+    def end_users(self) -> EndUsers:
+        """Who signs in to the services of organizations."""
+        ...
+
+    @property
+    def audit_log(self) -> AuditLog:
+        """The audit logs of the organizations, to be read; `audit` writes them."""
+        ...
+
+    @property
+    def analytics(self) -> Analytics:
+        """How people sign in to organizations."""
+        ...
+
+    @property
+    def platform_users(self) -> PlatformUsers:
+        """Everybody, for platform owners."""
+        ...
+
+    @property
+    def platform_mfa(self) -> PlatformMfa:
+        """Everybody's second factors, for platform owners."""
+        ...
+
+    @property
+    def privacy_export(self) -> PrivacyExport:
+        """What is kept of a person."""
+        ...
+
+    @property
+    def anonymization(self) -> Anonymization:
+        """What has to go when a person is forgotten."""
         ...
 
     @property
@@ -205,6 +296,19 @@ class UnitOfWork(Protocol):
         """
         ...
 
+    def audit_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+        """Write a line about each of several targets, in one statement, done by nobody.
+
+        A target is the organization whose log it is, and the id.
+        """
+        ...
+
+    def audit_platform(
+        self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+    ) -> UUID:
+        """Write a line of the platform audit log in this transaction, done by the caller; give its id."""
+        ...
+
     def publish(
         self,
         event: EventType,
@@ -232,4 +336,8 @@ class UnitOfWork(Protocol):
         **data: Any,
     ) -> None:
         """Say to each of several organizations, in one statement, that something happened; None is nobody's."""
+        ...
+
+    def publish_each(self, event: EventType, happenings: Sequence[tuple[UUID, dict[str, Any]]], /) -> None:
+        """Say in one statement that something happened several times, done by nobody; to whom, and how."""
         ...

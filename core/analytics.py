@@ -1,0 +1,102 @@
+"""How people sign in to an organization: counts by day, service and way, and the latest ones.
+
+Only sign-ins that succeeded count, and only those in the context of the organization. They are written by
+`login_events.py`; days are those of UTC.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the rows
+
+from core.access import Operation, enter
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+PERIOD_DEFAULT: Final = timedelta(days=30)
+RECENT_LOGINS_DEFAULT: Final = 10
+# The interface names no maximum; this many are a megabyte and a half, and read in some 30 ms.
+RECENT_LOGINS_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Period:
+    """Days from one to another, both included."""
+
+    start: date
+    end: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginsOfDay:
+    """How many sign-ins a day had."""
+
+    date: date
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginsOfService:
+    """How many sign-ins a service had."""
+
+    service_id: UUID
+    service_name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginsOfProvider:
+    """How many sign-ins were made in a way: `password`, `passkey`, `magic_link`, `saml` or an external provider."""
+
+    provider: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentLogin:
+    """One sign-in; `service_id` is null where it was to the organization itself."""
+
+    id: UUID
+    user_id: UUID
+    service_id: UUID | None
+    provider: str
+    created_at: datetime
+
+
+def login_trends(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfDay]:
+    """Count the sign-ins of each day that had any, in order."""
+    organization_id, period = _asked(uow, slug, start, end)
+    return uow.analytics.by_day(organization_id, period)
+
+
+def logins_by_service(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfService]:
+    """Count the sign-ins to each service that had any, the most used first."""
+    organization_id, period = _asked(uow, slug, start, end)
+    return uow.analytics.by_service(organization_id, period)
+
+
+def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfProvider]:
+    """Count the sign-ins of each way that was used, the most used first."""
+    organization_id, period = _asked(uow, slug, start, end)
+    return uow.analytics.by_provider(organization_id, period)
+
+
+def recent_logins(uow: UnitOfWork, slug: str, limit: int) -> Sequence[RecentLogin]:
+    """List the latest sign-ins, newest first."""
+    organization = enter(uow, slug, Operation.ANALYTICS_READ).organization
+    return uow.analytics.recent(organization.id, limit)
+
+
+def _asked(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> tuple[UUID, Period]:
+    organization = enter(uow, slug, Operation.ANALYTICS_READ).organization
+    today = uow.now.date()
+    period = Period(start=start or today - PERIOD_DEFAULT, end=end or today)
+    if period.start > period.end:
+        raise BadRequest.of_field("start_date", f"{period.start} is after the end_date, {period.end}.")
+    return organization.id, period

@@ -1,0 +1,151 @@
+"""Acting as somebody else, as a platform owner may for an hour to help: the beginning of such a session.
+
+It is a session of the person in which every request knows who really acts (`Caller.impersonator_id`): what opens
+accounts, ends sessions or removes the person is refused there (`Caller.forbid_impersonated`), and every audit entry
+names the impersonator. The person finds it among their sessions, as what it is, and may end it. It leaves no trace in
+their sign-ins and devices, because they did not sign in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core import arrivals, reasons, sessions_refresh
+from core.access import enter_platform
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.grants import Grant, grant_for
+from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.platform_audit import PlatformAction
+from core.platform_users import PersonUnknown
+from core.secrets import hash_token
+from core.sessions import Session
+
+if TYPE_CHECKING:
+    from core.callers import Caller
+    from core.organizations import Organization
+    from core.services import Service
+    from core.users import User
+    from ports.unit_of_work import UnitOfWork
+
+PROVIDER: Final = "impersonation"
+
+
+class GovernsThemselves(BadRequest):
+    """The person is a platform owner, perhaps the one who asks."""
+
+    default_message = "A platform owner cannot be impersonated."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is wanted of an impersonation: why, and in which context."""
+
+    reason: str
+    organization_slug: str | None = None
+    service_slug: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImpersonatedUser:
+    """As whom somebody acts."""
+
+    id: UUID
+    email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
+    """A session in somebody else's name (identity 2.9)."""
+
+    grant: Grant
+    user: ImpersonatedUser
+    audit_log_id: UUID
+
+    @property
+    def expires_at(self) -> datetime:
+        """When it ends at the latest."""
+        return self.grant.session_expires_at
+
+
+def start(uow: UnitOfWork, user_id: UUID, wanted: Wanted) -> Impersonation:
+    """Begin a session in somebody's name, for an hour at most."""
+    owner = enter_platform(uow)
+    reason = reasons.checked(wanted.reason)
+    if wanted.service_slug is not None and wanted.organization_slug is None:
+        raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
+    # Locked, so that an account that is shut or promoted at this moment keeps no session from before.
+    user = uow.users.lock(user_id)
+    if user is None or not user.is_active:
+        raise PersonUnknown
+    if user.is_platform_owner:
+        raise GovernsThemselves
+    organization, service = _place(uow, wanted)
+
+    session = _session(uow, owner, user, organization, service)
+    refresh_token = sessions_refresh.first_token(uow, session.id)
+    uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
+    caller = uow.callers.of_session(session.id)
+    if caller is None:
+        # Demoted at this very moment; raising takes all of it back.
+        raise Forbidden("Only a platform owner can do this.")
+    if not caller.belongs_to_context:
+        raise _does_not_belong(wanted)
+    entry_id = uow.audit_platform(
+        PlatformAction.IMPERSONATION_STARTED,
+        user.id,
+        organization_id=session.organization_id,
+        reason=reason,
+        impersonation_session=str(session.id),
+        service_id=str(service.id) if service is not None else None,
+    )
+    return Impersonation(
+        grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at),
+        user=ImpersonatedUser(id=user.id, email=user.email),
+        audit_log_id=entry_id,
+    )
+
+
+def _place(uow: UnitOfWork, wanted: Wanted) -> tuple[Organization | None, Service | None]:
+    organization = arrivals.find_organization(uow, wanted.organization_slug)
+    if organization is None:
+        return None, None
+    if not organization.is_active:
+        raise OrganizationNotActive
+    if wanted.service_slug is None:
+        return organization, None
+    service = uow.services.by_slug(organization.id, wanted.service_slug)
+    if service is None:
+        raise NotFound("This organization has no such service.")
+    return organization, service
+
+
+def _does_not_belong(wanted: Wanted) -> BadRequest:
+    if wanted.service_slug is None:
+        return BadRequest.of_field("org_slug", "This person is not a member of this organization.")
+    return BadRequest.of_field("service_slug", "This person has never signed in with this service.")
+
+
+def _session(
+    uow: UnitOfWork, owner: Caller, user: User, organization: Organization | None, service: Service | None
+) -> Session:
+    return Session(
+        id=uow.randomness.new_id(),
+        user_id=user.id,
+        organization_id=organization.id if organization is not None else None,
+        service_id=service.id if service is not None else None,
+        device_id=None,
+        provider=PROVIDER,
+        # What the owner has shown: nobody else has shown anything.
+        amr=list(owner.amr),
+        authenticated_at=owner.authenticated_at,
+        refreshed_at=uow.now,
+        expires_at=uow.now + IMPERSONATION_LIFETIME_MAX,
+        # From where the owner acts is in the platform's log, and is no business of the person, who lists this session.
+        ip_address=None,
+        user_agent=None,
+        impersonator_id=owner.user_id,
+        created_at=uow.now,
+    )

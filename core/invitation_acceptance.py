@@ -1,0 +1,187 @@
+"""Becoming a member by an invitation: what can be in the way, the account and the membership, and what comes next.
+
+An account is found by the invited address, or made. The proof, which only the mailed link has, shows that the address
+belongs to who answers. Without it the membership is made as well, but opens nothing before the address is proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core import addresses, invitations, links, members, sessions, verification
+from core.audit import AuditAction
+from core.errors import BadRequest, ErrorCode, Refusal
+from core.events import EventType
+from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
+from core.mail import MailTemplate
+from core.memberships import BUILT_IN_ROLES, Membership
+from core.one_time_tokens import TokenPurpose
+from core.users import User
+from core.way_back import WayBack
+
+if TYPE_CHECKING:
+    from core.invitations import Invitation
+    from core.organizations import Organization
+    from ports.unit_of_work import UnitOfWork
+
+# How an account came to be that was made by an invitation.
+_PROVIDER: Final = "invitation"
+
+
+class InvitationAnswered(BadRequest):
+    """The invitation has been accepted, declined or withdrawn."""
+
+    default_message = (
+        "This invitation was answered already, or withdrawn. If you accepted it, just sign in; otherwise ask whoever"
+        " invited you for a new one."
+    )
+
+
+class InvitedRoleGone(BadRequest):
+    """The organization has deleted the role since."""
+
+    default_message = (
+        "The role of this invitation is no longer there. Ask whoever invited you for a new invitation, with another"
+        " role."
+    )
+
+
+class AddressPromised(BadRequest):
+    """An account may still take the address back, so nobody else gets an account with it."""
+
+    default_message = (
+        "An account has given this address up, and may take it back for some days more. Undo that by the link that was"
+        " mailed to you, or ask whoever invited you to do it with another address."
+    )
+
+
+class TeamLimitExceeded(Refusal):
+    """The organization has as many members as it may."""
+
+    code = ErrorCode.TEAM_LIMIT_EXCEEDED
+    default_message = (
+        "This organization has as many members as it may have. Ask whoever invited you to make room; the invitation"
+        " stays good until it expires."
+    )
+
+
+class NextStep(StrEnum):
+    """What somebody who has accepted does next."""
+
+    SIGN_IN = "sign_in"
+    VERIFY_ADDRESS = "verify_address"
+    CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - the name of a step, not a secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Somebody is a member now."""
+
+    email: str
+    organization_name: str
+    next_step: NextStep
+
+
+def join(
+    uow: UnitOfWork, organization: Organization, invitation: Invitation, *, is_proved: bool, is_on_behalf: bool
+) -> Joined | InvitationExpired:
+    """Accept an invitation to an organization that is locked, if it can be."""
+    if not invitation.is_open(uow.now):
+        invitations.expire(uow, invitation)
+        return InvitationExpired()
+    if not uow.invitations.settle(organization.id, invitation.id, InvitationStatus.ACCEPTED):
+        raise InvitationAnswered
+    if invitation.role not in BUILT_IN_ROLES and uow.roles.by_slug(organization.id, invitation.role) is None:
+        raise InvitedRoleGone
+    user, is_new = _account(uow, invitation.email)
+    _add_member(uow, organization, invitation, user)
+    _tell(uow, invitation, user, is_new=is_new, is_on_behalf=is_on_behalf)
+    return Joined(
+        email=user.email,
+        organization_name=organization.name,
+        next_step=_prepare(uow, organization, user, is_new=is_new, is_proved=is_proved),
+    )
+
+
+def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
+    """Find the account of an address, locked, or make it; say whether it is new."""
+    fresh = User(
+        id=uow.randomness.new_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+    is_new = uow.users.add(fresh)
+    user = fresh if is_new else uow.users.lock_by_email(email)
+    # An account that changes to another address at this very moment has this one promised as well.
+    if user is None or (is_new and addresses.is_promised(uow, fresh)):
+        raise AddressPromised
+    return user, is_new
+
+
+def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitation, user: User) -> None:
+    membership = Membership(
+        id=uow.randomness.new_id(),
+        org_id=organization.id,
+        user_id=user.id,
+        role=invitation.role,
+        created_at=uow.now,
+    )
+    if not uow.members.add(membership):
+        raise AlreadyMember
+    tier = uow.tiers.by_id(organization.tier_id)
+    limits = members.limits_of(
+        organization, has_tier=tier is not None, tier_max_users=tier.default_max_users if tier is not None else None
+    )
+    if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
+        raise TeamLimitExceeded
+
+
+def _tell(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, is_on_behalf: bool) -> None:
+    """Write down who joined; the actor is the manager who accepted for them, or they themselves."""
+    organization_id, role = invitation.org_id, invitation.role
+    actor_id, actor_email = (None, None) if is_on_behalf else (user.id, user.email)
+    if is_new:
+        uow.publish(
+            EventType.USER_SIGNUP_SUCCESS,
+            organization_id=organization_id,
+            actor_user_id=user.id,
+            actor_email=user.email,
+            provider=_PROVIDER,
+            service_id=None,
+        )
+    for action, event, target_id in (
+        (AuditAction.INVITATION_ACCEPTED, EventType.INVITATION_ACCEPTED, invitation.id),
+        (AuditAction.USER_JOINED, EventType.USER_JOINED, user.id),
+    ):
+        uow.audit(action, target_id, organization_id=organization_id, actor_user_id=actor_id, role=role)
+        uow.publish(
+            event,
+            organization_id=organization_id,
+            actor_user_id=actor_id,
+            actor_email=actor_email,
+            invitation_id=str(invitation.id),
+            user_id=str(user.id),
+            role=role,
+        )
+
+
+def _prepare(uow: UnitOfWork, organization: Organization, user: User, *, is_new: bool, is_proved: bool) -> NextStep:
+    """See to it that whoever has the address, and nobody else, gets in by the new membership; say how."""
+    if user.is_verified:
+        return NextStep.SIGN_IN
+    back = WayBack(organization=organization)
+    if is_proved:
+        proved = addresses.prove(uow, user)
+        links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
+        return NextStep.CHOOSE_PASSWORD
+    if is_new:
+        verification.send(uow, user, back)
+    else:
+        # Somebody may have changed an account to this address to be there first; to sign in again takes the proof.
+        sessions.end_all(uow, user.id, user.email)
+    return NextStep.VERIFY_ADDRESS

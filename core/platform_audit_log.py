@@ -1,0 +1,60 @@
+"""Reading the platform's audit log (decisions 5.8); what is written into it is in `platform_audit.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `PlatformLogEntry`
+from typing import TYPE_CHECKING, Any
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.access import enter_platform
+from core.audit_log import Actor, Pagination
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from core.audit import TargetType
+    from core.platform_audit import PlatformAction
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformLogEntry:
+    """One line of the platform's log; `org_id` is the organization that it is about, if it is about one."""
+
+    id: UUID
+    org_id: UUID | None
+    actor: Actor
+    action: str
+    target_type: str
+    target_id: str
+    ip_address: str | None
+    user_agent: str | None
+    success: bool
+    details: dict[str, Any]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformAuditLogPage:
+    """Some entries, newest first."""
+
+    logs: list[PlatformLogEntry]
+    pagination: Pagination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedOfPlatform:
+    """Which entries are asked for; None is any."""
+
+    action: PlatformAction | None = None
+    target_type: TargetType | None = None
+    target_id: str | None = None
+
+
+def read_page(uow: UnitOfWork, wanted: WantedOfPlatform, *, page: int, limit: int) -> PlatformAuditLogPage:
+    """Give a page of the platform's log, newest first."""
+    enter_platform(uow)
+    if wanted.target_id is not None and wanted.target_type is None:
+        raise BadRequest.of_field("target_type", "Say of which type the target_id is.")
+    total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
+    return PlatformAuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

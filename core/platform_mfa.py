@@ -1,0 +1,153 @@
+"""Second factors as platform owners see them: one person's, everybody's, and what looks as if somebody were attacked.
+
+Turning one off by force is for people who have lost it and every backup code. Their sessions stay, because nothing
+that was proved has become untrue; their devices no longer remember the factor, and they are told by mail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
+
+from core import mail, mfa, mfa_events, reasons
+from core.access import enter_platform
+from core.audit import AuditAction
+from core.errors import BadRequest
+from core.events import EventType
+from core.mail import MailTemplate
+from core.mfa_events import MfaEvent
+from core.platform_audit import PlatformAction
+from core.platform_users import PersonUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+METRICS_ARE_OF: Final = timedelta(days=7)
+ALERTS_ARE_OF: Final = timedelta(days=7)
+ALERTS_MAX: Final = 100
+MANY_FAILURES: Final = 5
+FAILURES_WITHIN: Final = timedelta(minutes=15)
+# The newest of them; under an attack there may be any number.
+FAILURES_LOOKED_AT_MAX: Final = 10_000
+RISKY_SIGN_IN_PERCENT: Final = 70
+SOON_AFTER: Final = timedelta(hours=1)
+_PERCENT: Final = 100
+_DECIMALS: Final = 2
+
+
+class MfaNotEnabled(BadRequest):
+    """There is nothing to turn off."""
+
+    default_message = "This person has not turned multi-factor authentication on."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonMfaStatus:
+    """One person's second factor (operations 4.6); `last_mfa_challenge` is when a code of theirs was last tried."""
+
+    user_id: UUID
+    email: str
+    mfa_enabled: bool
+    mfa_enabled_at: datetime | None
+    backup_codes_remaining: int
+    last_mfa_challenge: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MfaCounts:
+    """What is counted of everybody's second factors."""
+
+    total_users: int
+    mfa_enabled_users: int
+    backup_codes_used: int
+    mfa_failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MfaMetrics:
+    """Everybody's second factors (operations 4.6); the rate is in percent of all accounts."""
+
+    total_users: int
+    mfa_enabled_users: int
+    mfa_adoption_rate: float
+    backup_codes_used_7d: int
+    mfa_failures_7d: int
+
+
+class AlertType(StrEnum):
+    """Something that may be an attack (decisions 5.10)."""
+
+    MANY_MFA_FAILURES = "many_mfa_failures"
+    BACKUP_CODE_FROM_NEW_DEVICE = "backup_code_from_new_device"
+    MFA_DISABLED_AFTER_RISKY_SIGN_IN = "mfa_disabled_after_risky_sign_in"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """Whom it concerns, what was seen, and when."""
+
+    user_id: UUID
+    email: str
+    alert_type: AlertType
+    details: dict[str, Any]
+    detected_at: datetime
+
+
+def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
+    """Say how a person's second factor stands."""
+    enter_platform(uow)
+    found = uow.platform_mfa.status(user_id)
+    if found is None:
+        raise PersonUnknown
+    return found
+
+
+def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
+    """Turn a person's second factor off, and tell them, their organizations and the logs."""
+    caller = enter_platform(uow)
+    why = reasons.checked(reason)
+    user = uow.users.lock(user_id)
+    if user is None:
+        raise PersonUnknown
+    if not mfa.remove(uow, user.id):
+        raise MfaNotEnabled
+    mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.user_id))
+    organizations = uow.members.organizations_of(user.id)
+    for event in (EventType.USER_MFA_DISABLED, EventType.SECURITY_MFA_DISABLED):
+        uow.publish_to_each(
+            event,
+            organizations or (None,),
+            actor_user_id=caller.user_id,
+            actor_email=caller.email,
+            user_id=str(user.id),
+        )
+    for organization_id in organizations:
+        uow.audit(AuditAction.SECURITY_MFA_DISABLED, user.id, organization_id=organization_id, by_platform_owner=True)
+    # The reason stands where platform owners alone read it, because it may speak of anybody.
+    uow.audit_platform(PlatformAction.MFA_FORCE_DISABLED, user.id, reason=why)
+    mail.send(uow, user.email, MailTemplate.MFA_FORCE_DISABLED, at=uow.now.strftime("%Y-%m-%d %H:%M UTC"))
+
+
+def metrics(uow: UnitOfWork) -> MfaMetrics:
+    """Count everybody's second factors, and what happened to them in the last seven days."""
+    enter_platform(uow)
+    counts = uow.platform_mfa.counts(since=uow.now - METRICS_ARE_OF)
+    return MfaMetrics(
+        total_users=counts.total_users,
+        mfa_enabled_users=counts.mfa_enabled_users,
+        # Whoever asks has an account, so there is one.
+        mfa_adoption_rate=round(_PERCENT * counts.mfa_enabled_users / counts.total_users, _DECIMALS),
+        backup_codes_used_7d=counts.backup_codes_used,
+        mfa_failures_7d=counts.mfa_failures,
+    )
+
+
+def suspicious(uow: UnitOfWork) -> Sequence[Alert]:
+    """List what happened to second factors in the last seven days that may be an attack, the newest first."""
+    enter_platform(uow)
+    return uow.platform_mfa.alerts(since=uow.now - ALERTS_ARE_OF, limit=ALERTS_MAX)

@@ -1,0 +1,160 @@
+"""Organizations as platform owners govern them: through their states, with their tiers, and to their end.
+
+Each step is written into the platform's log and, unless the organization is gone, into the organization's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from core import organization_management, tiers
+from core.access import enter_platform
+from core.errors import BadRequest, NotFound
+from core.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
+from core.platform_audit import PlatformAction
+from core.tiers import TierSummary  # noqa: TC001 - likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from core.organizations import OrganizationStatus
+    from ports.unit_of_work import UnitOfWork
+
+
+class OrganizationUnknown(NotFound):
+    """There is none, or no longer."""
+
+    default_message = "There is no such organization."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Whose an organization is; when that user no longer exists, words that say so (operations 2.3)."""
+
+    id: str
+    email: str
+    is_platform_owner: bool
+    created_at: datetime
+
+
+OWNER_GONE: Final = Owner(
+    id="unknown",
+    email="deleted-user@unknown",
+    is_platform_owner=False,
+    created_at=datetime(1970, 1, 1, tzinfo=UTC),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernedOrganization:
+    """An organization as the platform lists it."""
+
+    organization: Organization
+    owner: Owner
+    tier: TierSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationPage:
+    """Some of the organizations that were asked for, and how many those are."""
+
+    organizations: Sequence[GovernedOrganization]
+    total: int
+
+
+def list_all(
+    uow: UnitOfWork, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
+) -> OrganizationPage:
+    """List organizations, the newest first, of a state and of a tier where these are given."""
+    enter_platform(uow)
+    return uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
+
+
+def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> Organization:
+    """Let a pending organization begin, in the tier that is named or else the one it has."""
+    owner = enter_platform(uow)
+    tier = tiers.find(uow, tier_id) if tier_id is not None else None
+    before = _lock(uow, organization_id)
+    after = before.approved(by=owner.user_id, at=uow.now)
+    if tier is not None:
+        after = replace(after, tier_id=tier.id)
+    return _store(uow, PlatformAction.ORGANIZATION_APPROVED, before, after, tier_id=str(after.tier_id))
+
+
+def reject(uow: UnitOfWork, organization_id: UUID, reason: str) -> Organization:
+    """Turn a pending organization away; its people read the reason."""
+    enter_platform(uow)
+    given = reason.strip()
+    if not given:
+        raise BadRequest.of_field("reason", "Say why, so that the organization's owner knows.")
+    before = _lock(uow, organization_id)
+    after = before.rejected(given, at=uow.now)
+    return _store(uow, PlatformAction.ORGANIZATION_REJECTED, before, after, reason=given)
+
+
+def suspend(uow: UnitOfWork, organization_id: UUID, reason: str | None) -> Organization:
+    """Close an active organization, from the very next request on."""
+    enter_platform(uow)
+    given = (reason or "").strip() or None
+    before = _lock(uow, organization_id)
+    after = before.suspended(given, at=uow.now)
+    return _store(uow, PlatformAction.ORGANIZATION_SUSPENDED, before, after, reason=given)
+
+
+def activate(uow: UnitOfWork, organization_id: UUID) -> Organization:
+    """Open a suspended organization again."""
+    enter_platform(uow)
+    before = _lock(uow, organization_id)
+    return _store(uow, PlatformAction.ORGANIZATION_ACTIVATED, before, before.activated(at=uow.now))
+
+
+def change_tier(
+    uow: UnitOfWork, organization_id: UUID, tier_id: UUID, limits: Mapping[str, int | None]
+) -> Organization:
+    """Put an organization into a tier, and change those of its own limits that are named.
+
+    A limit of None is that of the tier again. What changes nothing leaves no trace.
+    """
+    enter_platform(uow)
+    tier = tiers.find(uow, tier_id)
+    before = _lock(uow, organization_id)
+    after = replace(before, tier_id=tier.id, **limits)
+    if after == before:
+        return before
+    after = replace(after, updated_at=uow.now)
+    return _store(
+        uow, PlatformAction.ORGANIZATION_TIER_CHANGED, before, after, tier=tier.name, changes=after.changes(before)
+    )
+
+
+def delete(uow: UnitOfWork, organization_id: UUID) -> None:
+    """Delete an organization with everything that belongs to it; that there was one stays in the platform's log."""
+    enter_platform(uow)
+    organization = _lock(uow, organization_id)
+    uow.audit_platform(
+        PlatformAction.ORGANIZATION_DELETED,
+        organization.id,
+        organization_id=organization.id,
+        slug=organization.slug,
+        name=organization.name,
+        status=organization.status,
+    )
+    uow.organizations.delete(organization.id)
+
+
+def _lock(uow: UnitOfWork, organization_id: UUID) -> Organization:
+    """Lock an organization, so that of two who decide about it at once the second finds what the first decided."""
+    organization = uow.organizations.lock(organization_id)
+    if organization is None:
+        raise OrganizationUnknown
+    return organization
+
+
+def _store(
+    uow: UnitOfWork, action: PlatformAction, before: Organization, after: Organization, **details: Any
+) -> Organization:
+    uow.audit_platform(action, after.id, organization_id=after.id, slug=after.slug, **details)
+    return organization_management.store(uow, before, after)

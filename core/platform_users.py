@@ -1,0 +1,68 @@
+"""Finding people on the whole platform, as a platform owner does who was asked for help.
+
+What else is done about somebody has capabilities of its own: their second factor in `platform_mfa.py`, acting as them
+in `impersonation.py`, forgetting them in `anonymization.py`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.access import enter_platform
+from core.errors import BadRequest, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+FOUND_DEFAULT: Final = 20
+# Whoever is in more organizations is shown with those that they joined first.
+ORGANIZATIONS_SHOWN_MAX: Final = 100
+
+
+class PersonUnknown(NotFound):
+    """No account has this id."""
+
+    default_message = "There is no such person."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMembership:
+    """An organization of somebody who was found, and their role in it."""
+
+    id: UUID
+    slug: str
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundUser:
+    """Somebody who was found (operations 4.6)."""
+
+    id: UUID
+    email: str
+    is_platform_owner: bool
+    mfa_enabled: bool
+    created_at: datetime
+    organizations: list[FoundMembership]
+
+
+def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[FoundUser]:
+    """Find people by a part of their address, by their id, or by both.
+
+    First come those whose address begins with the part, in the order of the alphabet, then the newest of the others.
+    """
+    enter_platform(uow)
+    # As an address is stored: composed, and in lower case.
+    part = unicodedata.normalize("NFC", email.strip().lower()) if email is not None else ""
+    if user_id is not None:
+        return uow.platform_users.with_id(user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX)
+    if not part:
+        raise BadRequest("Say whom to look for: part of an email address in `email`, or an id in `user_id`.")
+    return uow.platform_users.with_email(part, limit=limit, organizations_max=ORGANIZATIONS_SHOWN_MAX)

@@ -1,0 +1,27 @@
+"""What the core asks of the stored sign-ins to learn how people sign in to an organization."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, Period, RecentLogin
+
+
+class Analytics(Protocol):
+    """The sign-ins in the context of an organization that succeeded; days are those of UTC."""
+
+    def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
+        """Count those of each day that had any, in order."""
+        ...
+
+    def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
+        """Count those to each service that had any, the most used first."""
+        ...
+
+    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
+        """Count those of each way that was used, the most used first."""
+        ...
+
+    def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
+        """List the latest, newest first."""
+        ...

@@ -1,0 +1,14 @@
+"""What the core asks of the stored audit log of the platform; `UnitOfWork.audit_platform` writes it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.platform_audit_log import PlatformLogEntry, WantedOfPlatform
+
+
+class PlatformAuditLog(Protocol):
+    """What platform owners did."""
+
+    def page(self, wanted: WantedOfPlatform, *, limit: int, offset: int) -> tuple[int, Sequence[PlatformLogEntry]]:
+        """List entries, newest first, with how many there are, in one statement."""
+        ...
