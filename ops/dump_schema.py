@@ -77,7 +77,7 @@ def _arranged(items: list[Item]) -> list[str]:
     for item in items:
         if item.table is not None:
             tables[item.table].append(item.sql)
-        elif item.kind == "FK CONSTRAINT":
+        elif item.kind in {"FK CONSTRAINT", "VIEW"} or item.name.startswith("VIEW "):
             after.append(item.sql)
         else:
             before.append(item.sql)

@@ -1,5 +1,38 @@
 -- The schema after all migrations, written by ops/dump-schema. To change it, add a migration and run that.
 
+CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT COALESCE(array_agg(DISTINCT lower(rtrim(found.found[1], '.-'::text))), '{}'::text[]) AS "coalesce" FROM regexp_matches(regexp_replace((addresses_in.value)::text, '\\(u....|.)'::text, ' '::text, 'g'::text), '[^\s"''<>(),:;[\]]+@[\w.-]+'::text, 'g'::text) found(found));
+
+COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
+
+CREATE FUNCTION letter_groups(value text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
+
+COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
+
+CREATE FUNCTION service_users_email() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Locked, because the address may be changed at this moment.
+    SELECT email INTO NEW.email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    RETURN NEW;
+END
+$$;
+
+COMMENT ON FUNCTION service_users_email() IS 'Finds the address of whoever is linked to a service.';
+
+CREATE TABLE audit_counting (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    counted_through uuid NOT NULL,
+    CONSTRAINT audit_counting_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE audit_counting IS 'How far the audit log of everybody is counted; without a row, nothing of it.';
+ALTER TABLE ONLY audit_counting
+    ADD CONSTRAINT audit_counting_pkey PRIMARY KEY (is_the_only_row);
+
 CREATE TABLE audit_entries (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -12,11 +45,27 @@ CREATE TABLE audit_entries (
     success boolean NOT NULL,
     details jsonb NOT NULL,
     created_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.01');
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
+CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
+CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
+CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
+CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
+
+CREATE TABLE audit_totals (
+    organization_id uuid NOT NULL,
+    action text NOT NULL,
+    entries bigint NOT NULL
+);
+COMMENT ON TABLE audit_totals IS 'How many audit entries there are up to the one that audit_counting names.';
+ALTER TABLE ONLY audit_totals
+    ADD CONSTRAINT audit_totals_pkey PRIMARY KEY (organization_id, action);
 
 CREATE TABLE backup_codes (
     id uuid NOT NULL,
@@ -83,7 +132,39 @@ CREATE TABLE events (
 COMMENT ON TABLE events IS 'Everything that happened, written in the transaction of the change.';
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
+CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
+
+CREATE TABLE invitations (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    email text NOT NULL,
+    role text NOT NULL,
+    invited_by uuid,
+    status text NOT NULL,
+    token_hash bytea NOT NULL,
+    token_sealed bytea,
+    proof_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    answered_at timestamp with time zone,
+    CONSTRAINT invitations_email_check CHECK ((length(email) <= 254)),
+    CONSTRAINT invitations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'accepted'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text])))
+);
+COMMENT ON TABLE invitations IS 'Who was asked to join an organization, and what became of it.';
+COMMENT ON COLUMN invitations.token_sealed IS 'For the invited person, who sees it after signing in; erased with the answer.';
+COMMENT ON COLUMN invitations.proof_hash IS 'Of what only the mailed link has, so that the token alone proves no address.';
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_token_hash_key UNIQUE (token_hash);
+CREATE INDEX invitations_of_email ON invitations USING btree (email);
+CREATE INDEX invitations_of_inviter ON invitations USING btree (invited_by);
+CREATE INDEX invitations_of_organization ON invitations USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX invitations_of_status ON invitations USING btree (organization_id, status, created_at DESC, id DESC);
+CREATE UNIQUE INDEX invitations_one_pending ON invitations USING btree (organization_id, email) WHERE (status = 'pending'::text);
+CREATE INDEX invitations_running_out ON invitations USING btree (expires_at, id) WHERE (status = 'pending'::text);
 
 CREATE TABLE login_events (
     id uuid NOT NULL,
@@ -101,13 +182,14 @@ CREATE TABLE login_events (
     geo_city text,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT login_events_risk_score_check CHECK (((risk_score >= 0) AND (risk_score <= 100)))
-);
+)
+WITH (autovacuum_vacuum_insert_scale_factor='0.01');
 COMMENT ON TABLE login_events IS 'Every attempt to sign in to a known account.';
 COMMENT ON COLUMN login_events.device_id IS 'No reference: the log remembers a device that is gone, and needs no index to forget it.';
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_pkey PRIMARY KEY (id);
-CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, created_at DESC) WHERE (organization_id IS NOT NULL);
-CREATE INDEX login_events_of_service ON login_events USING btree (service_id, created_at DESC) WHERE (service_id IS NOT NULL);
+CREATE INDEX login_events_of_organization ON login_events USING btree (organization_id, success, created_at DESC, id DESC) INCLUDE (service_id, provider, user_id);
+CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
 
 CREATE TABLE mails (
@@ -130,6 +212,7 @@ ALTER TABLE ONLY mails
 CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::text);
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
 
 CREATE TABLE memberships (
     id uuid NOT NULL,
@@ -144,6 +227,7 @@ ALTER TABLE ONLY memberships
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
 CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id);
+CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 
@@ -237,7 +321,9 @@ ALTER TABLE ONLY organizations
 ALTER TABLE ONLY organizations
     ADD CONSTRAINT organizations_slug_key UNIQUE (slug);
 CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by) WHERE (approved_by IS NOT NULL);
-CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id);
+CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
+CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
+CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
 
 CREATE TABLE passkey_challenges (
     id uuid NOT NULL,
@@ -275,6 +361,27 @@ ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
 CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
 
+CREATE TABLE platform_audit_entries (
+    id uuid NOT NULL,
+    actor_user_id uuid,
+    action text NOT NULL,
+    target_type text NOT NULL,
+    target_id text NOT NULL,
+    organization_id uuid,
+    ip_address text,
+    user_agent text,
+    success boolean NOT NULL,
+    details jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE platform_audit_entries IS 'What platform owners did. An organization that was deleted is still named here.';
+ALTER TABLE ONLY platform_audit_entries
+    ADD CONSTRAINT platform_audit_entries_pkey PRIMARY KEY (id);
+CREATE INDEX platform_audit_entries_action ON platform_audit_entries USING btree (action, id DESC);
+CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree (actor_user_id);
+CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
+
 CREATE TABLE schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
@@ -295,18 +402,37 @@ COMMENT ON TABLE server_secrets IS 'Secrets of the installation itself, such as 
 ALTER TABLE ONLY server_secrets
     ADD CONSTRAINT server_secrets_pkey PRIMARY KEY (name);
 
+CREATE TABLE service_grants (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    relation text NOT NULL,
+    granted_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT service_grants_relation_check CHECK ((relation = ANY (ARRAY['manager'::text, 'viewer'::text])))
+);
+COMMENT ON TABLE service_grants IS 'What a member may do with one service, beyond their role; it ends with the membership.';
+ALTER TABLE ONLY service_grants
+    ADD CONSTRAINT service_grants_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_grants_granted_by ON service_grants USING btree (granted_by) WHERE (granted_by IS NOT NULL);
+CREATE INDEX service_grants_of_service ON service_grants USING btree (organization_id, service_id, created_at, user_id);
+CREATE INDEX service_grants_of_user ON service_grants USING btree (user_id, organization_id);
+
 CREATE TABLE service_users (
     service_id uuid NOT NULL,
     organization_id uuid NOT NULL,
     user_id uuid NOT NULL,
     first_login_at timestamp with time zone NOT NULL,
-    last_login_at timestamp with time zone
+    last_login_at timestamp with time zone,
+    email text NOT NULL
 );
 COMMENT ON TABLE service_users IS 'End users: who signs in with a service.';
+COMMENT ON COLUMN service_users.email IS 'The address of the account; whoever links somebody need not know it.';
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_pkey PRIMARY KEY (service_id, user_id);
-CREATE INDEX service_users_of_organization ON service_users USING btree (organization_id, user_id);
+CREATE INDEX service_users_of_organization ON service_users USING btree (organization_id, user_id DESC) INCLUDE (email, service_id);
 CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organization_id);
+CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_email();
 
 CREATE TABLE services (
     id uuid NOT NULL,
@@ -428,17 +554,47 @@ CREATE TABLE users (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deactivated_at timestamp with time zone,
+    anonymized_at timestamp with time zone,
+    CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
 COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
+COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
+ALTER TABLE ONLY users
+    ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
+CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
+CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
+
+CREATE VIEW relations AS
+ SELECT ('organization:'::text || memberships.organization_id) AS object,
+    memberships.role AS relation,
+    ('user:'::text || memberships.user_id) AS subject,
+    memberships.organization_id,
+    NULL::uuid AS service_id,
+    memberships.user_id
+   FROM memberships
+UNION ALL
+ SELECT ('service:'::text || service_grants.service_id) AS object,
+    service_grants.relation,
+    ('user:'::text || service_grants.user_id) AS subject,
+    service_grants.organization_id,
+    service_grants.service_id,
+    service_grants.user_id
+   FROM service_grants;
+
+COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
 
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY audit_totals
+    ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -451,6 +607,12 @@ ALTER TABLE ONLY devices
 
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY invitations
+    ADD CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -494,6 +656,15 @@ ALTER TABLE ONLY passkey_challenges
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY service_grants
+    ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY service_grants
+    ADD CONSTRAINT service_grants_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_grants
+    ADD CONSTRAINT service_grants_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -501,7 +672,7 @@ ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_users
-    ADD CONSTRAINT service_users_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+    ADD CONSTRAINT service_users_user_id_email_fkey FOREIGN KEY (user_id, email) REFERENCES users(id, email) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import psycopg
 import structlog
 import trio
-from psycopg.errors import DeadlockDetected, InFailedSqlTransaction, OperationalError, SerializationFailure
+from psycopg.errors import (
+    DeadlockDetected,
+    ForeignKeyViolation,
+    InFailedSqlTransaction,
+    OperationalError,
+    SerializationFailure,
+)
 from psycopg.pq import TransactionStatus
 
 from adapters.postgres.hop import run_on_a_thread
@@ -59,6 +65,14 @@ log = structlog.get_logger(__name__)
 
 class _LostRace(Exception):
     """Two transactions were in each other's way, and this one was rolled back."""
+
+
+class _ReferenceGone(Exception):
+    """What a row was to refer to is not there: it was deleted at this moment, or we made a mistake."""
+
+    def __init__(self, error: ForeignKeyViolation) -> None:
+        super().__init__()
+        self.error = error
 
 
 class _LostConnection(Exception):
@@ -156,6 +170,7 @@ class PostgresDatabase:
     async def _hop(self, run: Callable[[Connection], Result]) -> Result:
         """Run on a thread, as often as it takes and is allowed."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
+        has_looked_again = False
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await self._attempt(run, deadline)
@@ -164,6 +179,11 @@ class PostgresDatabase:
             except _LostRace:
                 # The database is there, so the next attempt may wait as long as the first.
                 deadline = time.monotonic() + WAIT_SECONDS_MAX
+            except _ReferenceGone as gone:
+                # Whoever looks again finds what was deleted meanwhile no more, and says so in their own words.
+                if has_looked_again:
+                    raise _failed(gone.error) from None
+                has_looked_again = True
             # Two that met in a deadlock must not meet again at once.
             await trio.sleep(random.uniform(0, RETRY_PAUSE_SECONDS_MAX))  # noqa: S311 - jitter, not a secret
         log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
@@ -201,6 +221,12 @@ def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
         return _LostRace()
     if is_connection_lost:
         return _LostConnection()
+    if isinstance(error, ForeignKeyViolation):
+        return _ReferenceGone(error)
+    return _failed(error)
+
+
+def _failed(error: psycopg.Error) -> Exception:
     # The driver's text may quote values, so only its class, its code and the place in our code are written down.
     log.error("database.failed", error=type(error).__name__, sqlstate=error.sqlstate, where=_place(error))
     if isinstance(error, OperationalError):

@@ -75,6 +75,34 @@ class PostgresSessions:
             == 1
         )
 
+    def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
+        """Give the hash of the newest refresh token of a live session, and let nobody exchange it meanwhile."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT refresh_hash
+                FROM   sessions
+                WHERE  id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                FOR    NO KEY UPDATE
+                """,
+                (session_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchone()
+        )
+
+    def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
+        """Store another context of a session that is locked, and the hash of its next refresh token."""
+        self._connection.execute(
+            """
+            UPDATE sessions
+            SET    organization_id = %s, service_id = NULL, refresh_hash = %s, refreshed_at = %s,
+                   exchanged_at = (%s || exchanged_at)[:%s]
+            WHERE  id = %s
+            """,
+            (organization_id, new_hash, self._now, self._now, remembered_max, session_id),
+        )
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         """List a person's sessions that are alive, the one used last first."""
         return (
@@ -143,6 +171,34 @@ class PostgresSessions:
             .fetchall()
         )
 
+    def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        """End the sessions of a person that are in the context of an organization, its services included."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                UPDATE    sessions
+                SET       revoked_at = %s
+                WHERE     organization_id = %s AND user_id = %s
+                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
+                RETURNING organization_id
+                """,
+                (self._now, organization_id, user_id, self._now, self._now - IDLE_LIFETIME),
+            )
+            .fetchall()
+        )
+
+    def end_impersonations(self, user_id: UUID) -> None:
+        """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
+        self._connection.execute(
+            """
+            UPDATE sessions
+            SET    revoked_at = %s
+            WHERE  (impersonator_id = %s OR (user_id = %s AND impersonator_id IS NOT NULL)) AND revoked_at IS NULL
+            """,
+            (self._now, user_id, user_id),
+        )
+
 
 class PostgresCallers:
     """The port `Callers`."""
@@ -161,7 +217,7 @@ class PostgresCallers:
 
 
 # Every table is reached by a primary key, or by one that is as unique, so that the size of none of them matters.
-_CALLER: Final = """
+CALLER: Final = """
     u.id                  AS user_id,
     u.email,
     u.email_verified_at,
@@ -180,9 +236,10 @@ _CALLER: Final = """
     v.slug                AS service_slug,
     v.client_id           AS service_client_id,
     e.user_id IS NOT NULL AS is_end_user,
-    s.impersonator_id
+    s.impersonator_id,
+    coalesce(o.mfa_required, false) AS organization_requires_mfa
 """
-_LIVE: Final = """
+LIVE: Final = """
     FROM   sessions s
     JOIN   users u                   ON u.id = s.user_id
     LEFT   JOIN organizations o      ON o.id = s.organization_id
@@ -191,6 +248,8 @@ _LIVE: Final = """
     LEFT   JOIN services v           ON v.id = s.service_id
     LEFT   JOIN service_users e      ON e.service_id = s.service_id AND e.user_id = s.user_id
     LEFT   JOIN users i              ON i.id = s.impersonator_id
+"""
+LIVE_SESSION: Final = """
     WHERE  s.id = %s
       AND  s.revoked_at IS NULL
       AND  s.expires_at > %s
@@ -198,8 +257,8 @@ _LIVE: Final = """
       AND  u.deactivated_at IS NULL
       AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
 """
-OF_SESSION: Final = f"SELECT {_CALLER} {_LIVE}"
-REFRESHABLE: Final = f"SELECT {_CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {_LIVE}"
+OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
+REFRESHABLE: Final = f"SELECT {CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {LIVE} {LIVE_SESSION}"
 
 
 def _refreshable(

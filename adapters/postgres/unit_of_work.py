@@ -7,15 +7,31 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.access import PostgresAccess
+from adapters.postgres.analytics import PostgresAnalytics
+from adapters.postgres.anonymization import PostgresAnonymization
+from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.devices import PostgresDevices
+from adapters.postgres.end_users import PostgresEndUsers
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
+from adapters.postgres.invitations import PostgresInvitations
 from adapters.postgres.kept_property import KeptProperty
 from adapters.postgres.mail import PostgresMailOutbox
+from adapters.postgres.members import PostgresMembers
 from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
-from adapters.postgres.organizations import PostgresMemberships, PostgresOrganizations, PostgresServices
+from adapters.postgres.organizations import PostgresOrganizations
 from adapters.postgres.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
+from adapters.postgres.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.platform_mfa import PostgresPlatformMfa
+from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform_users import PostgresPlatformUsers
+from adapters.postgres.privacy_export import PostgresPrivacyExport
+from adapters.postgres.relations import PostgresRelations
+from adapters.postgres.roles import PostgresRoles
 from adapters.postgres.server_secrets import PostgresServerSecrets
+from adapters.postgres.service_grants import PostgresServiceGrants
+from adapters.postgres.services import PostgresServices
 from adapters.postgres.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sign_in import (
     PostgresLoginEvents,
@@ -24,6 +40,7 @@ from adapters.postgres.sign_in import (
     PostgresSignInFailures,
 )
 from adapters.postgres.signing_keys import PostgresSigningKeys
+from adapters.postgres.tiers import PostgresTiers
 from adapters.postgres.user_import import PostgresUserImport
 from adapters.postgres.users import PostgresCredentials, PostgresUsers
 from core.errors import TokenInvalid, Unauthorized
@@ -42,9 +59,11 @@ if TYPE_CHECKING:
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.pool import Connection
+    from core.access import Arrival
     from core.audit import AuditAction
     from core.callers import Caller, Origin
     from core.events import EventType
+    from core.platform_audit import PlatformAction
     from ports.clock import Clock, Randomness
     from ports.devices import Locations
     from ports.passkeys import WebAuthn
@@ -85,6 +104,7 @@ class PostgresUnitOfWork:
         self.webauthn = tools.webauthn
         self._session_id = session_id
         self._client_id = client_id
+        self._caller: Caller | None = None
         self.bells: set[Bell] = set()
         self._connection = connection
         self._tools = tools
@@ -94,10 +114,24 @@ class PostgresUnitOfWork:
         """The moment of this transaction, in UTC."""
         return self._tools.clock()
 
-    @kept_property
+    @property
     def caller(self) -> Caller:
         """Who asks; raise `Unauthorized` when their session is over."""
-        found = self.callers.of_session(self._session_id) if self._session_id is not None else None
+        if self._caller is None:
+            self._caller = self._admitted(
+                self.callers.of_session(self._session_id) if self._session_id is not None else None
+            )
+        return self._caller
+
+    def arrive(self, slug: str) -> Arrival:
+        """Load who asks, and an organization with their membership in it."""
+        access = PostgresAccess(self._connection, self.now)
+        arrival = access.arrival(self._session_id, slug) if self._session_id is not None else None
+        self._caller = self._admitted(arrival.caller if arrival is not None else None)
+        assert arrival is not None, "who was admitted has arrived"
+        return arrival
+
+    def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
             raise Unauthorized("This session is over. Sign in again.")
         if found.service_client_id != self._client_id:
@@ -186,14 +220,84 @@ class PostgresUnitOfWork:
         return PostgresOrganizations(self._connection)
 
     @kept_property
-    def memberships(self) -> PostgresMemberships:
+    def platform_organizations(self) -> PostgresPlatformOrganizations:
+        """The organizations of the platform, seen from outside."""
+        return PostgresPlatformOrganizations(self._connection)
+
+    @kept_property
+    def tiers(self) -> PostgresTiers:
+        """What organizations may use."""
+        return PostgresTiers(self._connection)
+
+    @kept_property
+    def platform_audit_log(self) -> PostgresPlatformAuditLog:
+        """What platform owners did."""
+        return PostgresPlatformAuditLog(self._connection)
+
+    @kept_property
+    def members(self) -> PostgresMembers:
         """Who manages which organization."""
-        return PostgresMemberships(self._connection)
+        return PostgresMembers(self._connection)
+
+    @kept_property
+    def roles(self) -> PostgresRoles:
+        """The roles that organizations made for themselves."""
+        return PostgresRoles(self._connection)
+
+    @kept_property
+    def service_grants(self) -> PostgresServiceGrants:
+        """What members may do with single services."""
+        return PostgresServiceGrants(self._connection)
+
+    @kept_property
+    def relations(self) -> PostgresRelations:
+        """Who is what to what."""
+        return PostgresRelations(self._connection)
 
     @kept_property
     def services(self) -> PostgresServices:
         """The applications of organizations."""
         return PostgresServices(self._connection)
+
+    @kept_property
+    def invitations(self) -> PostgresInvitations:
+        """Who was asked to join which organization."""
+        return PostgresInvitations(self._connection, self._tools.vault, self.now)
+
+    @kept_property
+    def end_users(self) -> PostgresEndUsers:
+        """Who signs in to the services of organizations."""
+        return PostgresEndUsers(self._connection, self.now)
+
+    @kept_property
+    def audit_log(self) -> PostgresAuditLog:
+        """The audit logs of the organizations, to be read."""
+        return PostgresAuditLog(self._connection)
+
+    @kept_property
+    def analytics(self) -> PostgresAnalytics:
+        """How people sign in to organizations."""
+        return PostgresAnalytics(self._connection)
+
+    @kept_property
+    def platform_users(self) -> PostgresPlatformUsers:
+        """Everybody, for platform owners."""
+        return PostgresPlatformUsers(self._connection)
+
+    @kept_property
+    def platform_mfa(self) -> PostgresPlatformMfa:
+        """Everybody's second factors, for platform owners."""
+        return PostgresPlatformMfa(self._connection)
+
+    @kept_property
+    def privacy_export(self) -> PostgresPrivacyExport:
+        """What is kept of a person."""
+        return PostgresPrivacyExport(self._connection)
+
+    @kept_property
+    def anonymization(self) -> PostgresAnonymization:
+        """What has to go when a person is forgotten."""
+        return PostgresAnonymization(self._connection)
 
     @kept_property
     def mail(self) -> PostgresMailOutbox:
@@ -260,6 +364,53 @@ class PostgresUnitOfWork:
             ),
         )
 
+    def audit_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+        """Write a line about each of several targets, in one statement, done by nobody."""
+        self._connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
+                                       success, details, created_at)
+            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, true, '{}', %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS entry (id, organization_id, target_id)
+            """,
+            (
+                action.value,
+                action.target_type.value,
+                self.origin.ip_address,
+                self.origin.user_agent,
+                self.now,
+                [self.randomness.new_id() for _ in targets],
+                [organization_id for organization_id, _ in targets],
+                [target_id for _, target_id in targets],
+            ),
+        )
+
+    def audit_platform(
+        self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+    ) -> UUID:
+        """Write a line of the platform audit log in this transaction, done by the caller."""
+        entry_id = self.randomness.new_id()
+        self._connection.execute(
+            """
+            INSERT INTO platform_audit_entries (id, actor_user_id, action, target_type, target_id, organization_id,
+                                                ip_address, user_agent, success, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, %s, %s)
+            """,
+            (
+                entry_id,
+                self.caller.user_id,
+                action.value,
+                action.target_type.value,
+                str(target_id),
+                organization_id,
+                self.origin.ip_address,
+                self.origin.user_agent,
+                Jsonb(details),
+                self.now,
+            ),
+        )
+        return entry_id
+
     def publish(
         self,
         event: EventType,
@@ -300,6 +451,24 @@ class PostgresUnitOfWork:
                 self.now,
                 [self.randomness.new_id() for _ in organization_ids],
                 list(organization_ids),
+            ),
+        )
+        self.bells.add(Bell.EVENTS)
+
+    def publish_each(self, event: EventType, happenings: Sequence[tuple[UUID, dict[str, Any]]], /) -> None:
+        """Say in one statement that something happened several times, done by nobody."""
+        self._connection.execute(
+            """
+            INSERT INTO events (id, type, organization_id, data, occurred_at)
+            SELECT happening.id, %s, happening.organization_id, happening.data, %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::jsonb[]) AS happening (id, organization_id, data)
+            """,
+            (
+                event.value,
+                self.now,
+                [self.randomness.new_id() for _ in happenings],
+                [organization_id for organization_id, _ in happenings],
+                [Jsonb(data) for _, data in happenings],
             ),
         )
         self.bells.add(Bell.EVENTS)

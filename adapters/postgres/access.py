@@ -1,0 +1,83 @@
+"""Who asks and what they are in an organization, found in one statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import kwargs_row
+
+from adapters.postgres.organizations import organization_row
+from adapters.postgres.sessions import CALLER, LIVE, LIVE_SESSION
+from core.access import Arrival
+from core.callers import Caller
+from core.members import Membership
+from core.sessions import IDLE_LIFETIME
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+# The organization of the path and the membership in it, beside those of the session's context, which may be others.
+ARRIVAL: Final = f"""
+    SELECT {CALLER},
+           p.id                 AS path_organization_id,
+           p.slug               AS path_organization_slug,
+           p.name               AS path_organization_name,
+           p.status             AS path_organization_status,
+           p.tier_id            AS path_organization_tier_id,
+           p.max_services       AS path_organization_max_services,
+           p.max_users          AS path_organization_max_users,
+           p.mfa_required       AS path_organization_mfa_required,
+           p.device_trust_days  AS path_organization_device_trust_days,
+           p.created_at         AS path_organization_created_at,
+           p.updated_at         AS path_organization_updated_at,
+           p.approved_at        AS path_organization_approved_at,
+           p.approved_by        AS path_organization_approved_by,
+           p.rejected_at        AS path_organization_rejected_at,
+           p.rejection_reason   AS path_organization_rejection_reason,
+           p.suspended_at       AS path_organization_suspended_at,
+           p.suspension_reason  AS path_organization_suspension_reason,
+           pm.id                AS path_membership_id,
+           pm.organization_id   AS path_membership_org_id,
+           pm.user_id           AS path_membership_user_id,
+           pm.role              AS path_membership_role,
+           pm.created_at        AS path_membership_created_at,
+           pr.permissions       AS path_permissions
+    {LIVE}
+    LEFT   JOIN organizations p       ON p.slug = %s
+    LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
+    LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
+    {LIVE_SESSION}
+"""
+
+
+class PostgresAccess:
+    """What `UnitOfWork.arrive` asks."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def arrival(self, session_id: UUID, slug: str) -> Arrival | None:
+        """Load the live session's person and an organization with their membership in it."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_arrival))
+            .execute(ARRIVAL, (slug, session_id, self._now, self._now - IDLE_LIFETIME))
+            .fetchone()
+        )
+
+
+def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> Arrival:
+    organization, membership = _taken(columns, "path_organization_"), _taken(columns, "path_membership_")
+    return Arrival(
+        caller=Caller(**columns),
+        organization=organization_row(**organization) if organization["id"] is not None else None,
+        membership=Membership(**membership) if membership["id"] is not None else None,
+        custom_permissions=path_permissions,
+    )
+
+
+def _taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}

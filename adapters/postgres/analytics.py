@@ -1,0 +1,84 @@
+"""Counts of sign-ins. One index holds all that is asked here, so the table itself is not looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from psycopg.rows import class_row
+
+from core.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+    from core.analytics import Period
+
+BY_DAY: Final = """
+    SELECT   (created_at AT TIME ZONE 'UTC')::date AS date, count(*) AS count
+    FROM     login_events
+    WHERE    organization_id = %(organization_id)s AND success
+      AND    created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
+      AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+    GROUP BY 1
+    ORDER BY 1
+"""
+BY_SERVICE: Final = """
+    SELECT   s.id AS service_id, s.name AS service_name, counted.count
+    FROM     (SELECT   service_id, count(*) AS count
+              FROM     login_events
+              WHERE    organization_id = %(organization_id)s AND success
+                AND    created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
+                AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+              GROUP BY service_id) AS counted
+    JOIN     services s ON s.id = counted.service_id AND s.organization_id = %(organization_id)s
+    ORDER BY counted.count DESC, s.name, s.id
+"""
+BY_PROVIDER: Final = """
+    SELECT   provider, count(*) AS count
+    FROM     login_events
+    WHERE    organization_id = %(organization_id)s AND success
+      AND    created_at >= %(start)s::timestamp AT TIME ZONE 'UTC'
+      AND    created_at < (%(end)s::date + 1)::timestamp AT TIME ZONE 'UTC'
+    GROUP BY provider
+    ORDER BY count(*) DESC, provider
+"""
+RECENT: Final = """
+    SELECT   id, user_id, service_id, provider, created_at
+    FROM     login_events
+    WHERE    organization_id = %(organization_id)s AND success
+    ORDER BY created_at DESC, id DESC
+    LIMIT    %(limit)s
+"""
+
+
+class PostgresAnalytics:
+    """The port `Analytics`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
+        """Count those of each day that had any, in order."""
+        cursor = self._connection.cursor(row_factory=class_row(LoginsOfDay))
+        return cursor.execute(BY_DAY, _values(organization_id, period)).fetchall()
+
+    def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
+        """Count those to each service that had any, the most used first."""
+        cursor = self._connection.cursor(row_factory=class_row(LoginsOfService))
+        return cursor.execute(BY_SERVICE, _values(organization_id, period)).fetchall()
+
+    def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
+        """Count those of each way that was used, the most used first."""
+        cursor = self._connection.cursor(row_factory=class_row(LoginsOfProvider))
+        return cursor.execute(BY_PROVIDER, _values(organization_id, period)).fetchall()
+
+    def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
+        """List the latest, newest first."""
+        cursor = self._connection.cursor(row_factory=class_row(RecentLogin))
+        return cursor.execute(RECENT, {"organization_id": organization_id, "limit": limit}).fetchall()
+
+
+def _values(organization_id: UUID, period: Period) -> dict[str, object]:
+    return {"organization_id": organization_id, "start": period.start, "end": period.end}

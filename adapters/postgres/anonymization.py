@@ -1,0 +1,252 @@
+"""Being rid of everything personal of one person: the rows that are theirs, and what other rows say of them.
+
+Every statement finds its rows by an index, however many others there are; a log of millions is not read through for an
+address. The indexes `*_addresses` know in which entries of the logs an address stands.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, LiteralString
+
+from psycopg.errors import UniqueViolation
+from psycopg.rows import class_row, scalar_row
+from psycopg.types.json import Jsonb
+
+from core.anonymization import Belonging, Subject, without_addresses
+from core.memberships import OWNER
+from core.mfa_events import MfaEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+    from core.anonymization import Anonymous
+
+# Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.
+WAYS_IN: Final[tuple[LiteralString, ...]] = (
+    "DELETE FROM sessions WHERE user_id = %(user_id)s",
+    "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
+    "DELETE FROM devices WHERE user_id = %(user_id)s",
+    "DELETE FROM mfa_challenges WHERE user_id = %(user_id)s AND used_at IS NULL",
+    "DELETE FROM totp_secrets WHERE user_id = %(user_id)s",
+    "DELETE FROM backup_codes WHERE user_id = %(user_id)s",
+    "DELETE FROM passkeys WHERE user_id = %(user_id)s",
+    "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
+    "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
+)
+ADDRESSES: Final[tuple[LiteralString, ...]] = (
+    "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
+    "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
+    # Somebody may have declined without signing in; then it is the invitation alone that says whose request that was.
+    """
+    UPDATE audit_entries a
+    SET    ip_address = %(ip_address)s, user_agent = %(user_agent)s
+    FROM   invitations i
+    WHERE  i.email = ANY (%(addresses)s)
+      AND  a.organization_id = i.organization_id AND a.target_type = 'invitation' AND a.target_id = i.id::text
+      AND  a.actor_user_id IS NULL AND a.ip_address IS NOT NULL
+    """,
+    """
+    UPDATE invitations
+    SET    email = %(placeholder)s,
+           status = CASE status WHEN 'pending' THEN 'cancelled' ELSE status END,
+           answered_at = CASE status WHEN 'pending' THEN %(at)s ELSE answered_at END,
+           token_sealed = NULL
+    WHERE  email = ANY (%(addresses)s)
+    """,
+)
+# What a log says in words; each row is found by what stands in it, or by whose it is.
+WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    (
+        """
+        SELECT id, details FROM audit_entries
+        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
+        """,
+        "UPDATE audit_entries SET details = %s WHERE id = %s",
+    ),
+    (
+        """
+        SELECT id, data FROM events
+        WHERE  data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]
+        """,
+        "UPDATE events SET data = %s WHERE id = %s",
+    ),
+    (
+        """
+        SELECT id, details FROM platform_audit_entries
+        WHERE  details::text LIKE '%%@%%' AND addresses_in(details) && %(addresses)s::text[]
+        """,
+        "UPDATE platform_audit_entries SET details = %s WHERE id = %s",
+    ),
+    (
+        "SELECT id, details FROM mfa_events WHERE user_id = %(user_id)s AND details::text LIKE '%%@%%'",
+        "UPDATE mfa_events SET details = %s WHERE id = %s",
+    ),
+)
+# Who acted, and from where. What happened without a request has no whereabouts, and gets none.
+WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+    (
+        "SELECT id FROM login_events WHERE user_id = %(user_id)s",
+        """
+        UPDATE login_events
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END,
+               geo_country = NULL, geo_city = NULL
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        # Besides their own, what they did to others while they were a platform owner; and so with the next two.
+        """
+        SELECT id FROM mfa_events WHERE user_id = %(user_id)s
+        UNION
+        SELECT id FROM mfa_events
+        WHERE  event_type = %(forced)s AND details ->> 'disabled_by' = %(user_id)s::text
+        """,
+        """
+        UPDATE mfa_events
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        """
+        SELECT id FROM audit_entries WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM audit_entries
+        WHERE  details ? 'impersonator_id' AND details ->> 'impersonator_id' = %(user_id)s::text
+        """,
+        """
+        UPDATE audit_entries
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        "SELECT id FROM platform_audit_entries WHERE actor_user_id = %(user_id)s",
+        """
+        UPDATE platform_audit_entries
+        SET    ip_address = CASE WHEN ip_address IS NOT NULL THEN %(ip_address)s END,
+               user_agent = CASE WHEN user_agent IS NOT NULL THEN %(user_agent)s END
+        WHERE  id = ANY (%(ids)s)
+        """,
+    ),
+    (
+        "SELECT id FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL",
+        "UPDATE events SET actor_email = %(placeholder)s WHERE id = ANY (%(ids)s)",
+    ),
+)
+# So many are changed by one statement, that none takes long, however much somebody did.
+ROWS_AT_ONCE: Final = 5_000
+
+
+class PostgresAnonymization:
+    """The port `Anonymization`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def lock(self, user_id: UUID) -> Subject | None:
+        """Find an account, and let nobody write anything that refers to it before this transaction ends."""
+        return (
+            self._connection.cursor(row_factory=class_row(Subject))
+            .execute(
+                "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE", (user_id,)
+            )
+            .fetchone()
+        )
+
+    def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
+        """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
+        return (
+            self._connection.cursor(row_factory=class_row(Belonging))
+            .execute(
+                """
+                SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
+                         EXISTS (SELECT
+                                 FROM   memberships o
+                                 WHERE  o.organization_id = b.organization_id
+                                   AND  o.user_id = %(owner_id)s AND o.role = %(owner)s) AS is_owned
+                FROM     (SELECT organization_id, true AS is_member FROM memberships WHERE user_id = %(user_id)s
+                          UNION ALL
+                          SELECT organization_id, false FROM service_users WHERE user_id = %(user_id)s) AS b
+                GROUP BY b.organization_id
+                ORDER BY b.organization_id
+                """,
+                {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
+            )
+            .fetchall()
+        )
+
+    def addresses(self, user_id: UUID) -> Sequence[str]:
+        """List the addresses that the account had before, as far as anything still knows them."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
+                UNION
+                SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s
+                """,
+                {"user_id": user_id},
+            )
+            .fetchall()
+        )
+
+    def shut(self, user_id: UUID, placeholder: str, *, at: datetime) -> bool:
+        """Deactivate an account for good, without password, under another address; False when that is taken."""
+        try:
+            # A savepoint, because only the index knows about a racer, and it says so by an error.
+            with self._connection.transaction():
+                self._connection.execute(
+                    """
+                    UPDATE users
+                    SET    email = %(email)s, email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
+                           updated_at = %(at)s, deactivated_at = coalesce(deactivated_at, %(at)s),
+                           anonymized_at = %(at)s
+                    WHERE  id = %(user_id)s
+                    """,
+                    {"email": placeholder, "at": at, "user_id": user_id},
+                )
+        except UniqueViolation:
+            return False
+        return True
+
+    def forget_ways_in(self, user_id: UUID) -> None:
+        """Delete a person's second factors, passkeys, devices, sessions, and whatever waits to become one."""
+        for statement in WAYS_IN:
+            self._connection.execute(statement, {"user_id": user_id})
+
+    def forget_addresses(
+        self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
+    ) -> None:
+        """Remove a person's addresses: letters to them, counted failures, invitations, and what the logs say."""
+        values = _values(anonymous, user_id) | {"addresses": list(addresses), "marks": list(marks), "at": at}
+        for statement in ADDRESSES:
+            self._connection.execute(statement, values)
+        for find, change in WORDS:
+            found = self._connection.execute(find, values).fetchall()
+            self._connection.cursor().executemany(
+                change, [(Jsonb(without_addresses(words, addresses, anonymous.email)), row) for row, words in found]
+            )
+
+    def forget_whereabouts(self, user_id: UUID, anonymous: Anonymous) -> None:
+        """Replace from where a person acted, and under which address, in all logs."""
+        values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
+        for find, change in WHEREABOUTS:
+            ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()
+            for start in range(0, len(ids), ROWS_AT_ONCE):
+                self._connection.execute(change, values | {"ids": ids[start : start + ROWS_AT_ONCE]})
+
+
+def _values(anonymous: Anonymous, user_id: UUID) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "placeholder": anonymous.email,
+        "ip_address": anonymous.ip_address,
+        "user_agent": anonymous.user_agent,
+    }

@@ -1,0 +1,148 @@
+"""End users in their tables. The links to services hold the addresses, so that a search stays in one index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import dict_row, scalar_row
+
+from core.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
+from core.sessions import IDLE_LIFETIME
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+# More than an array holds, and as far as its places can be counted.
+_PLACE_MAX: Final = 2**30
+# Every address has the empty part, so one query does for all filters. It goes once through the links of the
+# organization in the order of their index, and looks at nothing else before it knows who is on the page.
+PAGE: Final = """
+    WITH   found (people) AS MATERIALIZED (
+               SELECT coalesce(array_agg(user_id), '{}')
+               FROM   (SELECT   DISTINCT user_id
+                       FROM     service_users
+                       WHERE    organization_id = %(organization_id)s
+                         AND    strpos(email, %(part)s) > 0
+                         AND    (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)
+                       ORDER BY user_id DESC) AS matching),
+           page (user_id) AS MATERIALIZED (
+               SELECT unnest(people[%(offset)s + 1 : %(offset)s + %(limit)s]) FROM found)
+    SELECT cardinality(found.people) AS total,
+           u.id, u.email, u.created_at, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, used.last_login_at, used.services
+    FROM   found
+    LEFT   JOIN page ON true
+    LEFT   JOIN users u ON u.id = page.user_id
+    LEFT   JOIN LATERAL (
+               SELECT max(l.last_login_at) AS last_login_at, array_agg(s.slug ORDER BY s.slug) AS services
+               FROM   service_users l
+               JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
+               WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
+    ORDER  BY u.id DESC
+"""
+DETAIL: Final = """
+    SELECT u.id, u.email, u.email_verified_at IS NOT NULL AS email_verified, u.created_at, u.updated_at,
+           u.mfa_enabled_at IS NOT NULL AS mfa_enabled,
+           s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at,
+           (SELECT count(*)
+            FROM   sessions
+            WHERE  user_id = u.id AND organization_id = l.organization_id
+              AND  revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_after)s) AS active_count,
+           (SELECT max(created_at)
+            FROM   sessions
+            WHERE  user_id = u.id AND organization_id = l.organization_id) AS last_created_at
+    FROM   service_users l
+    JOIN   users u    ON u.id = l.user_id
+    JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
+    WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
+    ORDER  BY s.slug
+"""
+
+
+class PostgresEndUsers:
+    """The port `EndUsers`."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def page(
+        self, organization_id: UUID, *, part: str, service_id: UUID | None, limit: int, offset: int
+    ) -> EndUsersPage:
+        """List those with this part in their address, of this service if it is named, in one statement."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE,
+                {
+                    "organization_id": organization_id,
+                    "part": part,
+                    "service_id": service_id,
+                    "limit": limit,
+                    "offset": min(offset, _PLACE_MAX),
+                },
+            )
+            .fetchall()
+        )
+        # There is a row without a person when the page has none.
+        users = [_end_user(**row) for row in rows if row["id"] is not None]
+        return EndUsersPage(users=users, total=rows[0]["total"])
+
+    def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetail | None:
+        """Find one with everything that the organization sees, in one statement."""
+        links = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                DETAIL,
+                {
+                    "organization_id": organization_id,
+                    "user_id": user_id,
+                    "now": self._now,
+                    "used_after": self._now - IDLE_LIFETIME,
+                },
+            )
+            .fetchall()
+        )
+        return _detail(links) if links else None
+
+    def email_of(self, organization_id: UUID, user_id: UUID) -> str | None:
+        """Give the address of one."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                "SELECT email FROM service_users WHERE organization_id = %s AND user_id = %s LIMIT 1",
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+
+def _end_user(*, total: int, **columns: Any) -> EndUser:  # noqa: ARG001 - stands beside everybody
+    return EndUser(**columns)
+
+
+def _detail(links: list[dict[str, Any]]) -> EndUserDetail:
+    person = links[0]
+    services = [
+        UsedService(
+            id=link["service_id"],
+            slug=link["slug"],
+            name=link["name"],
+            first_login_at=link["first_login_at"],
+            last_login_at=link["last_login_at"],
+        )
+        for link in links
+    ]
+    return EndUserDetail(
+        id=person["id"],
+        email=person["email"],
+        email_verified=person["email_verified"],
+        created_at=person["created_at"],
+        updated_at=person["updated_at"],
+        last_login_at=max((link["last_login_at"] for link in links if link["last_login_at"]), default=None),
+        mfa_enabled=person["mfa_enabled"],
+        services=services,
+        sessions=SessionSummary(active_count=person["active_count"], last_created_at=person["last_created_at"]),
+    )

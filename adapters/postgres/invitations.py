@@ -1,0 +1,279 @@
+"""Invitations in their table. The token of one that waits is sealed, and erased by the statement that ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import kwargs_row
+
+from core.invitation_answers import InvitationOfMine
+from core.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
+from core.organizations import OrganizationStatus
+from core.secrets import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import LiteralString
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.pool import Connection
+
+_SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
+
+# The ids of a page come out of an index alone, so that what is skipped is never fetched. With and without a status
+# these are two statements, because a plan for both would use no index well.
+PAGE_OF_ALL: Final = """
+    WITH page AS MATERIALIZED (
+        SELECT   id
+        FROM     invitations
+        WHERE    organization_id = %(organization_id)s
+        ORDER BY created_at DESC, id DESC
+        LIMIT    %(limit)s OFFSET %(offset)s)
+    SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
+              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
+    FROM      page
+    JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
+    LEFT JOIN users u       ON u.id = i.invited_by
+    ORDER BY  i.created_at DESC, i.id DESC
+"""
+PAGE_OF_STATUS: Final = """
+    WITH page AS MATERIALIZED (
+        SELECT   id
+        FROM     invitations
+        WHERE    organization_id = %(organization_id)s AND status = %(status)s
+        ORDER BY created_at DESC, id DESC
+        LIMIT    %(limit)s OFFSET %(offset)s)
+    SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash, i.expires_at,
+              i.created_at, u.email AS inviter_email, u.created_at AS inviter_created_at
+    FROM      page
+    JOIN      invitations i ON i.id = page.id AND i.organization_id = %(organization_id)s
+    LEFT JOIN users u       ON u.id = i.invited_by
+    ORDER BY  i.created_at DESC, i.id DESC
+"""
+# The next ones in the queue of those that have run out, whichever organization they are of.
+DUE: Final = """
+    SELECT   id, expires_at
+    FROM     invitations
+    WHERE    status = 'pending' AND expires_at <= %(now)s
+    ORDER BY expires_at, id
+    LIMIT    %(limit)s
+"""
+DUE_AFTER: Final = """
+    SELECT   id, expires_at
+    FROM     invitations
+    WHERE    status = 'pending' AND expires_at <= %(now)s AND (expires_at, id) > (%(after)s, %(after_id)s)
+    ORDER BY expires_at, id
+    LIMIT    %(limit)s
+"""
+# Whoever waits for an organization that somebody holds would hold the invitations meanwhile, so those are left as well.
+EXPIRE: Final = """
+    WITH due AS MATERIALIZED (
+        SELECT i.id, i.organization_id
+        FROM   invitations i
+        JOIN   organizations o ON o.id = i.organization_id
+        WHERE  i.id = ANY (%s) AND i.status = 'pending' AND o.status = 'active'
+        FOR UPDATE OF i SKIP LOCKED
+        FOR KEY SHARE OF o SKIP LOCKED)
+    UPDATE    invitations
+    SET       status = 'expired', token_sealed = NULL
+    FROM      due
+    WHERE     invitations.id = due.id AND invitations.organization_id = due.organization_id
+    RETURNING invitations.organization_id, invitations.id
+"""
+
+
+class PostgresInvitations:
+    """The port `Invitations`."""
+
+    def __init__(self, connection: Connection, vault: Vault, now: datetime) -> None:
+        self._connection = connection
+        self._vault = vault
+        self._now = now
+
+    def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
+        """Store a new invitation; False when one of this address waits already."""
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO invitations (id, organization_id, email, role, invited_by, status, token_hash, token_sealed,
+                                         proof_hash, created_at, expires_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                ON CONFLICT (organization_id, email) WHERE status = 'pending' DO NOTHING
+                """,
+                (
+                    invitation.id,
+                    invitation.org_id,
+                    invitation.email,
+                    invitation.role,
+                    invitation.invited_by,
+                    invitation.status,
+                    bytes.fromhex(invitation.token),
+                    self._vault.seal(token.reveal().encode(), row=invitation.id, **_SEALED_COLUMN),
+                    proof_hash,
+                    invitation.created_at,
+                    invitation.expires_at,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
+        """Find an invitation of an organization."""
+        return self._found(
+            """
+            SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
+            FROM   invitations
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (organization_id, invitation_id),
+        )
+
+    def pending(self, organization_id: UUID, email: str) -> Invitation | None:
+        """Find the invitation of a normalized address that waits, or has run out and was not expired yet."""
+        return self._found(
+            """
+            SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
+            FROM   invitations
+            WHERE  organization_id = %s AND email = %s AND status = 'pending'
+            """,
+            (organization_id, email),
+        )
+
+    def has_member(self, organization_id: UUID, email: str) -> bool:
+        """Say whether the account of a normalized address is a member."""
+        return (
+            self._connection.execute(
+                """
+                SELECT
+                FROM   users u
+                JOIN   memberships m ON m.user_id = u.id AND m.organization_id = %s
+                WHERE  u.email = %s
+                """,
+                (organization_id, email),
+            ).fetchone()
+            is not None
+        )
+
+    def page(
+        self, organization_id: UUID, status: InvitationStatus | None, *, limit: int, offset: int
+    ) -> Sequence[InvitationItem]:
+        """List an organization's invitations with who invited, the newest first."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_item))
+            .execute(
+                PAGE_OF_ALL if status is None else PAGE_OF_STATUS,
+                {"organization_id": organization_id, "status": status, "limit": limit, "offset": offset},
+            )
+            .fetchall()
+        )
+
+    def by_token(self, token_hash: bytes) -> Presented | None:
+        """Find the invitation of a token, whatever became of it."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_presented))
+            .execute(
+                """
+                SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
+                          i.expires_at, i.created_at, i.proof_hash, o.name AS organization_name,
+                          o.status AS organization_status, u.email AS inviter_email
+                FROM      invitations i
+                JOIN      organizations o ON o.id = i.organization_id
+                LEFT JOIN users u         ON u.id = i.invited_by
+                WHERE     i.token_hash = %s
+                """,
+                (token_hash,),
+            )
+            .fetchone()
+        )
+
+    def waiting_for(self, email: str, limit: int) -> Sequence[InvitationOfMine]:
+        """List the open invitations of a normalized address to active organizations, the newest first."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(self._of_mine))
+            .execute(
+                """
+                SELECT   i.id, i.email, i.role, i.token_sealed, i.expires_at, i.created_at,
+                         o.slug AS organization_slug, o.name AS organization_name
+                FROM     invitations i
+                JOIN     organizations o ON o.id = i.organization_id
+                WHERE    i.email = %s AND i.status = 'pending' AND i.expires_at > %s AND o.status = 'active'
+                ORDER BY i.created_at DESC, i.id DESC
+                LIMIT    %s
+                """,
+                (email, self._now, limit),
+            )
+            .fetchall()
+        )
+
+    def settle(self, organization_id: UUID, invitation_id: UUID, status: InvitationStatus) -> bool:
+        """End an invitation that may come to this status, and erase its token; of racers one gets True."""
+        return (
+            self._connection.execute(
+                """
+                UPDATE invitations
+                SET    status = %s, answered_at = %s, token_sealed = NULL
+                WHERE  organization_id = %s AND id = %s AND status = ANY (%s)
+                """,
+                (
+                    status,
+                    None if status is InvitationStatus.EXPIRED else self._now,
+                    organization_id,
+                    invitation_id,
+                    [before.value for before in status.follows],
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def due(self, after: Due | None, limit: int) -> Sequence[Due]:
+        """List pending invitations whose time is over, whatever their organization, by when it was."""
+        values: dict[str, Any] = {"now": self._now, "limit": limit}
+        if after is not None:
+            values |= {"after": after.expires_at, "after_id": after.id}
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Due))
+            .execute(DUE if after is None else DUE_AFTER, values)
+            .fetchall()
+        )
+
+    def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
+        """Expire those that are still pending, in active organizations and held by nobody; give both ids of each."""
+        return self._connection.execute(EXPIRE, (list(invitation_ids),)).fetchall()
+
+    def _found(self, query: LiteralString, values: tuple[Any, ...]) -> Invitation | None:
+        return self._connection.cursor(row_factory=kwargs_row(_invitation)).execute(query, values).fetchone()
+
+    def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> InvitationOfMine:  # noqa: A002 - a column
+        token = self._vault.open(token_sealed, row=id, **_SEALED_COLUMN)
+        return InvitationOfMine(id=id, token=Secret(token.decode()), **columns)
+
+
+def _invitation(*, status: str, token_hash: bytes, **columns: Any) -> Invitation:
+    return Invitation(status=InvitationStatus(status), token=token_hash.hex(), **columns)
+
+
+def _item(*, inviter_email: str | None, inviter_created_at: datetime, **columns: Any) -> InvitationItem:
+    invitation = _invitation(**columns)
+    if inviter_email is None:
+        return InvitationItem(invitation=invitation, inviter=GONE)
+    inviter = Inviter(id=str(invitation.invited_by), email=inviter_email, created_at=inviter_created_at)
+    return InvitationItem(invitation=invitation, inviter=inviter)
+
+
+def _presented(
+    *,
+    proof_hash: bytes,
+    organization_name: str,
+    organization_status: str,
+    inviter_email: str | None,
+    **columns: Any,
+) -> Presented:
+    return Presented(
+        invitation=_invitation(**columns),
+        proof_hash=proof_hash,
+        organization_name=organization_name,
+        organization_status=OrganizationStatus(organization_status),
+        inviter_email=inviter_email,
+    )

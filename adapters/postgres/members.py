@@ -1,0 +1,168 @@
+"""Memberships in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import class_row, dict_row, kwargs_row, scalar_row
+
+from core.members import Member, MembersPage
+from core.memberships import Membership
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+# The ids of a page come out of an index alone, so that what is skipped is never fetched. One row at least, for the
+# total and the tier. With and without a role these are two statements, because a plan for both would use no index well.
+PAGE_OF_ALL: Final = """
+    SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total,
+              t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
+              m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
+              u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+    FROM      (VALUES (0)) AS one
+    LEFT JOIN tiers t ON t.id = %(tier_id)s
+    LEFT JOIN (SELECT   id
+               FROM     memberships
+               WHERE    organization_id = %(organization_id)s
+               ORDER BY created_at, id
+               LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
+    LEFT JOIN memberships m ON m.id = page.id AND m.organization_id = %(organization_id)s
+    LEFT JOIN users u       ON u.id = m.user_id
+    ORDER BY  m.created_at, m.id
+"""
+PAGE_OF_ROLE: Final = """
+    SELECT    (SELECT count(*)
+               FROM   memberships
+               WHERE  organization_id = %(organization_id)s AND role = %(role)s) AS total,
+              t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
+              m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
+              u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+    FROM      (VALUES (0)) AS one
+    LEFT JOIN tiers t ON t.id = %(tier_id)s
+    LEFT JOIN (SELECT   id
+               FROM     memberships
+               WHERE    organization_id = %(organization_id)s AND role = %(role)s
+               ORDER BY created_at, id
+               LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
+    LEFT JOIN memberships m ON m.id = page.id AND m.organization_id = %(organization_id)s
+    LEFT JOIN users u       ON u.id = m.user_id
+    ORDER BY  m.created_at, m.id
+"""
+
+
+class PostgresMembers:
+    """The port `Members`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        """Find a person's membership in an organization."""
+        return (
+            self._connection.cursor(row_factory=class_row(Membership))
+            .execute(
+                """
+                SELECT id, organization_id AS org_id, user_id, role, created_at
+                FROM   memberships
+                WHERE  organization_id = %s AND user_id = %s
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
+        """List the organizations that a person is a member of; nobody is of none."""
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute("SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,))
+            .fetchall()
+        )
+
+    def page(self, organization_id: UUID, tier_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
+        """List members, who came first first, with how many there are and the tier's limit."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
+                {
+                    "organization_id": organization_id,
+                    "tier_id": tier_id,
+                    "role": role,
+                    "limit": limit,
+                    "offset": offset,
+                },
+            )
+            .fetchall()
+        )
+        return MembersPage(
+            members=[_member(**row) for row in rows if row["id"] is not None],
+            total=rows[0]["total"],
+            has_tier=rows[0]["has_tier"],
+            tier_max_users=rows[0]["tier_max_users"],
+        )
+
+    def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
+        """Find a member of an organization."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_member))
+            .execute(
+                """
+                SELECT m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
+                       u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+                FROM   memberships m
+                JOIN   users u ON u.id = m.user_id
+                WHERE  m.organization_id = %s AND m.user_id = %s
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the members of an organization."""
+        [counted] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute("SELECT count(*) FROM memberships WHERE organization_id = %s", (organization_id,))
+            .fetchall()
+        )
+        return counted
+
+    def add(self, membership: Membership) -> bool:
+        """Make somebody a member; False when they are one."""
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+                VALUES (%s, %s, %s, %s, %s)
+                ON CONFLICT (organization_id, user_id) DO NOTHING
+                """,
+                (membership.id, membership.org_id, membership.user_id, membership.role, membership.created_at),
+            ).rowcount
+            == 1
+        )
+
+    def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
+        """Give a member another role."""
+        self._connection.execute(
+            "UPDATE memberships SET role = %s WHERE organization_id = %s AND user_id = %s",
+            (role, organization_id, user_id),
+        )
+
+    def remove(self, organization_id: UUID, user_id: UUID) -> None:
+        """End a membership; what was granted on single services goes with the row."""
+        self._connection.execute(
+            "DELETE FROM memberships WHERE organization_id = %s AND user_id = %s", (organization_id, user_id)
+        )
+
+
+def _member(*, email: str, is_platform_owner: bool, is_active: bool, **columns: Any) -> Member:
+    return Member(
+        membership=Membership(**{name: columns[name] for name in Membership.__dataclass_fields__}),
+        email=email,
+        is_platform_owner=is_platform_owner,
+        is_active=is_active,
+    )

@@ -1,0 +1,75 @@
+"""The platform's audit log in its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import dict_row
+
+from core.audit_log import Actor
+from core.platform_audit_log import PlatformLogEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.postgres.pool import Connection
+    from core.platform_audit_log import WantedOfPlatform
+
+# One row at least, for the total. Actors are looked up for the page alone.
+PAGE: Final = """
+    WITH asked_for AS NOT MATERIALIZED (
+        SELECT *
+        FROM   platform_audit_entries
+        WHERE  (%(action)s::text IS NULL OR action = %(action)s)
+          AND  (%(target_type)s::text IS NULL OR target_type = %(target_type)s)
+          AND  (%(target_id)s::text IS NULL OR target_id = %(target_id)s)
+    )
+    SELECT   c.total,
+             e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent,
+             e.success, e.details, e.created_at, e.actor_user_id,
+             u.email             AS actor_email,
+             u.is_platform_owner AS actor_is_platform_owner
+    FROM     (SELECT count(*) AS total FROM asked_for) AS c
+    LEFT     JOIN (SELECT   *
+                   FROM     asked_for
+                   ORDER BY id DESC
+                   LIMIT    %(limit)s OFFSET %(offset)s) AS e ON true
+    LEFT     JOIN users u ON u.id = e.actor_user_id
+    ORDER BY e.id DESC
+"""
+
+
+class PostgresPlatformAuditLog:
+    """The port `PlatformAuditLog`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def page(self, wanted: WantedOfPlatform, *, limit: int, offset: int) -> tuple[int, Sequence[PlatformLogEntry]]:
+        """List entries, newest first, with how many there are, in one statement."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE,
+                {
+                    "action": wanted.action.value if wanted.action is not None else None,
+                    "target_type": wanted.target_type.value if wanted.target_type is not None else None,
+                    "target_id": wanted.target_id,
+                    "limit": limit,
+                    "offset": offset,
+                },
+            )
+            .fetchall()
+        )
+        return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
+
+
+def _entry(
+    *,
+    actor_user_id: Any,
+    actor_email: str | None,
+    actor_is_platform_owner: bool | None,
+    **columns: Any,
+) -> PlatformLogEntry:
+    del columns["total"]
+    return PlatformLogEntry(actor=Actor.of(actor_user_id, actor_email, actor_is_platform_owner), **columns)

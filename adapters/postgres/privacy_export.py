@@ -1,0 +1,110 @@
+"""What is kept of a person, read for the person."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import class_row, kwargs_row
+
+from core.memberships import OWNER
+from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+
+
+class PostgresPrivacyExport:
+    """The port `PrivacyExport`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def is_member_of_owned_by(self, user_id: UUID, owner_id: UUID) -> bool:
+        """Say whether a person is a member of an organization that the other one owns."""
+        row = self._connection.execute(
+            """
+            SELECT
+            FROM   memberships owned
+            JOIN   memberships theirs ON theirs.organization_id = owned.organization_id AND theirs.user_id = %s
+            WHERE  owned.user_id = %s AND owned.role = %s
+            LIMIT  1
+            """,
+            (user_id, owner_id, OWNER),
+        )
+        return row.fetchone() is not None
+
+    def memberships(self, user_id: UUID) -> Sequence[ExportedMembership]:
+        """List a person's memberships, the oldest first."""
+        return (
+            self._connection.cursor(row_factory=class_row(ExportedMembership))
+            .execute(
+                """
+                SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
+                FROM     memberships m
+                JOIN     organizations o ON o.id = m.organization_id
+                WHERE    m.user_id = %s
+                ORDER BY m.created_at, o.slug
+                """,
+                (user_id,),
+            )
+            .fetchall()
+        )
+
+    def count_logins(self, user_id: UUID) -> int:
+        """Count a person's login events."""
+        row = self._connection.execute("SELECT count(*) FROM login_events WHERE user_id = %s", (user_id,)).fetchone()
+        assert row is not None, "an aggregate has one row"
+        return row[0]
+
+    def newest_logins(self, user_id: UUID, limit: int) -> Sequence[ExportedLogin]:
+        """List a person's login events, the newest first."""
+        # The newest of each kind come out of the index in their order; of both together only all would.
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_login))
+            .execute(
+                """
+                (SELECT   id, created_at AS timestamp, ip_address, user_agent, provider, success, risk_score,
+                          risk_factors, geo_country, geo_city
+                 FROM     login_events
+                 WHERE    user_id = %(user_id)s AND success
+                 ORDER BY created_at DESC
+                 LIMIT    %(limit)s)
+                UNION ALL
+                (SELECT   id, created_at, ip_address, user_agent, provider, success, risk_score,
+                          risk_factors, geo_country, geo_city
+                 FROM     login_events
+                 WHERE    user_id = %(user_id)s AND NOT success
+                 ORDER BY created_at DESC
+                 LIMIT    %(limit)s)
+                ORDER BY timestamp DESC, id DESC
+                LIMIT    %(limit)s
+                """,
+                {"user_id": user_id, "limit": limit},
+            )
+            .fetchall()
+        )
+
+    def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
+        """List what the separate log has of a person, the newest first."""
+        return (
+            self._connection.cursor(row_factory=class_row(ExportedMfaEvent))
+            .execute(
+                """
+                SELECT   event_type, created_at AS timestamp, success
+                FROM     mfa_events
+                WHERE    user_id = %s
+                ORDER BY created_at DESC, id DESC
+                LIMIT    %s
+                """,
+                (user_id, limit),
+            )
+            .fetchall()
+        )
+
+
+def _login(*, risk_factors: list[str], **columns: Any) -> ExportedLogin:
+    return ExportedLogin(risk_factors=json.dumps(risk_factors), **columns)

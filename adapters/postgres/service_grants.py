@@ -1,0 +1,117 @@
+"""Service grants in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.rows import dict_row, kwargs_row, scalar_row
+
+from core.relations import ServiceRelation
+from core.service_grants import Grantee, GrantsPage, ServiceGrant
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.postgres.pool import Connection
+    from core.services import Service
+
+# One row at least where the service exists, for the total.
+PAGE: Final = """
+    SELECT    (SELECT count(*)
+               FROM   service_grants
+               WHERE  organization_id = s.organization_id AND service_id = s.id) AS total,
+              g.user_id, u.email, g.relation, g.granted_by, g.created_at
+    FROM      services s
+    LEFT JOIN LATERAL (SELECT   user_id, relation, granted_by, created_at
+                       FROM     service_grants
+                       WHERE    organization_id = s.organization_id AND service_id = s.id
+                       ORDER BY created_at, user_id
+                       LIMIT    %(limit)s OFFSET %(offset)s) AS g ON true
+    LEFT JOIN users u ON u.id = g.user_id
+    WHERE     s.organization_id = %(organization_id)s AND s.slug = %(service_slug)s
+    ORDER BY  g.created_at, g.user_id
+"""
+
+
+class PostgresServiceGrants:
+    """The port `ServiceGrants`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def page(self, organization_id: UUID, service_slug: str, *, limit: int, offset: int) -> GrantsPage | None:
+        """List the grants on a service of an organization, the first first."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE,
+                {"organization_id": organization_id, "service_slug": service_slug, "limit": limit, "offset": offset},
+            )
+            .fetchall()
+        )
+        if not rows:
+            return None
+        totals = [row.pop("total") for row in rows]
+        return GrantsPage(grants=[_grant(**row) for row in rows if row["user_id"] is not None], total=totals[0])
+
+    def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
+        """Find what a person was granted on a service."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_grant))
+            .execute(
+                """
+                SELECT g.user_id, u.email, g.relation, g.granted_by, g.created_at
+                FROM   service_grants g
+                JOIN   users u ON u.id = g.user_id
+                WHERE  g.organization_id = %s AND g.service_id = %s AND g.user_id = %s
+                """,
+                (service.organization_id, service.id, user_id),
+            )
+            .fetchone()
+        )
+
+    def put(self, service: Service, granted: ServiceGrant) -> bool:
+        """Store what a member is granted, in place of what they had."""
+        # Selected from the service, so that one that is deleted at this moment is missed instead of referred to.
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO service_grants (service_id, organization_id, user_id, relation, granted_by, created_at)
+                SELECT id, organization_id, %s, %s, %s, %s
+                FROM   services
+                WHERE  organization_id = %s AND id = %s
+                FOR    KEY SHARE
+                ON CONFLICT (service_id, user_id) DO UPDATE
+                SET    relation = excluded.relation, granted_by = excluded.granted_by, created_at = excluded.created_at
+                """,
+                (
+                    granted.user.id,
+                    granted.relation.value,
+                    granted.granted_by,
+                    granted.created_at,
+                    service.organization_id,
+                    service.id,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
+        """Take a grant away and say which it was."""
+        relation = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                DELETE FROM service_grants
+                WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+                RETURNING relation
+                """,
+                (service.organization_id, service.id, user_id),
+            )
+            .fetchone()
+        )
+        return ServiceRelation(relation) if relation is not None else None
+
+
+def _grant(*, user_id: UUID, email: str, relation: str, **columns: Any) -> ServiceGrant:
+    return ServiceGrant(user=Grantee(id=user_id, email=email), relation=ServiceRelation(relation), **columns)
