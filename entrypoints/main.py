@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from actors.audit_counter import AuditCounter
 from actors.doorbells import MemoryDoorbells
 from actors.housekeeper import Housekeeper
+from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
@@ -274,6 +276,8 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                     "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
                 )
                 supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
+                supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
+                supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
 
             async def load_secrets() -> None:

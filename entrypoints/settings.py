@@ -219,6 +219,18 @@ class Settings:
         _Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
         None,
     )
+    frontend_url: str | None = _setting(
+        "FRONTEND_URL",
+        "The address of your own pages, which invitations lead to; without it they lead to a page of Gatehouse.",
+        _Kind(_web_address, "an address such as https://app.example.com, without query or fragment"),
+        None,
+    )
+    auto_approve: bool = _setting(
+        "AUTO_APPROVE",
+        "Whether a new organization is active at once instead of waiting for a platform owner.",
+        _SWITCH,
+        False,
+    )
     dev: bool = _setting(
         "DEV",
         "Development mode: a first owner with a generated password, the mailbox page, migrations at every start.",

@@ -12,19 +12,20 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
-from core import callers
+from core import access, callers
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.mfa_login import PreAuthExpired, PreAuthInvalid
 from core.tokens import SigningKeyUnknown, TokenKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from core.access import Operation
     from entrypoints.http.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
+# What the interface calls the organization in a path, in either of its documents.
+SLUG_PARAMETERS: Final = ("org_slug", "slug")
 
 
 class CredentialKind(Enum):
@@ -74,11 +75,20 @@ class Who:
     kind: CredentialKind
     admit: Admission
     before_refusing: LastWord | None = None
+    # What a user must be allowed in the organization of the path, where the route has one.
+    operation: Operation | None = None
+    governs_platform: bool = False
+    # What nobody may do who acts as somebody else.
+    is_in_person: bool = False
 
     @property
     def label(self) -> str:
         """Say it in a few words, as the golden file does."""
-        return self.kind.label
+        if self.governs_platform:
+            return "platform owner"
+        if self.is_in_person:
+            return f"{self.kind.label} in person"
+        return self.operation.takes if self.operation is not None else self.kind.label
 
 
 def public(handler: Handler) -> Handler:
@@ -91,6 +101,52 @@ def signed_in(handler: Handler) -> Handler:
     return _declared(
         handler,
         Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_insist_on_live_session),
+    )
+
+
+def in_person(handler: Handler) -> Handler:
+    """Whoever brings a valid access token of their own may call; the use case refuses who acts as somebody else."""
+    return _declared(
+        handler,
+        Who(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token,
+            before_refusing=_insist_on_the_person,
+            is_in_person=True,
+        ),
+    )
+
+
+def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
+    """Whoever is allowed to do this in the organization of the path may call; the use case decides it by `enter`."""
+
+    async def insist(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(access.enter, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            Who(
+                kind=CredentialKind.ACCESS_TOKEN,
+                admit=_admit_access_token,
+                before_refusing=insist,
+                operation=operation,
+            ),
+        )
+
+    return declare
+
+
+def platform_owner(handler: Handler) -> Handler:
+    """A platform owner may call; the use case decides it by `enter_platform`."""
+    return _declared(
+        handler,
+        Who(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token,
+            before_refusing=_insist_on_platform_owner,
+            governs_platform=True,
+        ),
     )
 
 
@@ -144,6 +200,14 @@ async def _admit_access_token(call: Call) -> None:
     except ValueError:
         raise TokenInvalid from None
     call.claims = claims
+
+
+async def _insist_on_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(access.enter_platform)
+
+
+async def _insist_on_the_person(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.present_in_person)
 
 
 async def _insist_on_live_session(call: Call, _words: Mapping[str, str]) -> None:

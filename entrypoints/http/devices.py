@@ -7,7 +7,7 @@ import msgspec
 from core import devices
 from core.devices import DeviceDetail, DeviceInUse, DeviceItem, DeviceOfAnother, DeviceUnknown, RenamedDevice
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import signed_in
+from entrypoints.http.credentials import in_person, signed_in
 from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
 
@@ -57,7 +57,7 @@ async def rename_device(call: Call, id: UUID, body: NewName) -> RenamedDevice:  
 
 
 @routes.delete("/api/user/devices/:id", refuses=(DeviceInUse, DeviceUnknown, DeviceOfAnother))
-@signed_in
+@in_person
 async def remove_device(call: Call, id: UUID) -> Message:  # noqa: A002 - likewise
     """Remove one of your devices.
 

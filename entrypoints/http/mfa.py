@@ -11,7 +11,7 @@ from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, Pre
 from core.rate_limits import RateLimit
 from entrypoints.http import grants
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import admit_pre_auth_token, awaiting_second_factor, signed_in
+from entrypoints.http.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
 from entrypoints.http.hidden import Hidden
 from entrypoints.http.routes import Routes
 
@@ -74,7 +74,7 @@ async def status(call: Call) -> MfaStatus:
 
 
 @routes.post("/api/user/mfa/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, Forbidden))
-@signed_in
+@in_person
 async def set_up(call: Call) -> MfaSetup:
     """Begin to set an authenticator app up: show the person the QR code, then send its first code to `verify`.
 
@@ -94,7 +94,7 @@ async def set_up(call: Call) -> MfaSetup:
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, Forbidden),
 )
-@signed_in
+@in_person
 async def enable(call: Call, body: SetupCode) -> MfaEnabled:
     """Turn multi-factor authentication on with a code of the app; the answer has the backup codes, this one time."""
     outcome = await call.transact(mfa.enable, body.code)
@@ -104,7 +104,7 @@ async def enable(call: Call, body: SetupCode) -> MfaEnabled:
 
 
 @routes.delete("/api/user/mfa", limits=SETUP_LIMITS, refuses=(Forbidden,))
-@signed_in
+@in_person
 async def disable(call: Call) -> MfaDisabled:
     """Turn multi-factor authentication off; the secret and all backup codes are deleted."""
     await call.transact(mfa.disable)
@@ -114,7 +114,7 @@ async def disable(call: Call) -> MfaDisabled:
 
 
 @routes.post("/api/user/mfa/backup-codes/regenerate", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, Forbidden))
-@signed_in
+@in_person
 async def renew_backup_codes(call: Call) -> BackupCodes:
     """Make ten new backup codes; all earlier ones, used and unused, are worth nothing from now on."""
     codes = await call.transact(mfa.renew_backup_codes)

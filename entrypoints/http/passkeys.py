@@ -28,7 +28,7 @@ from core.passkeys_sign_in import PasskeyRefused
 from core.rate_limits import RateLimit
 from core.webauthn import Assertion, Attestation, Transport
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public, signed_in
+from entrypoints.http.credentials import in_person, public, signed_in
 from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.http.hidden import Hidden
 from entrypoints.http.routes import Routes
@@ -127,7 +127,7 @@ class PasskeyList(msgspec.Struct, kw_only=True):
 
 
 @routes.post("/api/auth/passkeys/register/start", refuses=(TooManyPasskeys, Forbidden))
-@signed_in
+@in_person
 async def start_registration(call: Call) -> PasskeyChallenge:
     """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
     return _asked(await call.transact(passkeys.start_registration))
@@ -137,7 +137,7 @@ async def start_registration(call: Call) -> PasskeyChallenge:
     "/api/auth/passkeys/register/finish",
     refuses=(RegistrationOver, RegistrationRefused, TooManyPasskeys, PasskeyExists, Forbidden),
 )
-@signed_in
+@in_person
 async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyItem:
     """Register the passkey that the browser has made; without a `name` it is called like the browser.
 
@@ -169,14 +169,14 @@ async def list_passkeys(call: Call) -> PasskeyList:
 
 
 @routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
-@signed_in
+@in_person
 async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem:  # noqa: A002 - as the path names it
     """Give one of your passkeys another name."""
     return await call.transact(passkeys.rename_mine, id, body.name)
 
 
 @routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastWayIn, PasskeyUnknown, Forbidden))
-@signed_in
+@in_person
 async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
     """Remove one of your passkeys; the last one only if you have a password.
 

@@ -5,7 +5,7 @@ from core.errors import Forbidden, RateLimitExceeded, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.passwords import Change, CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import signed_in
+from entrypoints.http.credentials import in_person
 from entrypoints.http.hidden import Hidden
 from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
@@ -27,7 +27,7 @@ class PasswordChange(Hidden, kw_only=True):
 
 
 @routes.post("/api/user/set-password", refuses=(PasswordAlreadySet, Forbidden))
-@signed_in
+@in_person
 async def set_password(call: Call, body: FirstPassword) -> Message:
     """Give your account its first password."""
     await call.read(passwords.begin_first, body.new_password)
@@ -36,7 +36,7 @@ async def set_password(call: Call, body: FirstPassword) -> Message:
 
 
 @routes.post("/api/user/change-password", refuses=(CurrentPasswordWrong, NoPasswordSet, Forbidden, RateLimitExceeded))
-@signed_in
+@in_person
 async def change_password(call: Call, body: PasswordChange) -> Message:
     """Change your password; all your other sessions end.
 

@@ -8,7 +8,7 @@ from core.errors import Forbidden
 from core.profile import Profile
 from core.rate_limits import RateLimit
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import signed_in
+from entrypoints.http.credentials import in_person, signed_in
 from entrypoints.http.routes import Routes
 
 routes = Routes("profile", "Your own account.")
@@ -28,7 +28,7 @@ async def read_profile(call: Call) -> Profile:
 
 
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, AddressTaken))
-@signed_in
+@in_person
 async def change_profile(call: Call, body: ProfileChange) -> Profile:
     """Change your email address.
 

@@ -5,11 +5,11 @@ from uuid import UUID
 import msgspec
 
 from core import sessions, sessions_refresh
-from core.errors import NotFound, OrganizationNotActive
+from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.sessions import SessionItem
 from core.sessions_refresh import Betrayed, RefreshRefused
 from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public, signed_in
+from entrypoints.http.credentials import in_person, public, signed_in
 from entrypoints.http.grants import Tokens, signed
 from entrypoints.http.hidden import Hidden
 from entrypoints.http.routes import Routes
@@ -67,15 +67,15 @@ async def list_sessions(call: Call) -> SessionList:
     return SessionList(sessions=mine, total=len(mine))
 
 
-@routes.delete("/api/user/sessions/:id", status=204, refuses=(NotFound,))
-@signed_in
+@routes.delete("/api/user/sessions/:id", status=204, refuses=(NotFound, Forbidden))
+@in_person
 async def end_session(call: Call, id: UUID) -> None:  # noqa: A002 - the name of the path's parameter
     """End one of your sessions."""
     await call.transact(sessions.end_mine, id)
 
 
-@routes.delete("/api/user/sessions", status=204)
-@signed_in
+@routes.delete("/api/user/sessions", status=204, refuses=(Forbidden,))
+@in_person
 async def end_other_sessions(call: Call) -> None:
     """End all your sessions but this one."""
     await call.transact(sessions.end_my_others)

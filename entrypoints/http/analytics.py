@@ -1,0 +1,71 @@
+"""How people sign in to an organization, in figures."""
+
+from datetime import date
+from typing import Annotated
+
+import msgspec
+
+from core import analytics
+from core.access import Operation
+from core.analytics import (
+    RECENT_LOGINS_DEFAULT,
+    RECENT_LOGINS_MAX,
+    LoginsOfDay,
+    LoginsOfProvider,
+    LoginsOfService,
+    RecentLogin,
+)
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization
+from entrypoints.http.decoding import Query
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "analytics",
+    "How people sign in to an organization. Only sign-ins that succeeded count; days are those of UTC, and both ends"
+    " of a period belong to it.",
+)
+
+
+class Days(Query, kw_only=True):
+    """From which day to which, as YYYY-MM-DD; from 30 days ago to today if not said."""
+
+    start_date: date | None = None
+    end_date: date | None = None
+
+
+class Latest(Query, kw_only=True):
+    """How many of the latest."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1)] = RECENT_LOGINS_DEFAULT
+
+    def __post_init__(self) -> None:
+        self.limit = min(self.limit, RECENT_LOGINS_MAX)
+
+
+@routes.get("/api/organizations/:org_slug/analytics/login-trends")
+@in_organization(Operation.ANALYTICS_READ)
+async def login_trends(call: Call, org_slug: str, query: Days) -> list[LoginsOfDay]:
+    """Count the sign-ins of each day; days without any are left out."""
+    return list(await call.read(analytics.login_trends, org_slug, query.start_date, query.end_date))
+
+
+@routes.get("/api/organizations/:org_slug/analytics/logins-by-service")
+@in_organization(Operation.ANALYTICS_READ)
+async def logins_by_service(call: Call, org_slug: str, query: Days) -> list[LoginsOfService]:
+    """Count the sign-ins to each service, the most used first."""
+    return list(await call.read(analytics.logins_by_service, org_slug, query.start_date, query.end_date))
+
+
+@routes.get("/api/organizations/:org_slug/analytics/logins-by-provider")
+@in_organization(Operation.ANALYTICS_READ)
+async def logins_by_provider(call: Call, org_slug: str, query: Days) -> list[LoginsOfProvider]:
+    """Count the sign-ins of each way to sign in, the most used first."""
+    return list(await call.read(analytics.logins_by_provider, org_slug, query.start_date, query.end_date))
+
+
+@routes.get("/api/organizations/:org_slug/analytics/recent-logins")
+@in_organization(Operation.ANALYTICS_READ)
+async def recent_logins(call: Call, org_slug: str, query: Latest) -> list[RecentLogin]:
+    """List the latest sign-ins, newest first; a limit above 10,000 is lowered to it."""
+    return list(await call.read(analytics.recent_logins, org_slug, query.limit))

@@ -1,0 +1,43 @@
+"""Reading an organization's audit log, and the words that it is written in."""
+
+from core import audit_log
+from core.access import Operation
+from core.audit import AuditAction, TargetType
+from core.audit_log import AuditLogPage, Wanted
+from core.events import EventTypeItem
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization
+from entrypoints.http.decoding import Paged
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "audit log",
+    "What was changed in an organization, by whom and from where. An entry is written in the transaction of the change,"
+    " so neither exists without the other, and none is ever deleted.",
+)
+
+
+class Entries(Paged, kw_only=True):
+    """Which entries: of an action, of a type of target, of one target; a `target_id` needs its `target_type`."""
+
+    action: AuditAction | None = None
+    target_type: TargetType | None = None
+    target_id: str | None = None
+
+
+@routes.get("/api/organizations/:org_slug/audit-log")
+@in_organization(Operation.AUDIT_LOG_READ)
+async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPage:
+    """List the entries, newest first.
+
+    The actor `system` is Gatehouse itself; of somebody whose account was deleted only the id is left.
+    """
+    wanted = Wanted(action=query.action, target_type=query.target_type, target_id=query.target_id)
+    return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
+
+
+@routes.get("/api/organizations/:org_slug/audit-log/event-types")
+@in_organization(Operation.AUDIT_LOG_READ)
+async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
+    """List every action that the log can have, with words for a person."""
+    return await call.read(audit_log.event_types, org_slug)

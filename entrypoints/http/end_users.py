@@ -1,0 +1,76 @@
+"""Finding the end users of an organization, and ending their sessions."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core import end_users
+from core.access import Operation
+from core.end_users import EndUser, EndUserDetail, EndUserUnknown
+from core.limits import EMAIL_CHARACTERS_MAX
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization
+from entrypoints.http.decoding import Paged
+from entrypoints.http.members import ShortPagination
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "end users",
+    "The people who sign in to the services of an organization. Who manages the organization is one of its members.",
+)
+
+
+class Wanted(Paged, kw_only=True):
+    """Which end users: those with a part of their address in `search`, those of a service."""
+
+    search: Annotated[str, msgspec.Meta(max_length=EMAIL_CHARACTERS_MAX)] | None = None
+    service_id: UUID | None = None
+
+
+class EndUserList(msgspec.Struct, kw_only=True):
+    """Some end users."""
+
+    users: list[EndUser]
+    pagination: ShortPagination
+
+
+class SessionsEnded(msgspec.Struct, kw_only=True):
+    """That sessions were ended, and how many."""
+
+    message: str
+    sessions_revoked: int
+
+
+@routes.get("/api/organizations/:slug/users")
+@in_organization(Operation.END_USERS_READ)
+async def list_end_users(call: Call, slug: str, query: Wanted) -> EndUserList:
+    """List the end users, the newest accounts first."""
+    found = await call.read(
+        end_users.list_page,
+        slug,
+        search=query.search,
+        service_id=query.service_id,
+        page=query.page,
+        limit=query.limit,
+    )
+    pagination = ShortPagination(page=query.page, limit=query.limit, total=found.total)
+    return EndUserList(users=found.users, pagination=pagination)
+
+
+@routes.get("/api/organizations/:slug/users/:user_id", refuses=(EndUserUnknown,))
+@in_organization(Operation.END_USERS_READ)
+async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetail:
+    """Show an end user: the services they use here, and their sessions here."""
+    return await call.read(end_users.show, slug, user_id)
+
+
+@routes.delete("/api/organizations/:slug/users/:user_id/sessions", refuses=(EndUserUnknown,))
+@in_organization(Operation.END_USERS_CHANGE)
+async def end_sessions_of_end_user(call: Call, slug: str, user_id: UUID) -> SessionsEnded:
+    """End all sessions that an end user has in this organization; those elsewhere go on."""
+    ended = await call.transact(end_users.end_sessions, slug, user_id)
+    message = (
+        "There was no session to end." if not ended else "The sessions are ended. The person has to sign in again."
+    )
+    return SessionsEnded(message=message, sessions_revoked=ended)

@@ -1,0 +1,197 @@
+"""Inviting people into an organization, and their answer; the pages behind the mailed link are pages."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from core import invitation_answers, invitations
+from core.access import Operation
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.invitation_acceptance import (
+    AddressPromised,
+    InvitationAnswered,
+    InvitedRoleGone,
+    Joined,
+    TeamLimitExceeded,
+)
+from core.invitation_answers import InvitationUnknown
+from core.invitations import (
+    AlreadyInvited,
+    AlreadyMember,
+    Invitation,
+    InvitationExpired,
+    InvitationItem,
+    InvitationStatus,
+    Inviter,
+)
+from core.members import RoleUnknown
+from core.rate_limits import RateLimit
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization, public, signed_in
+from entrypoints.http.decoding import Paged
+from entrypoints.http.hidden import Hidden
+from entrypoints.http.routes import Routes
+
+routes = Routes("invitations", "Inviting people into an organization, and their answer.")
+
+CANNOT_JOIN = (
+    InvitationExpired,
+    InvitationAnswered,
+    InvitedRoleGone,
+    AlreadyMember,
+    AddressPromised,
+    TeamLimitExceeded,
+    OrganizationNotActive,
+)
+
+
+class InvitationWanted(msgspec.Struct, kw_only=True):
+    """Whom to invite; `role` is `member`, `admin`, or the slug of a role of the organization."""
+
+    email: str
+    role: str
+
+
+class InvitationCreated(Hidden, kw_only=True):
+    """The new invitation. `token` is shown here only; the invitation's own is its SHA-256."""
+
+    invitation: Invitation
+    inviter: Inviter
+    token: str
+
+
+class InvitationsWanted(Paged, kw_only=True):
+    """Which page of the invitations; without `status` those of every status."""
+
+    status: InvitationStatus | None = None
+
+
+class InvitingOrganization(msgspec.Struct, kw_only=True):
+    """Where an invitation leads."""
+
+    slug: str
+    name: str
+
+
+class InvitationOfMine(Hidden, kw_only=True):
+    """An invitation that waits for your answer."""
+
+    id: UUID
+    email: str
+    role: str
+    token: str
+    expires_at: datetime
+    created_at: datetime
+    organization: InvitingOrganization
+
+
+class Acceptance(Hidden, kw_only=True):
+    """The token of an invitation, and from the mailed link the proof that the address is yours."""
+
+    token: UUID
+    proof: UUID | None = None
+
+
+class Declining(Hidden, kw_only=True):
+    """The token of an invitation."""
+
+    token: UUID
+
+
+class Empty(msgspec.Struct, kw_only=True):
+    """It is done."""
+
+
+@routes.post(
+    "/api/organizations/:org_slug/invitations", refuses=(BadRequest, RoleUnknown, AlreadyMember, AlreadyInvited)
+)
+@in_organization(Operation.INVITATIONS_CHANGE)
+async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
+    """Invite somebody by a letter to their address.
+
+    An invitation is good for seven days and once. A role other than `member` takes the capability `org.roles.manage`
+    besides; nobody is invited as owner.
+    """
+    invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
+    return InvitationCreated(
+        invitation=invited.item.invitation, inviter=invited.item.inviter, token=invited.token.reveal()
+    )
+
+
+@routes.get("/api/organizations/:org_slug/invitations")
+@in_organization(Operation.INVITATIONS_LIST)
+async def list_invitations(call: Call, org_slug: str, query: InvitationsWanted) -> list[InvitationItem]:
+    """List the organization's invitations, the newest first."""
+    offset = (query.page - 1) * query.limit
+    return list(await call.read(invitations.list_of, org_slug, query.status, limit=query.limit, offset=offset))
+
+
+@routes.post("/api/organizations/:org_slug/invitations/:invitation_id", refuses=(NotFound,))
+@in_organization(Operation.INVITATIONS_CHANGE)
+async def revoke(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
+    """Withdraw an invitation that waits for its answer."""
+    await call.transact(invitations.revoke, org_slug, invitation_id)
+    return Empty()
+
+
+@routes.post("/api/organizations/:org_slug/invitations/:invitation_id/accept", refuses=(NotFound, *CANNOT_JOIN))
+@in_organization(Operation.INVITATIONS_CHANGE)
+async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
+    """Make the invited person a member at once, without waiting for their answer.
+
+    If there is no account of the address yet, one is made, and is sent the link that proves the address.
+    """
+    _insist_on_joined(await call.transact(invitation_answers.accept_on_behalf, org_slug, invitation_id))
+    return Empty()
+
+
+@routes.get("/api/invitations", refuses=(Forbidden,))
+@signed_in
+async def list_mine(call: Call) -> list[InvitationOfMine]:
+    """List the invitations of your address that wait for your answer; the address has to be verified."""
+    return [
+        InvitationOfMine(
+            id=mine.id,
+            email=mine.email,
+            role=mine.role,
+            token=mine.token.reveal(),
+            expires_at=mine.expires_at,
+            created_at=mine.created_at,
+            organization=InvitingOrganization(slug=mine.organization_slug, name=mine.organization_name),
+        )
+        for mine in await call.read(invitation_answers.list_mine)
+    ]
+
+
+@routes.post(
+    "/api/invitations/accept", limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN)
+)
+@public
+async def accept(call: Call, body: Acceptance) -> Empty:
+    """Join the organization that the token invites to.
+
+    The account of the invited address becomes a member; where there is none, one is made without a password. The proof
+    of the mailed link shows that the address is yours, and you are sent a letter to choose a password if you need one.
+    Without the proof, an address that was never verified has to be verified before anybody signs in with it.
+    """
+    proof = str(body.proof) if body.proof is not None else None
+    _insist_on_joined(await call.transact(invitation_answers.accept, str(body.token), proof))
+    return Empty()
+
+
+@routes.post(
+    "/api/invitations/decline",
+    limits=(RateLimit.INVITATION_ANSWER,),
+    refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
+)
+@public
+async def decline(call: Call, body: Declining) -> Empty:
+    """Decline the invitation of the token, also one that has expired."""
+    await call.transact(invitation_answers.decline, str(body.token))
+    return Empty()
+
+
+def _insist_on_joined(outcome: Joined | InvitationExpired) -> None:
+    if isinstance(outcome, InvitationExpired):
+        raise outcome

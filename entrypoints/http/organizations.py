@@ -1,0 +1,116 @@
+"""Organizations as their people see, change, enter and delete them."""
+
+from typing import Annotated
+
+import msgspec
+
+from core import organization_creation, organization_management, organization_selection
+from core.access import Operation
+from core.errors import OrganizationNotActive
+from core.memberships import Membership
+from core.organization_creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
+from core.organization_management import OrganizationDetail, OrganizationOfMine, Settings
+from core.organization_selection import DeviceTrustedTooLongAgo, SecondFactorRequired
+from core.organizations import DEVICE_TRUST_DAYS_MAX, Organization
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization, signed_in
+from entrypoints.http.grants import Tokens, signed
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "organizations",
+    "The customers of the platform. Whoever has a verified address founds one; it can be worked in once it is active.",
+)
+
+
+class Founding(msgspec.Struct, kw_only=True):
+    """What a new organization is called, in paths and to people; the slug never changes."""
+
+    slug: str
+    name: str
+
+
+class OrganizationChange(msgspec.Struct, kw_only=True):
+    """What is to change; what is not named stays."""
+
+    name: str | None = None
+    mfa_required: bool | None = None
+    device_trust_days: Annotated[int, msgspec.Meta(ge=0, le=DEVICE_TRUST_DAYS_MAX)] | None = None
+
+
+class OrganizationRecord(msgspec.Struct, kw_only=True):
+    """An organization as it is now."""
+
+    organization: Organization
+
+
+class SelectedOrganization(Tokens, kw_only=True):
+    """Who works in the organization now, in which role, and with which tokens."""
+
+    user: Person
+    membership: Membership
+
+
+@routes.post("/api/organizations", refuses=(TooManyPending, AddressNotVerified, SlugTaken))
+@signed_in
+async def create_organization(call: Call, body: Founding) -> Founded:
+    """Found an organization, which is yours.
+
+    Unless the installation approves every organization by itself, it waits until a platform owner approves it.
+    """
+    is_welcome = call.house.settings.auto_approve
+    return await call.transact(organization_creation.create, body.slug, body.name, is_welcome=is_welcome)
+
+
+@routes.get("/api/organizations")
+@signed_in
+async def list_organizations(call: Call) -> list[OrganizationOfMine]:
+    """List the organizations that you are a member of, by their slugs."""
+    return list(await call.read(organization_management.list_mine))
+
+
+@routes.get("/api/organizations/:slug")
+@in_organization(Operation.ORGANIZATION_READ)
+async def read_organization(call: Call, slug: str) -> OrganizationDetail:
+    """Show an organization, in whichever state it is."""
+    return await call.read(organization_management.read, slug)
+
+
+@routes.patch("/api/organizations/:slug", refuses=(OrganizationNotActive,))
+@in_organization(Operation.ORGANIZATION_UPDATE)
+async def change_organization(call: Call, slug: str, body: OrganizationChange) -> OrganizationRecord:
+    """Change what an organization is called, and what it asks of its members.
+
+    Where `mfa_required` is set, members sign in to it, select it and go on with a session in it with a second factor
+    alone. A device that remembers the second factor does so for `device_trust_days`; 0 is never.
+    """
+    settings = Settings(name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days)
+    return OrganizationRecord(organization=await call.transact(organization_management.change, slug, settings))
+
+
+@routes.delete("/api/organizations/:slug", status=204, refuses=(OrganizationNotActive,))
+@in_organization(Operation.ORGANIZATION_DELETE)
+async def delete_organization(call: Call, slug: str) -> None:
+    """Delete an organization with everything that belongs to it, for good; a suspended one stays."""
+    await call.transact(organization_management.delete, slug)
+
+
+@routes.post(
+    "/api/organizations/:slug/select",
+    refuses=(OrganizationNotActive, SecondFactorRequired, DeviceTrustedTooLongAgo),
+)
+@in_organization(Operation.ORGANIZATION_SELECT)
+async def select_organization(call: Call, slug: str) -> SelectedOrganization:
+    """Go on with your session in an organization.
+
+    The session leaves the organization or service that it was in. Its refresh token is exchanged, so keep the new one.
+    """
+    selected = await call.transact(organization_selection.select, slug)
+    tokens = signed(call, selected.grant)
+    return SelectedOrganization(
+        user=selected.user,
+        membership=selected.membership,
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_in=tokens.expires_in,
+    )

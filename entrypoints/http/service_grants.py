@@ -1,0 +1,65 @@
+"""Letting members manage or see single services, beyond what their roles allow."""
+
+from uuid import UUID
+
+import msgspec
+
+from core import service_grants
+from core.access import Operation
+from core.members import MemberUnknown
+from core.relations import ServiceRelation
+from core.service_grants import GrantUnknown, ServiceGrant, ServiceUnknown
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import in_organization
+from entrypoints.http.decoding import Paged
+from entrypoints.http.members import ShortPagination
+from entrypoints.http.routes import Routes
+
+routes = Routes(
+    "service grants",
+    "What members may do with single services beyond their roles: a `manager` manages the service, a `viewer` sees it."
+    " A grant ends with the membership.",
+)
+
+
+class Granted(msgspec.Struct, kw_only=True):
+    """What to make the member to the service."""
+
+    relation: ServiceRelation
+
+
+class GrantList(msgspec.Struct, kw_only=True):
+    """A page of grants on one service."""
+
+    grants: list[ServiceGrant]
+    pagination: ShortPagination
+
+
+@routes.get("/api/organizations/:org_slug/services/:service_slug/grants", refuses=(ServiceUnknown,))
+@in_organization(Operation.SERVICE_GRANTS_CHANGE)
+async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged) -> GrantList:
+    """List who was granted what on a service, the first first."""
+    found = await call.read(service_grants.list_page, org_slug, service_slug, page=query.page, limit=query.limit)
+    return GrantList(
+        grants=list(found.grants), pagination=ShortPagination(page=query.page, limit=query.limit, total=found.total)
+    )
+
+
+@routes.put(
+    "/api/organizations/:org_slug/services/:service_slug/grants/:user_id", refuses=(ServiceUnknown, MemberUnknown)
+)
+@in_organization(Operation.SERVICE_GRANTS_CHANGE)
+async def grant(call: Call, org_slug: str, service_slug: str, user_id: UUID, body: Granted) -> ServiceGrant:
+    """Make a member a manager or viewer of a service, in place of what was granted to them before."""
+    return await call.transact(service_grants.grant, org_slug, service_slug, user_id, body.relation)
+
+
+@routes.delete(
+    "/api/organizations/:org_slug/services/:service_slug/grants/:user_id",
+    status=204,
+    refuses=(ServiceUnknown, GrantUnknown),
+)
+@in_organization(Operation.SERVICE_GRANTS_CHANGE)
+async def revoke_grant(call: Call, org_slug: str, service_slug: str, user_id: UUID) -> None:
+    """Take back what was granted to a member on a service; what their role allows stays."""
+    await call.transact(service_grants.revoke, org_slug, service_slug, user_id)

@@ -1,0 +1,16 @@
+"""The tiers of the platform."""
+
+from core import tiers
+from core.tiers import Tier
+from entrypoints.http.calls import Call
+from entrypoints.http.credentials import platform_owner
+from entrypoints.http.routes import Routes
+
+routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
+
+
+@routes.get("/api/platform/tiers")
+@platform_owner
+async def list_tiers(call: Call) -> list[Tier]:
+    """List the tiers, the smallest first; a limit of null is no limit."""
+    return list(await call.read(tiers.list_all))
