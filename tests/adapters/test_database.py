@@ -318,6 +318,21 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
     assert [line["event"] for line in lines] == ["database.commit_unknown"]
 
 
+async def test_a_reference_to_what_is_deleted_meanwhile_is_looked_at_again(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    connection.execute("CREATE TABLE notes (name text REFERENCES counters)")
+
+    def use_case(uow: Any) -> bool:
+        if not sql(uow, "SELECT name FROM counters WHERE name = 'left'"):
+            return False
+        connection.execute("DELETE FROM counters WHERE name = 'left'")
+        sql(uow, "INSERT INTO notes VALUES ('left')")
+        return True
+
+    assert await database.transact(use_case) is False
+
+
 # What a caller is told.
 
 

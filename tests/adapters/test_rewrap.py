@@ -200,6 +200,7 @@ def test_progress_is_told_now_and_then_and_at_the_end(connection: Connection, mo
     assert lines == [
         "mails.values_sealed: 6 sealed anew so far",
         "mails.values_sealed: 7 sealed anew",
+        "invitations.token_sealed: 0 sealed anew",
         "server_secrets.value_sealed: 0 sealed anew",
         "signing_keys.private_pem_sealed: 0 sealed anew",
         "totp_secrets.secret_sealed: 0 sealed anew",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -24,6 +25,19 @@ DOCUMENTED = {
     "invitation.declined",
     "invitation.revoked",
     "organization.owner.changed",
+}
+# Operations 6.3.
+HEADINGS = {
+    "user": "User management",
+    "service": "Service management",
+    "organization": "Organization management",
+    "plan": "Plans",
+    "subscription": "Subscriptions",
+    "invitation": "Invitations",
+    "security": "Security",
+    "api_key": "API keys",
+    "domain": "Domains and branding",
+    "branding": "Domains and branding",
 }
 
 
@@ -51,7 +65,21 @@ def test_whatever_the_audit_log_records_is_an_event_too() -> None:
 def test_an_event_is_named_for_its_subject_and_what_happened(event: EventType) -> None:
     assert re.fullmatch(r"[a-z][a-z_]*(\.[a-z][a-z_]*){1,3}", event.value)
     assert event.name == event.value.replace(".", "_").upper()
-    assert event.value.startswith(f"{event.category}.")
+
+
+@pytest.mark.parametrize("action", AuditAction)
+def test_what_the_audit_log_records_stands_under_its_documented_heading(action: AuditAction) -> None:
+    assert EventType(action.value).category == HEADINGS[action.value.partition(".")[0]]
+
+
+@pytest.mark.parametrize("event", EventType)
+def test_an_event_is_listed_with_its_words(event: EventType) -> None:
+    assert asdict(event.item) == {
+        "value": event.value,
+        "label": event.label,
+        "category": event.category,
+        "description": event.description,
+    }
 
 
 @pytest.mark.parametrize("event", EventType)

@@ -59,7 +59,7 @@ class House:
     told: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def __post_init__(self) -> None:
-        self.sessions = self.randomness = self.pepper = self.memberships = self.mfa_events = self
+        self.sessions = self.randomness = self.pepper = self.members = self.mfa_events = self
 
     def begin(self) -> str:
         """Make the first token of the session."""

@@ -21,6 +21,8 @@ DATABASE = "postgresql://gatehouse:hush@db.example.com/gatehouse"
 NAMES = [attribute.metadata["name"] for attribute in fields(Settings)]
 DEFAULTS: dict[str, Any] = {
     "geoip_db": None,
+    "frontend_url": None,
+    "auto_approve": False,
     "passkey_rp_id": None,
     "base_url": "http://localhost:8000",
     "bind": Bind("127.0.0.1", 8000),
@@ -61,6 +63,8 @@ TAKEN: list[tuple[str, str, str, Any]] = [
     ("DATA_DIR", "/var/lib/gatehouse", "data_dir", Path("/var/lib/gatehouse")),
     ("MASTER_KEYS", "first,second", "master_keys", Secret("first,second")),
     ("SMTP_URL", "smtp://mail.example.com", "smtp_url", Secret("smtp://mail.example.com")),
+    ("FRONTEND_URL", "https://app.example.com", "frontend_url", "https://app.example.com"),
+    ("AUTO_APPROVE", "on", "auto_approve", True),
     ("DEV", "on", "dev", True),
     ("DEV", "TRUE", "dev", True),
     ("DEV", "yes", "dev", True),
@@ -105,6 +109,8 @@ REFUSED = [
         "https://example.com",
         "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com",
     ),
+    ("FRONTEND_URL", "app.example.com", "an address such as https://app.example.com, without query or fragment"),
+    ("AUTO_APPROVE", "perhaps", "on or off"),
     ("BIND", "8000", "host:port"),
     ("BIND", "127.0.0.1", "host:port"),
     ("BIND", "127.0.0.1:65536", "host:port"),

@@ -1,0 +1,218 @@
+"""The sweeper: invitations run out by themselves, a few at a time, and an absent database is waited for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID
+
+import pytest
+import trio
+from structlog.testing import capture_logs
+
+from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, InvitationSweeper
+from adapters.prometheus import PrometheusMetrics
+from core.errors import ServiceUnavailable
+from core.invitations import Due, Swept, sweep
+from tests.accounts import make_organization
+from tests.clock import SettableClock
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trio.testing import MockClock
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.pool import Connection
+    from ports.database import Database
+
+# Every test that lets time pass names the clock itself, because pytest-trio looks for one among its arguments alone.
+
+LAST = Due(id=UUID(int=1), expires_at=SettableClock().now)
+
+
+class Letterbox:
+    """A database that holds only invitations that have run out, and remembers when it was asked for them."""
+
+    def __init__(self, rows: int = 0) -> None:
+        self.rows = rows
+        self.failure: Exception | None = None
+        self.asked: list[tuple[float, Due | None]] = []
+
+    async def transact(self, use_case: object, after: Due | None, limit: int) -> Swept:
+        assert use_case is sweep
+        await trio.lowlevel.checkpoint()
+        if self.failure is not None:
+            raise self.failure
+        self.asked.append((trio.current_time(), after))
+        taken = min(self.rows, limit)
+        self.rows -= taken
+        return Swept(expired=taken, go_on_after=LAST if taken == limit else None)
+
+
+@pytest.fixture
+def metrics() -> PrometheusMetrics:
+    """Metrics of their own."""
+    return PrometheusMetrics(version="1.2.3")
+
+
+def sweeper(database: object, metrics: PrometheusMetrics) -> InvitationSweeper:
+    """A sweeper of that database."""
+    return InvitationSweeper(database=cast("Database", cast("Any", database)), metrics=metrics)
+
+
+async def test_it_looks_at_once_and_then_every_period(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    box, began_at = Letterbox(), trio.current_time()
+    nursery.start_soon(sweeper(box, metrics).run)
+
+    await trio.sleep(2 * PERIOD_SECONDS + 1)
+
+    assert [moment - began_at for moment, _ in box.asked] == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
+    assert f'{{job_type="{JOB_TYPE}"}} 3.0' in metrics.exposition().decode()
+
+
+async def test_many_go_in_batches_each_after_the_one_before_with_a_pause_between_them(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    box, began_at = Letterbox(2 * BATCH_ROWS_MAX + 7), trio.current_time()
+    nursery.start_soon(sweeper(box, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+
+    assert [moment - began_at for moment, _ in box.asked] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
+    assert [after for _, after in box.asked] == [None, LAST, LAST]
+    assert [(line["event"], line["invitations"]) for line in lines] == [("invitations.expired", 2 * BATCH_ROWS_MAX + 7)]
+
+
+async def test_an_absent_database_is_asked_again_after_a_period(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    box = Letterbox(1)
+    box.failure = ServiceUnavailable(retry_after_seconds=1)
+    nursery.start_soon(sweeper(box, metrics).run)
+
+    with capture_logs() as lines:
+        await trio.sleep(PERIOD_SECONDS / 2)
+        box.failure = None
+        await trio.sleep(PERIOD_SECONDS)
+
+    assert [line["event"] for line in lines] == ["invitations.sweep_postponed", "invitations.expired"]
+    assert box.rows == 0
+
+
+def put(connection: Connection, organization_id: UUID, name: str, count: int, *, expires_in: timedelta) -> None:
+    """Make invitations that wait."""
+    now = SettableClock().now
+    connection.execute(
+        """
+        INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
+                                 created_at, expires_at)
+        SELECT gen_random_uuid(), %s, %s || number, 'member', 'pending', sha256(gen_random_uuid()::text::bytea), '',
+               '', %s, %s
+        FROM   generate_series(1, %s) AS number
+        """,
+        (organization_id, name, now - timedelta(days=8), now + expires_in, count),
+    )
+
+
+def left(connection: Connection) -> dict[str, int]:
+    """Count the invitations of each status."""
+    return dict(connection.execute("SELECT status, count(*) FROM invitations GROUP BY status").fetchall())
+
+
+async def test_several_at_once_expire_every_invitation_once_and_write_each_down(
+    nursery: trio.Nursery,
+    database: PostgresDatabase,
+    connection: Connection,
+    metrics: PrometheusMetrics,
+    autojump_clock: MockClock,
+) -> None:
+    acme = make_organization(connection, "acme")
+    due = 4 * BATCH_ROWS_MAX + 3
+    put(connection, acme, "late", due, expires_in=timedelta())
+    put(connection, acme, "early", 5, expires_in=timedelta(seconds=1))
+
+    async def are_swept() -> bool:
+        return left(connection) == {"expired": due, "pending": 5}
+
+    for _ in range(3):
+        nursery.start_soon(sweeper(database, metrics).run)
+    await eventually(are_swept)
+    await trio.sleep(PERIOD_SECONDS)
+
+    assert left(connection) == {"expired": due, "pending": 5}
+    entries = connection.execute(
+        """
+        SELECT count(DISTINCT target_id), count(*),
+               count(*) FILTER (WHERE ip_address IS NULL AND user_agent IS NULL AND actor_user_id IS NULL)
+        FROM   audit_entries
+        WHERE  organization_id = %s AND action = 'invitation.expired' AND target_type = 'invitation'
+        """,
+        (acme,),
+    ).fetchone()
+    assert entries == (due, due, due)
+    assert connection.execute(
+        "SELECT count(DISTINCT data ->> 'invitation_id'), count(*) FROM events WHERE type = 'invitation.expired'"
+    ).fetchone() == (due, due)
+    assert connection.execute(
+        "SELECT count(*) FROM invitations WHERE status = 'expired' AND token_sealed IS NOT NULL"
+    ).fetchone() == (0,)
+
+
+async def test_invitations_of_an_organization_that_is_not_active_wait_and_hold_nobody_up(
+    nursery: trio.Nursery,
+    database: PostgresDatabase,
+    connection: Connection,
+    metrics: PrometheusMetrics,
+    autojump_clock: MockClock,
+) -> None:
+    asleep, awake = make_organization(connection, "asleep"), make_organization(connection, "awake")
+    connection.execute("UPDATE organizations SET status = 'suspended' WHERE id = %s", (asleep,))
+    put(connection, asleep, "a", 2 * BATCH_ROWS_MAX, expires_in=-timedelta(hours=1))
+    put(connection, awake, "b", 3, expires_in=timedelta())
+
+    async def are_left(**expected: int) -> bool:
+        return left(connection) == expected
+
+    nursery.start_soon(sweeper(database, metrics).run)
+    await eventually(partial(are_left, pending=2 * BATCH_ROWS_MAX, expired=3))
+    connection.execute("UPDATE organizations SET status = 'active' WHERE id = %s", (asleep,))
+    await trio.sleep(PERIOD_SECONDS)
+    await eventually(partial(are_left, expired=2 * BATCH_ROWS_MAX + 3))
+
+
+def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
+    connection: Connection, transact: Callable[..., Any], database_url: str
+) -> None:
+    held, gone, free = (make_organization(connection, slug) for slug in ("held", "gone", "free"))
+    for organization_id in (held, gone, free):
+        put(connection, organization_id, "a", 1, expires_in=timedelta())
+    connection.execute("SET lock_timeout = '1ms'")
+
+    with type(connection).connect(database_url) as holder:
+        holder.execute("SELECT FROM invitations WHERE organization_id = %s FOR UPDATE", (held,))
+        holder.execute("SELECT FROM organizations WHERE id = %s FOR UPDATE", (gone,))
+        swept = transact(sweep, None, 10)
+
+    assert swept == Swept(expired=1, go_on_after=None)
+    assert transact(sweep, None, 10).expired == 2
+
+
+def test_a_pass_goes_on_where_it_was(connection: Connection, transact: Callable[..., Any]) -> None:
+    acme = make_organization(connection, "acme")
+    connection.execute("UPDATE organizations SET status = 'pending'")
+    put(connection, acme, "a", 5, expires_in=timedelta())
+    seen: list[Due | None] = [None]
+
+    for _ in range(2):
+        swept = transact(sweep, seen[-1], 2)
+        assert swept.expired == 0
+        seen.append(swept.go_on_after)
+
+    assert len(set(seen)) == 3
+    assert transact(sweep, seen[-1], 2) == Swept(expired=0, go_on_after=None)

@@ -1,0 +1,54 @@
+"""The counts of sign-ins are read from one index, and only from the part of it that is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from adapters.postgres import analytics as sql
+from tests.plans import explained, indexes_used, rows_read, tables_read_whole
+
+if TYPE_CHECKING:
+    from typing import LiteralString
+
+    from adapters.postgres.pool import Connection
+
+ACME = UUID("02000000-0000-7000-8000-000000000001")
+# 20,000 sign-ins of fifty organizations, one an hour and organization, from the beginning of 2026 on.
+MANY = b"""
+    INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+    SELECT ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org-' || n, 'Org', 'active', id, now(), now()
+    FROM   generate_series(1, 50) AS n, tiers
+    WHERE  tiers.name = 'free';
+    INSERT INTO users (id, email, created_at, updated_at)
+    VALUES ('01000000-0000-7000-8000-000000000001', 'ada@example.com', now(), now());
+    INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
+    VALUES ('03000000-0000-7000-8000-000000000001', '02000000-0000-7000-8000-000000000001', 'shop', 'Shop', 'web',
+            gen_random_uuid(), now(), now());
+    INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, risk_score,
+                              risk_factors, created_at)
+    SELECT gen_random_uuid(), '01000000-0000-7000-8000-000000000001',
+           ('02000000-0000-7000-8000-' || lpad((1 + n % 50)::text, 12, '0'))::uuid,
+           '03000000-0000-7000-8000-000000000001', 'password', true, 0, '{}',
+           '2026-01-01T00:00:00Z'::timestamptz + n / 50 * interval '1 hour'
+    FROM   generate_series(0, 19999) AS n
+"""
+DAYS: dict[str, object] = {"organization_id": ACME, "start": "2026-01-03", "end": "2026-01-05"}
+HOURS_OF_DAYS = 3 * 24
+
+
+def test_what_is_asked_is_a_range_of_one_index(connection: Connection) -> None:
+    connection.execute(MANY)
+    connection.execute("VACUUM ANALYZE")
+    asked: tuple[tuple[LiteralString, dict[str, object], int], ...] = (
+        (sql.BY_DAY, DAYS, HOURS_OF_DAYS),
+        (sql.BY_SERVICE, DAYS, HOURS_OF_DAYS),
+        (sql.BY_PROVIDER, DAYS, HOURS_OF_DAYS),
+        (sql.RECENT, {"organization_id": ACME, "limit": 10}, 10),
+    )
+    for query, values, rows in asked:
+        plan = explained(connection, query, values)
+
+        assert "login_events" not in tables_read_whole(plan)
+        assert "login_events_of_organization" in indexes_used(plan)
+        assert rows_read(plan, "login_events") == rows

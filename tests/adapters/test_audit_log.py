@@ -1,0 +1,185 @@
+"""The stored audit log: what is counted beforehand, and that every filter is a range of an index."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.postgres import audit_log as sql
+from adapters.postgres.audit_log import PostgresAuditLog
+from core import audit_log
+from core.audit import AuditAction, TargetType
+from core.audit_log import SETTLES_AFTER, Wanted
+from tests.plans import explained, indexes_used, rows_read, tables_read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import LiteralString
+
+    from adapters.postgres.pool import Connection
+    from tests.clock import SettableClock
+
+    Transact = Callable[..., Any]
+
+FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
+ACME = UUID("02000000-0000-7000-8000-000000000001")
+BOLT = UUID("02000000-0000-7000-8000-000000000002")
+TARGET = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
+# As many as the organization has, which are a hundredth of all.
+ENTRIES_READ_MAX = 600
+PAGES_MAX = 600
+new_id = SystemRandomness().new_id
+
+# 60,000 entries of a hundred organizations; every fourth entry is of one action.
+MANY = """
+    INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+    SELECT ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org-' || n, 'Org', 'active', id, now(), now()
+    FROM   generate_series(3, 100) AS n, tiers
+    WHERE  tiers.name = 'free';
+    INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success, details,
+                               created_at)
+    SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+           ('02000000-0000-7000-8000-' || lpad((1 + n % 100)::text, 12, '0'))::uuid, NULL,
+           CASE n / 100 % 4 WHEN 0 THEN 'user.invited' ELSE 'service.updated' END,
+           CASE n / 100 % 4 WHEN 0 THEN 'user' ELSE 'service' END,
+           (n / 400 % 10)::text, true, '{}', now()
+    FROM   generate_series(1, 60000) AS n
+"""
+VALUES: dict[str, object] = {
+    "organization_id": ACME,
+    "action": "user.invited",
+    "actions": ["user.invited"],
+    "target_type": "user",
+    "target_id": "0",
+    "limit": 50,
+    "offset": 10,
+}
+TARGETED: dict[str, dict[str, object]] = {sql.PAGE_OF_TARGET: {"action": None, "offset": 0}}
+KINDS: tuple[tuple[LiteralString, str], ...] = (
+    (sql.PAGE, "audit_entries_newest"),
+    (sql.PAGE_OF_ACTION, "audit_entries_action"),
+    (sql.PAGE_OF_TARGET_TYPE, "audit_entries_target_type"),
+    (sql.PAGE_OF_TARGET, "audit_entries_target"),
+)
+
+
+@pytest.fixture(autouse=True)
+def organizations(connection: Connection, clock: SettableClock) -> None:
+    """Two organizations, long after what was written in them."""
+    for organization_id, slug in ((ACME, "acme"), (BOLT, "bolt")):
+        connection.execute(
+            """
+            INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+            VALUES (%s, %s, 'An organization', 'active', %s, now(), now())
+            """,
+            (organization_id, slug, FREE_TIER),
+        )
+    clock.now = datetime.now(UTC) + 2 * SETTLES_AFTER
+
+
+def write(connection: Connection, organization_id: UUID = ACME, action: str = "plan.created", times: int = 1) -> None:
+    for _ in range(times):
+        connection.execute(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, success, details,
+                                       created_at)
+            VALUES (%s, %s, %s, 'plan', %s, true, '{}', now())
+            """,
+            (new_id(), organization_id, action, TARGET),
+        )
+
+
+def totals(connection: Connection) -> set[tuple[UUID, str, int]]:
+    return set(connection.execute("SELECT organization_id, action, entries FROM audit_totals").fetchall())
+
+
+def total(connection: Connection, wanted: Wanted | None = None, organization_id: UUID = ACME) -> int:
+    return PostgresAuditLog(connection).page(organization_id, wanted or Wanted(), limit=1, offset=0)[0]
+
+
+def test_entries_are_counted_by_organization_and_action(connection: Connection, transact: Transact) -> None:
+    write(connection, times=2)
+    write(connection, action="plan.deleted")
+    write(connection, BOLT)
+
+    assert transact(audit_log.count_on, 100) == 4
+
+    assert totals(connection) == {(ACME, "plan.created", 2), (ACME, "plan.deleted", 1), (BOLT, "plan.created", 1)}
+
+
+def test_each_is_counted_once_however_many_batches_it_takes(connection: Connection, transact: Transact) -> None:
+    write(connection, times=5)
+
+    assert [transact(audit_log.count_on, 2) for _ in range(5)] == [2, 2, 1, 0, 0]
+
+    assert totals(connection) == {(ACME, "plan.created", 5)}
+    assert total(connection) == 5
+
+
+def test_what_has_not_settled_is_counted_by_the_page(
+    connection: Connection, transact: Transact, clock: SettableClock
+) -> None:
+    write(connection, times=2)
+    clock.now = datetime.now(UTC) + SETTLES_AFTER / 2
+
+    assert transact(audit_log.count_on, 100) == 0
+
+    assert totals(connection) == set()
+    assert total(connection) == 2
+
+
+def test_the_total_is_right_between_two_batches(connection: Connection, transact: Transact) -> None:
+    write(connection, times=3)
+    write(connection, action="plan.deleted", times=3)
+
+    for _ in range(4):
+        assert total(connection) == 6
+        assert total(connection, Wanted(action=AuditAction.PLAN_DELETED)) == 3
+        assert total(connection, Wanted(target_type=TargetType.PLAN)) == 6
+        assert total(connection, Wanted(target_type=TargetType.USER)) == 0
+        assert total(connection, Wanted(target_type=TargetType.PLAN, target_id=TARGET)) == 6
+        assert total(connection, organization_id=BOLT) == 0
+        transact(audit_log.count_on, 2)
+
+
+def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Transact, database_url: str) -> None:
+    write(connection, times=2)
+    transact(audit_log.count_on, 1)
+
+    with psycopg.connect(database_url) as other:
+        assert PostgresAuditLog(other).count_on(UUID(int=2**128 - 1), 1) == 1
+        assert transact(audit_log.count_on, 100) == 0
+
+    assert totals(connection) == {(ACME, "plan.created", 2)}
+
+
+def test_a_deleted_organization_leaves_no_totals(connection: Connection, transact: Transact) -> None:
+    write(connection)
+    write(connection, BOLT)
+    transact(audit_log.count_on, 1)
+
+    connection.execute("DELETE FROM organizations WHERE id = %s", (ACME,))
+    transact(audit_log.count_on, 100)
+
+    assert totals(connection) == {(BOLT, "plan.created", 1)}
+
+
+def test_a_page_of_a_long_log_is_a_range_of_an_index(connection: Connection, transact: Transact) -> None:
+    connection.execute(MANY)
+    transact(audit_log.count_on, 40_000)
+    connection.execute("VACUUM ANALYZE")
+    for query, index in KINDS:
+        values = VALUES | ({"actions": None} if query is sql.PAGE else {}) | TARGETED.get(query, {})
+
+        plan = explained(connection, query, values)
+
+        assert plan["Actual Rows"] == (50 if query is not sql.PAGE_OF_TARGET else 15)
+        assert "audit_entries" not in tables_read_whole(plan)
+        assert index in indexes_used(plan)
+        assert rows_read(plan, "audit_entries") <= ENTRIES_READ_MAX
+        assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] <= PAGES_MAX

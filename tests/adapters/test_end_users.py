@@ -1,0 +1,138 @@
+"""The links to services: a search stays in one index, and their addresses are those of the accounts at every moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from adapters.postgres import end_users as sql
+from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+
+ACME = UUID("02000000-0000-7000-8000-000000000001")
+ADA = UUID("01000000-0000-7000-8000-000000000001")
+SHOP = UUID("03000000-0000-7000-8000-000000000001")
+# 10,000 people in fifty organizations with a service each.
+MANY = b"""
+    INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+    SELECT ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org-' || n, 'Org', 'active', id, now(), now()
+    FROM   generate_series(1, 50) AS n, tiers
+    WHERE  tiers.name = 'free';
+    INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
+    SELECT ('03000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+           ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'shop', 'Shop', 'web', gen_random_uuid(),
+           now(), now()
+    FROM   generate_series(1, 50) AS n;
+    INSERT INTO users (id, email, created_at, updated_at)
+    SELECT ('01000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, n || '@example.com', now(), now()
+    FROM   generate_series(1, 10000) AS n;
+    INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
+    SELECT ('03000000-0000-7000-8000-' || lpad((1 + n % 50)::text, 12, '0'))::uuid,
+           ('02000000-0000-7000-8000-' || lpad((1 + n % 50)::text, 12, '0'))::uuid,
+           ('01000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, now()
+    FROM   generate_series(1, 10000) AS n
+"""
+END_USERS_OF_ONE = 200
+LIMIT = 20
+
+
+@pytest.mark.parametrize("part", ["", "example.com", "99", "nobody"])
+def test_a_search_reads_the_links_of_one_organization_in_their_index(connection: Connection, part: str) -> None:
+    connection.execute(MANY)
+    connection.execute("VACUUM ANALYZE")
+
+    values = {"organization_id": ACME, "part": part, "service_id": None, "limit": LIMIT, "offset": 0}
+    plan = explained(connection, sql.PAGE, values)
+
+    assert tables_read_whole(plan) & {"service_users", "users"} == set()
+    [search] = [node for node in nodes_of(plan) if node.get("Alias") == "service_users"]
+    assert rows_read(search, "service_users") == END_USERS_OF_ONE
+    assert "service_users_of_organization" in indexes_used(plan)
+    assert rows_read(plan, "users") <= LIMIT
+
+
+@pytest.fixture
+def _ada(connection: Connection) -> None:
+    """Somebody who uses a service."""
+    connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %s, 'acme', 'Acme', 'active', id, now(), now() FROM tiers WHERE name = 'free'
+        """,
+        (ACME,),
+    )
+    connection.execute(
+        """
+        INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
+        VALUES (%s, %s, 'shop', 'Shop', 'web', gen_random_uuid(), now(), now())
+        """,
+        (SHOP, ACME),
+    )
+    connection.execute(
+        "INSERT INTO users (id, email, created_at, updated_at) VALUES (%s, 'ada@example.com', now(), now())", (ADA,)
+    )
+
+
+def link(connection: Connection) -> None:
+    connection.execute(
+        "INSERT INTO service_users (service_id, organization_id, user_id, first_login_at) VALUES (%s, %s, %s, now())",
+        (SHOP, ACME, ADA),
+    )
+
+
+def linked(connection: Connection) -> list[str]:
+    return [email for (email,) in connection.execute("SELECT email FROM service_users")]
+
+
+@pytest.mark.usefixtures("_ada")
+def test_a_link_has_the_address_of_the_account_and_follows_it(connection: Connection) -> None:
+    link(connection)
+    assert linked(connection) == ["ada@example.com"]
+
+    connection.execute("UPDATE users SET email = 'countess@example.com'")
+
+    assert linked(connection) == ["countess@example.com"]
+
+
+@pytest.mark.usefixtures("_ada")
+def test_a_link_that_is_not_committed_yet_follows_a_change_of_the_address(
+    connection: Connection, database_url: str
+) -> None:
+    with psycopg.connect(database_url) as other:
+        link(other)
+        connection.execute("SET lock_timeout = '50ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute("UPDATE users SET email = 'countess@example.com'")
+        other.commit()
+
+    connection.execute("UPDATE users SET email = 'countess@example.com'")
+    assert linked(connection) == ["countess@example.com"]
+
+
+@pytest.mark.usefixtures("_ada")
+def test_a_link_waits_for_a_change_of_the_address_that_is_not_committed_yet(
+    connection: Connection, database_url: str
+) -> None:
+    with psycopg.connect(database_url) as other:
+        other.execute("UPDATE users SET email = 'countess@example.com'")
+        connection.execute("SET lock_timeout = '50ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            link(connection)
+        other.commit()
+
+    link(connection)
+    assert linked(connection) == ["countess@example.com"]
+
+
+@pytest.mark.usefixtures("_ada")
+def test_who_is_gone_leaves_no_link(connection: Connection) -> None:
+    link(connection)
+
+    connection.execute("DELETE FROM users")
+
+    assert linked(connection) == []

@@ -1,0 +1,160 @@
+"""Invitations in their table: every question is an index range, however many there are; tokens are bound to rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from adapters.crypto.vault import SealBroken
+from adapters.postgres.invitations import PostgresInvitations
+from core.invitations import Due, InvitationStatus
+from tests.accounts import make_organization
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.pool import Connection
+    from tests.clock import SettableClock
+
+ORGANIZATIONS = 20
+EACH = 2_000
+ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+
+
+@pytest.fixture
+def invitations(connection: Connection, vault: Vault, clock: SettableClock) -> PostgresInvitations:
+    """The port over a table of many invitations, of which a quarter waits and half of those has run out."""
+    for number in range(ORGANIZATIONS):
+        organization_id = make_organization(connection, f"acme{number}")
+        connection.execute(
+            """
+            INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
+                                     created_at, expires_at)
+            SELECT gen_random_uuid(), %(organization_id)s, number || '@example.com', 'member',
+                   (ARRAY['pending', 'accepted', 'rejected', 'expired'])[number %% 4 + 1],
+                   sha256(gen_random_uuid()::text::bytea), '', '', %(now)s + number * interval '1 second',
+                   %(now)s + (%(middle)s - number) * interval '1 minute'
+            FROM   generate_series(1, %(each)s) AS number
+            """,
+            {"organization_id": organization_id, "now": clock(), "each": EACH, "middle": EACH // 2},
+        )
+    connection.execute("ANALYZE invitations")
+    connection.execute("ANALYZE organizations")
+    return PostgresInvitations(connection, vault, clock())
+
+
+def an_organization(connection: Connection) -> UUID:
+    """Give one of the organizations."""
+    [(organization_id,)] = connection.execute("SELECT id FROM organizations WHERE slug = 'acme7'").fetchall()
+    return organization_id
+
+
+def plan_of(connection: Connection, ask: Callable[[], object]) -> str:
+    """Ask, and give the plan of the one statement that this took."""
+    plans: list[str] = []
+
+    class Explaining(psycopg.Cursor[Any]):
+        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+            plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN {query}".encode(), *args)
+            plans.append("\n".join(line for (line,) in plan))
+            return super().execute(query, *args, **kwargs)
+
+    connection.cursor_factory = Explaining
+    ask()
+    connection.cursor_factory = psycopg.Cursor
+    [plan] = plans
+    return plan
+
+
+def test_among_many_each_question_is_an_index_range(
+    invitations: PostgresInvitations, connection: Connection, clock: SettableClock
+) -> None:
+    acme = an_organization(connection)
+    due = invitations.due(None, 50)
+    middle = Due(id=ID, expires_at=clock() - timedelta(minutes=EACH // 4))
+
+    for name, index, ask in (
+        ("all", "invitations_of_organization", lambda: invitations.page(acme, None, limit=50, offset=500)),
+        (
+            "a status",
+            "invitations_of_status",
+            lambda: invitations.page(acme, InvitationStatus.REJECTED, limit=50, offset=100),
+        ),
+        ("an address", "invitations_one_pending", lambda: invitations.pending(acme, "4@example.com")),
+        ("a token", "invitations_token_hash_key", lambda: invitations.by_token(b"")),
+        ("mine", "invitations_of_email", lambda: invitations.waiting_for("9@example.org", 100)),
+        ("due", "invitations_running_out", lambda: invitations.due(None, 50)),
+        ("due later", "invitations_running_out", lambda: invitations.due(middle, 50)),
+        ("expiring", "invitations_pkey", lambda: invitations.expire([one.id for one in due])),
+    ):
+        plan = plan_of(connection, ask)
+        assert index in plan, (name, plan)
+        assert "Seq Scan on invitations" not in plan, (name, plan)
+
+
+def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(
+    invitations: PostgresInvitations, connection: Connection, clock: SettableClock
+) -> None:
+    seen: list[Due] = []
+    while batch := invitations.due(seen[-1] if seen else None, 999):
+        seen += batch
+
+    expected = connection.execute(
+        "SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= %s ORDER BY expires_at, id",
+        (clock(),),
+    ).fetchall()
+    assert [one.id for one in seen] == [invitation_id for (invitation_id,) in expected]
+    assert len(seen) > ORGANIZATIONS * EACH // 10
+
+
+@pytest.mark.parametrize("before", InvitationStatus)
+@pytest.mark.parametrize("after", InvitationStatus)
+def test_an_invitation_comes_to_a_status_only_after_those_before_it(
+    before: InvitationStatus, after: InvitationStatus, connection: Connection, vault: Vault, clock: SettableClock
+) -> None:
+    acme, other = make_organization(connection, "acme"), make_organization(connection, "other")
+    connection.execute(
+        """
+        INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
+                                 created_at, expires_at)
+        VALUES (%s, %s, 'guest@example.com', 'member', %s, '', '', '', %s, %s)
+        """,
+        (ID, acme, before.value, clock(), clock()),
+    )
+    port = PostgresInvitations(connection, vault, clock())
+
+    assert not port.settle(other, ID, after)
+    assert port.settle(acme, ID, after) == (before in after.follows)
+
+    found = port.find(acme, ID)
+    assert found is not None
+    assert found.status is (after if before in after.follows else before)
+    assert port.find(other, ID) is None
+
+
+def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
+    connection: Connection, vault: Vault, clock: SettableClock
+) -> None:
+    acme = make_organization(connection, "acme")
+    sealed = vault.seal(b"token", table="invitations", column="token_sealed", row=an_id(1))
+    connection.execute(
+        """
+        INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
+                                 created_at, expires_at)
+        VALUES (%s, %s, 'guest@example.com', 'member', 'pending', '', %s, '', %s, %s)
+        """,
+        (an_id(2), acme, sealed, clock(), clock() + timedelta(days=1)),
+    )
+
+    with pytest.raises(SealBroken):
+        PostgresInvitations(connection, vault, clock()).waiting_for("guest@example.com", 10)
+
+
+def an_id(number: int) -> UUID:
+    """Make an id."""
+    return UUID(int=number)

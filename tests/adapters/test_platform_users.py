@@ -1,0 +1,57 @@
+"""Finding people among very many: always by an index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.postgres.platform_users import WITH_BEGINNING, WITH_ID, WITH_PART
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+
+PEOPLE = 20_000
+
+
+@pytest.fixture
+def crowd(connection: Connection) -> Connection:
+    """Very many people."""
+    connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at)
+        SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
+        """,
+        (PEOPLE,),
+    )
+    connection.execute("ANALYZE users")
+    return connection
+
+
+@pytest.mark.parametrize("part", ["somebody1234", "1234", "ody99@exa", "example.com", "nobody"])
+def test_a_part_of_an_address_is_found_by_an_index(crowd: Connection, part: str) -> None:
+    plan = plan_of(crowd, WITH_PART, part)
+
+    assert "Seq Scan on users" not in plan
+    assert "users_email_prefix" in plan
+
+
+def test_a_rare_part_is_found_by_its_groups_of_letters(crowd: Connection) -> None:
+    assert "users_letter_groups" in plan_of(crowd, WITH_PART, "ody1234@")
+
+
+def test_a_beginning_and_an_id_are_found_by_an_index(crowd: Connection) -> None:
+    assert "Seq Scan on users" not in plan_of(crowd, WITH_BEGINNING, "so")
+    assert "Seq Scan on users" not in plan_of(crowd, WITH_ID, "so")
+
+
+def plan_of(connection: Connection, statement: str, part: str) -> str:
+    values = {
+        "part": part,
+        "after": part + "\U0010ffff",
+        "limit": 20,
+        "organizations_max": 100,
+        "user_id": "0191d3c1-0000-7000-8000-00000000000f",
+    }
+    rows = connection.execute(b"EXPLAIN " + statement.encode(), values).fetchall()
+    return "\n".join(line for (line,) in rows)

@@ -1,0 +1,45 @@
+"""Slugs: what stands in paths (decisions 5.1)."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadRequest
+from core.slugs import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_slug
+
+
+@pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
+def test_a_slug_is_given_back(text: str) -> None:
+    assert checked_slug(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ab", "a" * 51, "-abc", "abc-", "a--b", "Abc", "a_b", "a b", "abc\n", "äbc", "a.b", "١٢٣"]
+)
+def test_what_is_none_is_refused_by_its_field(text: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        checked_slug(text, "org_slug")
+
+    assert refused.value.details[0].field == "org_slug"
+
+
+@given(st.text(st.sampled_from("ab1-A_"), max_size=SLUG_CHARACTERS_MAX + 2))
+def test_the_rule_is_the_one_of_the_document(text: str) -> None:
+    is_slug = (
+        SLUG_CHARACTERS_MIN <= len(text) <= SLUG_CHARACTERS_MAX
+        and re.fullmatch(r"[a-z0-9-]+", text) is not None
+        and not text.startswith("-")
+        and not text.endswith("-")
+        and "--" not in text
+    )
+
+    try:
+        checked_slug(text)
+    except BadRequest:
+        assert not is_slug
+    else:
+        assert is_slug

@@ -1,0 +1,144 @@
+"""An audit entry and its change exist together or not at all (decisions 5.8).
+
+The log is made to refuse every entry. What is then asked for fails and leaves everything as it was, and the same call
+goes through, with an entry, as soon as the log takes entries again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from entrypoints.settings import Settings
+from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
+
+if TYPE_CHECKING:
+    from adapters.postgres.pool import Connection
+
+__all__ = ["door"]
+
+ACME = "/api/organizations/acme"
+LOG = "audit_entries"
+PLATFORM_LOG = "platform_audit_entries"
+ADA = "ada@example.com"
+BOB = "bob@example.com"
+ROOT = "root@example.com"
+# What is counted before anything is decided: a password that was tried.
+COUNTED_BEFORE = {"sign_in_failures"}
+
+# Who does what; `{bob}` and the like are filled in.
+CHANGES: dict[str, tuple[str, str, str, dict[str, Any] | None]] = {
+    "password": (
+        ADA,
+        "POST",
+        "/api/user/change-password",
+        {"current_password": PASSWORD, "new_password": "another horse battery"},
+    ),
+    "organization": (ADA, "PATCH", ACME, {"name": "Another name", "mfa_required": False}),
+    "role given": (ADA, "PATCH", f"{ACME}/members/{{bob}}", {"role": "member"}),
+    "member removed": (ADA, "POST", f"{ACME}/members/{{bob}}", None),
+    "ownership": (ADA, "POST", f"{ACME}/transfer-ownership", {"new_owner_user_id": "{bob}"}),
+    "role made": (
+        ADA,
+        "POST",
+        f"{ACME}/roles",
+        {"slug": "auditor", "name": "Auditor", "description": "Reads.", "permissions": ["audit_logs.view"]},
+    ),
+    "invitation": (ADA, "POST", f"{ACME}/invitations", {"email": "eve@example.com", "role": "member"}),
+    "invitation revoked": (ADA, "POST", f"{ACME}/invitations/{{invitation}}", None),
+    "invitation accepted for somebody": (ADA, "POST", f"{ACME}/invitations/{{invitation}}/accept", None),
+    "invitation accepted": (ADA, "POST", "/api/invitations/accept", {"token": "{token}"}),
+    "invitation declined": (ADA, "POST", "/api/invitations/decline", {"token": "{token}"}),
+    "service grant": (ADA, "PUT", f"{ACME}/services/shop/grants/{{bob}}", {"relation": "viewer"}),
+    "anonymization": (ROOT, "DELETE", "/api/privacy/forget/{bob}", None),
+    "suspension": (ROOT, "POST", "/api/platform/organizations/{acme}/suspend", {"reason": "unpaid"}),
+    "tier": (ROOT, "PATCH", "/api/platform/organizations/{acme}/tier", {"tier_id": str(FREE_TIER), "max_users": 7}),
+}
+PLATFORM_CHANGES = {
+    "suspension": CHANGES["suspension"],
+    "tier": CHANGES["tier"],
+    "platform owner": (ROOT, "POST", "/api/platform/owners", {"user_id": "{bob}"}),
+    "organization deleted": (ROOT, "DELETE", "/api/platform/organizations/{acme}", None),
+    "impersonation": (ROOT, "POST", "/api/platform/impersonate/{bob}", {"reason": "asked for help"}),
+}
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_without_its_entry_nothing_is_changed(door: Door, connection: Connection, change: str) -> None:
+    await insist_on_both(door, connection, LOG, *CHANGES[change])
+
+
+@pytest.mark.parametrize("change", PLATFORM_CHANGES)
+async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
+    door: Door, connection: Connection, change: str
+) -> None:
+    await insist_on_both(door, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
+
+
+async def insist_on_both(
+    door: Door, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    """Make a change while the log refuses entries, and once more when it does not."""
+    names = await make_world(door)
+    path = path.format_map(names)
+    body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in (body or {}).items()}
+    token = (await door.enter(who)).access_token
+    break_log(connection, log)
+    before = everything(connection)
+
+    refused = await door.client.request(method, path, token=token, body=body or None)
+
+    assert_refused(refused, 500, "DATABASE_ERROR")
+    assert everything(connection) == before
+
+    connection.execute(f"DROP TRIGGER broken ON {log}".encode())
+    done = await door.client.request(method, path, token=token, body=body or None)
+    assert done.status < 300, done.text
+    assert everything(connection)[log] != before[log]
+
+
+async def make_world(door: Door) -> dict[str, str]:
+    """Make an organization with an owner, an admin and an invitation, and a platform owner."""
+    acme, bob = door.organization(), door.account(BOB)
+    door.member(acme, door.account(ADA), "owner")
+    door.member(acme, bob, "admin")
+    door.account(ROOT, is_platform_owner=True)
+    door.service(acme)
+    token = (await door.enter(ADA)).access_token
+    invited = await door.client.post(
+        f"{ACME}/invitations", token=token, body={"email": "carl@example.com", "role": "member"}
+    )
+    assert invited.status == 200, invited.text
+    return {
+        "acme": str(acme),
+        "bob": str(bob),
+        "invitation": invited.json["invitation"]["id"],
+        "token": invited.json["token"],
+    }
+
+
+def break_log(connection: Connection, log: str) -> None:
+    """Let a log refuse every entry; the database is the test's own, and no other test gets it."""
+    connection.execute(
+        b"CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken on purpose'; END $$"
+    )
+    connection.execute(f"CREATE TRIGGER broken BEFORE INSERT ON {log} FOR EACH ROW EXECUTE FUNCTION broken()".encode())
+
+
+def everything(connection: Connection) -> dict[str, list[str]]:
+    """Give all rows of all tables."""
+    tables = connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+    ).fetchall()
+    return {
+        table: [row for (row,) in connection.execute(f"SELECT t::text FROM {table} AS t ORDER BY 1".encode())]
+        for (table,) in tables
+        if table not in COUNTED_BEFORE
+    }

@@ -1,0 +1,141 @@
+"""Reading the platform's audit log (decisions 5.8, in the shape of operations 2.8 and 4.9)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.organizations import NO_ID, TIERS, Somebody, Tenants, tenants
+from tests.sign_ins import assert_refused
+from tests.statements import recorded_statements
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.clock import SettableClock
+
+__all__ = ["tenants"]
+
+PATH = "/api/platform/audit-log"
+
+
+@pytest.fixture
+async def root(tenants: Tenants) -> Somebody:
+    """A platform owner."""
+    return await tenants.platform_owner()
+
+
+async def suspend(root: Somebody, organization_id: UUID) -> None:
+    """Do something that is logged."""
+    answer = await root.post(f"/api/platform/organizations/{organization_id}/suspend", {"reason": "A reason"})
+    assert answer.status == 200, answer.text
+
+
+async def actions(root: Somebody, query: str = "") -> list[str]:
+    """List the actions of the log."""
+    return [entry["action"] for entry in (await root.get(PATH + query)).json["logs"]]
+
+
+async def test_an_entry_says_who_did_what_to_what_from_where(tenants: Tenants, root: Somebody) -> None:
+    acme = tenants.organization()
+    await tenants.door.client.post(
+        f"/api/platform/organizations/{acme}/suspend",
+        token=root.token,
+        body={"reason": "A reason"},
+        headers={"User-Agent": "curl/8.5.0"},
+        address="192.0.2.7",
+    )
+
+    answer = await root.get(PATH)
+
+    assert answer.status == 200
+    [entry] = answer.json["logs"]
+    assert entry == {
+        "id": entry["id"],
+        "org_id": str(acme),
+        "actor": {"id": str(root.id), "email": root.email, "is_platform_owner": True},
+        "action": "organization.suspended",
+        "target_type": "organization",
+        "target_id": str(acme),
+        "ip_address": "192.0.2.7",
+        "user_agent": "curl/8.5.0",
+        "success": True,
+        "details": {"slug": "acme", "reason": "A reason"},
+        "created_at": "2026-02-03T04:05:06Z",
+    }
+    assert answer.json["pagination"] == {
+        "page": 1,
+        "limit": 50,
+        "total": 1,
+        "total_pages": 1,
+        "has_next": False,
+        "has_prev": False,
+    }
+
+
+async def test_the_newest_comes_first_and_pages_go_on(tenants: Tenants, root: Somebody, clock: SettableClock) -> None:
+    acme = tenants.organization()
+    await suspend(root, acme)
+    clock.advance(timedelta(seconds=1))
+    await root.post(f"/api/platform/organizations/{acme}/activate")
+    await root.delete(f"/api/platform/organizations/{acme}")
+
+    pages = [(await root.get(f"{PATH}?limit=2&page={page}")).json for page in (1, 2, 3)]
+
+    assert [[entry["action"] for entry in page["logs"]] for page in pages] == [
+        ["organization.deleted", "organization.activated"],
+        ["organization.suspended"],
+        [],
+    ]
+    turns = [
+        (page["pagination"]["total"], page["pagination"]["has_next"], page["pagination"]["has_prev"]) for page in pages
+    ]
+    assert turns == [(3, True, False), (3, False, True), (3, False, True)]
+
+
+async def test_action_and_target_narrow_it_down(tenants: Tenants, root: Somebody) -> None:
+    acme, bolt = tenants.organization(), tenants.organization("bolt")
+    await suspend(root, acme)
+    await root.patch(f"/api/platform/organizations/{bolt}/tier", {"tier_id": str(TIERS["enterprise"])})
+
+    assert await actions(root, "?action=organization.suspended") == ["organization.suspended"]
+    assert await actions(root, "?action=platform_owner.promoted") == []
+    assert len(await actions(root, "?target_type=organization")) == 2
+    assert await actions(root, "?target_type=user") == []
+    assert await actions(root, f"?target_type=organization&target_id={bolt}") == ["organization.tier_changed"]
+    assert await actions(root, f"?target_type=organization&target_id={bolt}&action=organization.suspended") == []
+    assert await actions(root, f"?target_type=user&target_id={bolt}") == []
+    assert await actions(root, f"?target_type=organization&target_id={NO_ID}") == []
+
+
+@pytest.mark.parametrize(
+    "query", ["?action=service.created", "?target_type=planet", f"?target_id={NO_ID}", "?page=0", "?limit=x"]
+)
+async def test_what_cannot_be_meant_is_refused(root: Somebody, query: str) -> None:
+    assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
+
+
+async def test_of_an_actor_who_is_gone_the_id_is_left(tenants: Tenants, root: Somebody) -> None:
+    other = await tenants.platform_owner("other@example.com")
+    await suspend(other, tenants.organization())
+    tenants.door.rows("DELETE FROM users WHERE id = %s RETURNING id", other.id)
+
+    [entry] = (await root.get(PATH)).json["logs"]
+
+    assert entry["actor"] == {"id": str(other.id), "email": "deleted-user@unknown", "is_platform_owner": False}
+
+
+async def test_only_a_platform_owner_reads_it(tenants: Tenants) -> None:
+    ada = await tenants.member(tenants.organization())
+
+    assert_refused(await ada.get(PATH), 403, "FORBIDDEN")
+    assert_refused(await tenants.door.client.get(PATH), 401, "UNAUTHORIZED")
+
+
+async def test_it_is_two_statements(root: Somebody) -> None:
+    with recorded_statements() as statements:
+        await root.get(PATH)
+
+    assert len(statements) == 2

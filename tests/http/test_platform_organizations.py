@@ -1,0 +1,441 @@
+"""Organizations as platform owners govern them (operations 3 and 4.6, decisions 5.2)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from tests.organizations import NO_ID, TIERS, Somebody, Tenants, tenants
+from tests.sign_ins import assert_refused
+from tests.statements import recorded_statements
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.clock import SettableClock
+
+__all__ = ["tenants"]
+
+PATH = "/api/platform/organizations"
+NOW = "2026-02-03T04:05:06Z"
+STATUSES = ("pending", "active", "suspended", "rejected")
+# What leads from which state into which, and what it needs to be told.
+TRANSITIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "approve": ("pending", "active", {}),
+    "reject": ("pending", "rejected", {"reason": "A copy of another one."}),
+    "suspend": ("active", "suspended", {"reason": "The bill is not paid."}),
+    "activate": ("suspended", "active", {}),
+}
+every_transition = pytest.mark.parametrize("verb", ["approve", "reject", "suspend", "activate"])
+
+
+@pytest.fixture
+async def root(tenants: Tenants) -> Somebody:
+    """A platform owner."""
+    return await tenants.platform_owner()
+
+
+def organization(tenants: Tenants, verb: str) -> UUID:
+    """Make an organization that this can be done with."""
+    return tenants.organization(status=TRANSITIONS[verb][0])
+
+
+async def do(root: Somebody, verb: str, organization_id: UUID | str, body: Any = None) -> Answer:
+    """Lead an organization into another state."""
+    return await root.post(f"{PATH}/{organization_id}/{verb}", TRANSITIONS[verb][2] if body is None else body)
+
+
+class TestList:
+    """Listing the organizations of the platform."""
+
+    async def test_each_is_listed_with_its_owner_and_its_tier(self, tenants: Tenants, root: Somebody) -> None:
+        ada = await tenants.member(tenants.organization())
+        record = (await ada.get("/api/organizations/acme")).json["organization"]
+
+        answer = await root.get(PATH)
+
+        assert answer.status == 200
+        assert answer.json == {
+            "organizations": [
+                {
+                    "organization": record,
+                    "owner": {"id": str(ada.id), "email": ada.email, "is_platform_owner": False, "created_at": NOW},
+                    "tier": {"id": str(TIERS["free"]), "name": "free", "display_name": "Free"},
+                }
+            ],
+            "total": 1,
+        }
+
+    async def test_an_owner_who_is_gone_is_named_by_the_documented_words(
+        self, tenants: Tenants, root: Somebody
+    ) -> None:
+        acme = tenants.organization()
+        tenants.door.member(acme, tenants.door.account("bob@example.com"), "admin")
+
+        [listed] = (await root.get(PATH)).json["organizations"]
+
+        assert listed["owner"] == {
+            "id": "unknown",
+            "email": "deleted-user@unknown",
+            "is_platform_owner": False,
+            "created_at": "1970-01-01T00:00:00Z",
+        }
+
+    async def test_the_newest_comes_first_and_pages_go_on(
+        self, tenants: Tenants, root: Somebody, clock: SettableClock
+    ) -> None:
+        for number in range(3):
+            tenants.organization(f"org-{number}")
+            clock.advance(timedelta(seconds=1))
+
+        pages = [(await root.get(f"{PATH}?limit=2&offset={offset}")).json for offset in (0, 2, 4)]
+
+        slugs = [[one["organization"]["slug"] for one in page["organizations"]] for page in pages]
+        assert slugs == [["org-2", "org-1"], ["org-0"], []]
+        assert [page["total"] for page in pages] == [3, 3, 3]
+
+    async def test_a_page_has_fifty_unless_it_is_said_and_a_hundred_at_most(
+        self, tenants: Tenants, root: Somebody
+    ) -> None:
+        for number in range(101):
+            tenants.organization(f"org-{number}")
+
+        sizes = [len((await root.get(f"{PATH}{query}")).json["organizations"]) for query in ("", "?limit=1000")]
+
+        assert sizes == [50, 100]
+
+    @pytest.mark.parametrize(
+        ("query", "slugs"),
+        [
+            ("?status=active", {"active-free", "active-enterprise"}),
+            ("?status=rejected", set()),
+            (f"?tier_id={TIERS['free']}", {"pending-free", "active-free"}),
+            (f"?tier_id={TIERS['free']}&status=active", {"active-free"}),
+            (f"?tier_id={NO_ID}", set()),
+        ],
+    )
+    async def test_state_and_tier_narrow_it_down(
+        self, tenants: Tenants, root: Somebody, query: str, slugs: set[str]
+    ) -> None:
+        for status, tier in product(("pending", "active"), ("free", "enterprise")):
+            made = tenants.organization(f"{status}-{tier}", status=status)
+            tenants.door.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS[tier], made)
+
+        answer = await root.get(PATH + query)
+
+        assert {one["organization"]["slug"] for one in answer.json["organizations"]} == slugs
+        assert answer.json["total"] == len(slugs)
+
+    @pytest.mark.parametrize("query", ["?status=open", "?tier_id=1", "?limit=0", "?offset=-1", "?limit=x"])
+    async def test_what_cannot_be_meant_is_refused(self, root: Somebody, query: str) -> None:
+        assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
+
+    async def test_it_is_two_statements(self, tenants: Tenants, root: Somebody) -> None:
+        tenants.organization()
+
+        with recorded_statements() as statements:
+            await root.get(PATH)
+
+        assert len(statements) == 2
+
+
+class TestTransitions:
+    """Leading an organization through its states."""
+
+    @every_transition
+    async def test_it_goes_into_the_next_state_and_the_whole_record_is_answered(
+        self, tenants: Tenants, root: Somebody, verb: str
+    ) -> None:
+        acme = organization(tenants, verb)
+
+        answer = await do(root, verb, acme)
+
+        assert answer.status == 200, answer.text
+        [listed] = (await root.get(PATH)).json["organizations"]
+        assert answer.json == {"organization": listed["organization"]}
+        assert answer.json["organization"]["status"] == TRANSITIONS[verb][1]
+
+    @pytest.mark.parametrize(
+        ("verb", "marks"),
+        [
+            ("approve", {"approved_at": NOW}),
+            ("reject", {"rejected_at": NOW, "rejection_reason": "A copy of another one."}),
+            ("suspend", {"suspended_at": NOW, "suspension_reason": "The bill is not paid."}),
+            ("activate", {"suspended_at": None, "suspension_reason": None}),
+        ],
+    )
+    async def test_the_record_says_when_and_why(
+        self, tenants: Tenants, root: Somebody, verb: str, marks: dict[str, Any]
+    ) -> None:
+        acme = organization(tenants, verb)
+        if verb == "activate":
+            tenants.door.rows("UPDATE organizations SET suspended_at = now(), suspension_reason = 'x' RETURNING id")
+
+        record = (await do(root, verb, acme)).json["organization"]
+
+        assert {name: record[name] for name in marks} == marks
+        assert record["approved_by"] == (str(root.id) if verb == "approve" else None)
+        assert record["updated_at"] == NOW
+
+    @pytest.mark.parametrize(
+        ("verb", "status"),
+        [(verb, status) for verb in TRANSITIONS for status in STATUSES if status != TRANSITIONS[verb][0]],
+    )
+    async def test_from_any_other_state_it_is_refused(
+        self, tenants: Tenants, root: Somebody, verb: str, status: str
+    ) -> None:
+        acme = tenants.organization(status=status)
+
+        answer = await do(root, verb, acme)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["error"].endswith(f"this one is {status}.")
+        assert tenants.audited_by_platform() == []
+
+    @every_transition
+    async def test_it_is_written_into_the_log_of_the_platform_and_of_the_organization(
+        self, tenants: Tenants, root: Somebody, verb: str
+    ) -> None:
+        acme = organization(tenants, verb)
+
+        await do(root, verb, acme)
+
+        before, after, body = TRANSITIONS[verb]
+        [(action, actor, target, about, details)] = tenants.audited_by_platform()
+        [(own_action, own_actor, own_details)] = tenants.audited(acme)
+        [(receiver, email, data)] = tenants.door.events("organization.updated")
+        named = {"approve": "approved", "reject": "rejected", "suspend": "suspended", "activate": "activated"}
+        assert (action, actor, target, about) == (f"organization.{named[verb]}", root.id, str(acme), acme)
+        assert details["slug"] == "acme"
+        assert details.get("reason") == body.get("reason")
+        assert (own_action, own_actor) == ("organization.updated", root.id)
+        assert own_details["changes"]["status"] == {"from": before, "to": after}
+        assert (receiver, email, data) == (acme, root.email, own_details)
+
+    @every_transition
+    async def test_an_unknown_organization_is_not_found(self, root: Somebody, verb: str) -> None:
+        assert_refused(await do(root, verb, NO_ID), 404, "NOT_FOUND")
+
+    @every_transition
+    async def test_of_two_who_do_it_at_once_one_does(self, tenants: Tenants, root: Somebody, verb: str) -> None:
+        acme = organization(tenants, verb)
+        other = await tenants.platform_owner("other@example.com")
+        statuses: list[int] = []
+
+        async def try_it(who: Somebody) -> None:
+            statuses.append((await do(who, verb, acme)).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(try_it, root)
+            nursery.start_soon(try_it, other)
+
+        assert sorted(statuses) == [200, 400]
+        assert len(tenants.audited_by_platform()) == len(tenants.audited(acme)) == 1
+
+    async def test_of_approval_and_rejection_at_once_one_counts(self, tenants: Tenants, root: Somebody) -> None:
+        acme = tenants.organization(status="pending")
+        statuses: dict[str, int] = {}
+
+        async def try_it(verb: str) -> None:
+            statuses[verb] = (await do(root, verb, acme)).status
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(try_it, "approve")
+            nursery.start_soon(try_it, "reject")
+
+        [winner] = [verb for verb, status in statuses.items() if status == 200]
+        assert sorted(statuses.values()) == [200, 400]
+        assert tenants.door.value("SELECT status FROM organizations") == TRANSITIONS[winner][1]
+
+    async def test_an_approval_may_name_the_tier(self, tenants: Tenants, root: Somebody) -> None:
+        acme = tenants.organization(status="pending")
+
+        answer = await do(root, "approve", acme, {"tier_id": str(TIERS["professional"])})
+
+        assert answer.json["organization"]["tier_id"] == str(TIERS["professional"])
+
+    @pytest.mark.parametrize("tier_id", [str(NO_ID), "professional", 1])
+    async def test_an_approval_with_an_unknown_tier_is_refused(
+        self, tenants: Tenants, root: Somebody, tier_id: Any
+    ) -> None:
+        acme = tenants.organization(status="pending")
+
+        assert_refused(await do(root, "approve", acme, {"tier_id": tier_id}), 400, "BAD_REQUEST")
+        assert tenants.door.value("SELECT status FROM organizations") == "pending"
+
+    @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}, {"reason": "x" * 1001}])
+    async def test_a_rejection_needs_a_reason(self, tenants: Tenants, root: Somebody, body: dict[str, Any]) -> None:
+        answer = await do(root, "reject", tenants.organization(status="pending"), body)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["details"][0]["field"] == "reason"
+
+    @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}])
+    async def test_a_suspension_does_not(self, tenants: Tenants, root: Somebody, body: dict[str, Any]) -> None:
+        answer = await do(root, "suspend", tenants.organization(), body)
+
+        assert (answer.status, answer.json["organization"]["suspension_reason"]) == (200, None)
+
+    @every_transition
+    async def test_only_a_platform_owner_does_it(self, tenants: Tenants, verb: str) -> None:
+        ada = await tenants.member(organization(tenants, verb))
+
+        for organization_id in (tenants.door.value("SELECT id FROM organizations"), NO_ID, "no-id"):
+            assert_refused(await do(ada, verb, organization_id, {"reason": 1}), 403, "FORBIDDEN")
+
+
+class TestSuspension:
+    """A suspended organization is closed from the very next request on, to tokens that are out already as well."""
+
+    async def test_whatever_is_done_in_it_is_refused_until_it_is_active_again(
+        self, tenants: Tenants, root: Somebody
+    ) -> None:
+        acme = tenants.organization()
+        ada = await tenants.member(acme)
+        inside = await tenants.enter(ada.id, ada.email, org_slug="acme")
+        asks = [
+            lambda: inside.patch("/api/organizations/acme", {"name": "Acme Ltd"}),
+            lambda: inside.post("/api/organizations/acme/select"),
+            lambda: inside.delete("/api/organizations/acme"),
+            lambda: tenants.door.refresh(inside.refresh_token),
+            lambda: tenants.door.knock(ada.email, org_slug="acme"),
+        ]
+
+        await do(root, "suspend", acme)
+
+        for ask in asks:
+            assert_refused(await ask(), 403, "ORGANIZATION_NOT_ACTIVE")
+        # What concerns the person alone, and seeing that it is suspended, goes on.
+        for path in ("/api/user", "/api/organizations", "/api/organizations/acme"):
+            assert (await inside.get(path)).status == 200
+        await do(root, "activate", acme)
+        assert (await asks[0]()).status == 200
+        assert (await tenants.door.refresh(inside.refresh_token)).status == 200
+
+
+class TestTier:
+    """Putting an organization into a tier."""
+
+    @pytest.mark.parametrize(
+        ("body", "max_services", "max_users"),
+        [
+            ({}, 7, 8),
+            ({"max_services": 20}, 20, 8),
+            ({"max_users": 0}, 7, 0),
+            ({"max_services": None}, None, 8),
+            ({"max_services": None, "max_users": None}, None, None),
+            ({"max_services": 1, "max_users": 2}, 1, 2),
+        ],
+    )
+    async def test_null_clears_a_limit_and_what_is_not_named_stays(
+        self, tenants: Tenants, root: Somebody, body: dict[str, Any], max_services: int | None, max_users: int | None
+    ) -> None:
+        acme = tenants.organization()
+        tenants.door.rows("UPDATE organizations SET max_services = 7, max_users = 8 RETURNING id")
+
+        answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["enterprise"]), **body})
+
+        assert answer.status == 200
+        record = answer.json["organization"]
+        assert (record["tier_id"], record["max_services"], record["max_users"]) == (
+            str(TIERS["enterprise"]),
+            max_services,
+            max_users,
+        )
+        assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
+
+    async def test_it_is_written_into_both_logs(self, tenants: Tenants, root: Somebody) -> None:
+        acme = tenants.organization()
+
+        await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"]), "max_users": 12})
+
+        changes = {
+            "tier_id": {"from": str(TIERS["free"]), "to": str(TIERS["professional"])},
+            "max_users": {"from": None, "to": 12},
+        }
+        details = {"slug": "acme", "tier": "professional", "changes": changes}
+        assert tenants.audited_by_platform() == [("organization.tier_changed", root.id, str(acme), acme, details)]
+        assert tenants.audited(acme) == [("organization.updated", root.id, {"changes": changes})]
+
+    async def test_the_same_again_leaves_no_trace(self, tenants: Tenants, root: Somebody) -> None:
+        acme = tenants.organization()
+        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
+
+        answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["free"]), "max_users": None})
+
+        assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
+        assert tenants.audited_by_platform() == tenants.audited(acme) == []
+
+    @pytest.mark.parametrize("status", STATUSES)
+    async def test_it_is_done_in_whichever_state(self, tenants: Tenants, root: Somebody, status: str) -> None:
+        acme = tenants.organization(status=status)
+
+        assert (await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"])})).status == 200
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {},
+            {"tier_id": None},
+            {"tier_id": str(NO_ID)},
+            {"tier_id": "free"},
+            {"tier_id": str(TIERS["free"]), "max_users": -1},
+            {"tier_id": str(TIERS["free"]), "max_services": 2**31},
+            {"tier_id": str(TIERS["free"]), "max_services": "5"},
+        ],
+    )
+    async def test_what_cannot_be_meant_is_refused(
+        self, tenants: Tenants, root: Somebody, body: dict[str, Any]
+    ) -> None:
+        acme = tenants.organization()
+
+        assert_refused(await root.patch(f"{PATH}/{acme}/tier", body), 400, "BAD_REQUEST")
+
+    async def test_an_unknown_organization_is_not_found(self, root: Somebody) -> None:
+        answer = await root.patch(f"{PATH}/{NO_ID}/tier", {"tier_id": str(TIERS["free"])})
+
+        assert_refused(answer, 404, "NOT_FOUND")
+
+
+class TestDelete:
+    """Deleting an organization for good."""
+
+    @pytest.mark.parametrize("status", STATUSES)
+    async def test_it_is_gone_in_whichever_state_and_the_platform_remembers_it(
+        self, tenants: Tenants, root: Somebody, status: str
+    ) -> None:
+        acme = tenants.organization(status=status)
+        ada = await tenants.member(acme)
+
+        answer = await root.delete(f"{PATH}/{acme}")
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert_refused(await ada.get("/api/organizations/acme"), 404, "NOT_FOUND")
+        details = {"slug": "acme", "name": "Acme", "status": status}
+        assert tenants.audited_by_platform() == [("organization.deleted", root.id, str(acme), acme, details)]
+
+    async def test_of_two_who_delete_it_at_once_one_finds_it(self, tenants: Tenants, root: Somebody) -> None:
+        acme = tenants.organization()
+        statuses: list[int] = []
+
+        async def delete() -> None:
+            statuses.append((await root.delete(f"{PATH}/{acme}")).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(delete)
+            nursery.start_soon(delete)
+
+        assert sorted(statuses) == [204, 404]
+        assert len(tenants.audited_by_platform()) == 1
+
+    async def test_its_slug_can_be_had_again(self, tenants: Tenants, root: Somebody) -> None:
+        await root.delete(f"{PATH}/{tenants.organization()}")
+
+        answer = await root.post("/api/organizations", {"slug": "acme", "name": "Acme"})
+
+        assert answer.status == 200

@@ -1,0 +1,271 @@
+"""Letting members manage or see single services, beyond what their roles allow (decisions 5.5)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import psycopg
+import pytest
+import trio
+
+from core import access, service_grants
+from core.access import Operation
+from core.callers import BACKGROUND
+from tests.sign_ins import assert_refused, claims_of, door
+from tests.statements import recorded_statements
+from tests.teams import Team, team, team_of
+from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from entrypoints.house import House
+    from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
+    from tests.clock import SettableClock
+
+__all__ = ["door", "team"]
+
+NOBODY = UUID(int=1)
+GRANTS = "/services/shop/grants"
+
+
+@pytest.fixture
+def shop(team: Team) -> Team:
+    """The team with a service."""
+    team.door.service(team.organization_id)
+    return team
+
+
+async def grant(shop: Team, to: str | UUID, relation: str, *, by: str = "owner", grants: str = GRANTS) -> Answer:
+    user_id = shop.ids[to] if isinstance(to, str) else to
+    return await shop.ask(by, "PUT", f"{grants}/{user_id}", body={"relation": relation})
+
+
+async def may(house: House, shop: Team, who: str, service_slug: str = "shop") -> tuple[bool, bool]:
+    """Ask whether somebody may manage a service, and whether they may see it."""
+
+    def asked(uow: UnitOfWork) -> tuple[bool, bool]:
+        place = access.enter(uow, shop.slug, Operation.ROLES_READ)
+        service = uow.services.by_slug(place.organization.id, service_slug)
+        assert service is not None
+        return (
+            service_grants.may_manage_service(uow, place, service),
+            service_grants.may_view_service(uow, place, service),
+        )
+
+    session_id = UUID(claims_of(await shop.token(who))["sid"])
+    return await house.database.on_behalf_of(BACKGROUND, session_id).read(asked)
+
+
+class TestGrant:
+    """What a grant is, and who gives it."""
+
+    @pytest.mark.parametrize("by", ["owner", "admin"])
+    async def test_a_member_is_made_manager_of_a_service(self, shop: Team, clock: SettableClock, by: str) -> None:
+        answer = await grant(shop, "member", "manager", by=by)
+
+        assert answer.status == 200, answer.text
+        assert answer.json == {
+            "user": {"id": str(shop.ids["member"]), "email": "member@example.com"},
+            "relation": "manager",
+            "granted_by": str(shop.ids[by]),
+            "created_at": clock.now.isoformat().replace("+00:00", "Z"),
+        }
+
+    async def test_a_new_grant_takes_the_place_of_the_old_one(self, shop: Team) -> None:
+        await grant(shop, "member", "manager")
+        await grant(shop, "member", "viewer", by="admin")
+
+        listed = (await shop.ask("owner", "GET", GRANTS)).json
+
+        assert [(item["relation"], item["granted_by"]) for item in listed["grants"]] == [
+            ("viewer", str(shop.ids["admin"]))
+        ]
+
+    async def test_what_is_granted_already_changes_nothing(self, shop: Team) -> None:
+        first = await grant(shop, "member", "viewer")
+        second = await grant(shop, "member", "viewer", by="admin")
+
+        assert (second.status, second.json) == (200, first.json)
+        assert len(shop.audited("service.updated")) == 1
+
+    async def test_it_is_audited_and_told_as_a_change_to_the_service(self, shop: Team) -> None:
+        await grant(shop, "member", "manager")
+        await shop.ask("admin", "DELETE", f"{GRANTS}/{shop.ids['member']}")
+
+        service_id = str(shop.door.value("SELECT id FROM services"))
+        details = {"service_slug": "shop", "user_id": str(shop.ids["member"]), "relation": "manager"}
+        assert shop.audited("service.updated") == [
+            (shop.organization_id, shop.ids[by], service_id, details | {"change": change})
+            for by, change in (("owner", "access_granted"), ("admin", "access_revoked"))
+        ]
+        assert [data for _, _, data in shop.door.events("service.updated")] == [
+            details | {"change": change, "service_id": service_id} for change in ("access_granted", "access_revoked")
+        ]
+
+    async def test_a_member_grants_nothing_not_even_as_manager_of_the_service(self, shop: Team) -> None:
+        await grant(shop, "member", "manager")
+
+        assert_refused(await grant(shop, "admin", "viewer", by="member"), 403, "FORBIDDEN")
+        assert_refused(await shop.ask("member", "GET", GRANTS), 403, "FORBIDDEN")
+        assert_refused(await shop.ask("member", "DELETE", f"{GRANTS}/{shop.ids['member']}"), 403, "FORBIDDEN")
+
+    async def test_who_is_no_member_here_is_404(self, shop: Team) -> None:
+        elsewhere = team_of(shop.door, "bolt").join("eve", "owner")
+
+        for user_id in (elsewhere, NOBODY):
+            assert_refused(await grant(shop, user_id, "viewer"), 404, "NOT_FOUND")
+
+    async def test_a_service_of_another_organization_is_404(self, shop: Team) -> None:
+        shop.door.service(team_of(shop.door, "bolt").organization_id, "till")
+
+        for slug in ("till", "nothing"):
+            grants = f"/services/{slug}/grants"
+            answers = [
+                await grant(shop, "member", "viewer", grants=grants),
+                await shop.ask("owner", "GET", grants),
+                await shop.ask("owner", "DELETE", f"{grants}/{shop.ids['member']}"),
+            ]
+            for answer in answers:
+                assert_refused(answer, 404, "NOT_FOUND")
+
+    @pytest.mark.parametrize("body", [{}, {"relation": "owner"}, {"relation": ""}, {"relation": None}])
+    async def test_an_unknown_relation_is_400(self, shop: Team, body: Any) -> None:
+        answer = await shop.ask("owner", "PUT", f"{GRANTS}/{shop.ids['member']}", body=body)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+
+    async def test_whoever_is_removed_at_the_moment_of_the_grant_keeps_none(self, shop: Team) -> None:
+        await shop.token("owner")
+        await shop.token("admin")
+        statuses: list[int] = []
+
+        async def give() -> None:
+            statuses.append((await grant(shop, "member", "manager", by="admin")).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(give)
+            nursery.start_soon(lambda: shop.ask("owner", "POST", f"/members/{shop.ids['member']}"))
+
+        assert statuses[0] in (200, 404)
+        assert shop.role_of("member") is None
+        assert shop.door.value("SELECT count(*) FROM service_grants") == 0
+
+
+class TestList:
+    """Who was granted what."""
+
+    async def test_the_first_comes_first_and_pages_follow_each_other(self, shop: Team, clock: SettableClock) -> None:
+        for name, relation in (("member", "viewer"), ("admin", "manager")):
+            await grant(shop, name, relation)
+            clock.advance(timedelta(seconds=1))
+
+        pages = [(await shop.ask("owner", "GET", f"{GRANTS}?limit=1&page={page}")).json for page in (1, 2, 3)]
+
+        assert [[(item["user"]["email"], item["relation"]) for item in page["grants"]] for page in pages] == [
+            [("member@example.com", "viewer")],
+            [("admin@example.com", "manager")],
+            [],
+        ]
+        assert [page["pagination"] for page in pages] == [{"page": page, "limit": 1, "total": 2} for page in (1, 2, 3)]
+
+    async def test_those_on_another_service_are_not_listed(self, shop: Team) -> None:
+        shop.door.service(shop.organization_id, "till")
+        await grant(shop, "member", "manager", grants="/services/till/grants")
+
+        answer = await shop.ask("owner", "GET", GRANTS)
+
+        assert answer.json == {"grants": [], "pagination": {"page": 1, "limit": 50, "total": 0}}
+
+    async def test_it_is_two_statements(self, shop: Team) -> None:
+        await shop.token("owner")
+
+        with recorded_statements() as statements:
+            await shop.ask("owner", "GET", GRANTS)
+
+        assert len(statements) == 2
+
+
+class TestRevoke:
+    """Taking a grant back."""
+
+    async def test_a_grant_is_taken_back_once(self, shop: Team) -> None:
+        await grant(shop, "member", "manager")
+
+        answers = [await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}") for _ in range(2)]
+
+        assert (answers[0].status, answers[0].content) == (204, b"")
+        assert_refused(answers[1], 404, "NOT_FOUND")
+
+    async def test_of_two_who_take_it_back_one_finds_it(self, shop: Team) -> None:
+        await grant(shop, "member", "manager")
+        statuses: list[int] = []
+
+        async def revoke() -> None:
+            statuses.append((await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(revoke)
+            nursery.start_soon(revoke)
+
+        assert sorted(statuses) == [204, 404]
+
+
+class TestMay:
+    """What a grant is worth beside the roles."""
+
+    async def test_a_role_that_manages_services_needs_no_grant(self, shop: Team, house: House) -> None:
+        for name in ("owner", "admin"):
+            assert await may(house, shop, name) == (True, True)
+
+    async def test_a_member_sees_every_service_and_manages_the_granted_one(self, shop: Team, house: House) -> None:
+        shop.door.service(shop.organization_id, "till")
+        assert await may(house, shop, "member") == (False, True)
+
+        await grant(shop, "member", "manager")
+
+        assert await may(house, shop, "member") == (True, True)
+        assert await may(house, shop, "member", "till") == (False, True)
+
+    async def test_a_role_that_sees_no_service_sees_the_granted_one(self, shop: Team, house: House) -> None:
+        shop.custom_role("biller", "billing.manage")
+        shop.join("ann", "biller")
+        assert await may(house, shop, "ann") == (False, False)
+
+        await grant(shop, "ann", "viewer")
+        as_viewer = await may(house, shop, "ann")
+        await grant(shop, "ann", "manager")
+        as_manager = await may(house, shop, "ann")
+
+        assert (as_viewer, as_manager) == ((False, True), (True, True))
+
+    async def test_what_is_taken_back_counts_no_longer(self, shop: Team, house: House) -> None:
+        await grant(shop, "member", "manager")
+        await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")
+
+        assert await may(house, shop, "member") == (False, True)
+
+
+async def test_a_service_that_is_deleted_at_the_moment_of_the_grant_is_404(shop: Team, database_url: str) -> None:
+    await shop.token("owner")
+    answers: list[Answer] = []
+
+    async def give() -> None:
+        answers.append(await grant(shop, "member", "viewer"))
+
+    with psycopg.connect(database_url) as other:
+        other.execute("DELETE FROM services")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(give)
+            await eventually(partial(trio.to_thread.run_sync, partial(is_waited_for, shop)))
+            other.commit()
+
+    assert_refused(answers[0], 404, "NOT_FOUND")
+
+
+def is_waited_for(shop: Team) -> bool:
+    """Say whether somebody waits for a lock."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    return shop.door.value(waiting) > 0

@@ -1,0 +1,38 @@
+"""The tiers of the platform (operations 2.3 and 4.6, decisions 5.3)."""
+
+from __future__ import annotations
+
+from tests.organizations import TIERS, Tenants, tenants
+from tests.sign_ins import assert_refused
+
+__all__ = ["tenants"]
+
+PATH = "/api/platform/tiers"
+
+
+async def test_they_are_free_professional_and_enterprise_with_their_limits(tenants: Tenants) -> None:
+    answer = await (await tenants.platform_owner()).get(PATH)
+
+    assert answer.status == 200
+    assert answer.json == [
+        {
+            "id": str(TIERS[name]),
+            "name": name,
+            "display_name": name.title(),
+            "default_max_services": max_services,
+            "default_max_users": max_users,
+            "price_cents": price_cents,
+        }
+        for name, max_services, max_users, price_cents in [
+            ("free", 3, 100, 0),
+            ("professional", 10, 1000, 4900),
+            ("enterprise", None, None, 0),
+        ]
+    ]
+
+
+async def test_only_a_platform_owner_lists_them(tenants: Tenants) -> None:
+    ada = await tenants.member(tenants.organization())
+
+    assert_refused(await ada.get(PATH), 403, "FORBIDDEN")
+    assert_refused(await tenants.door.client.get(PATH), 401, "UNAUTHORIZED")

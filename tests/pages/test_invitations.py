@@ -1,0 +1,273 @@
+"""The pages behind an invitation's link: where it leads, and that only a button answers (decisions 5.6, pitfall 17)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from core.rate_limits import RateLimit
+from entrypoints.settings import Settings
+from tests.application import serving
+from tests.invitations import GUEST, OWNER, hosts
+from tests.sign_ins import door
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.clock import SettableClock
+    from tests.invitations import Hosts, Invitation
+
+__all__ = ["door", "hosts"]
+
+LINK = "/invitations/accept"
+ACCEPT = "/app/invitations/accept"
+DECLINE = "/app/invitations/decline"
+FORM = "application/x-www-form-urlencoded"
+UNKNOWN = "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"
+WEEK = timedelta(days=7)
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> Settings:
+    """Without rate limits, unless they are what a test is about."""
+    return Settings(dev=True, rate_limits=request.node.get_closest_marker("usefixtures") is not None)
+
+
+@pytest.fixture
+def limited() -> None:
+    """Turns the rate limits on."""
+
+
+async def press(hosts: Hosts, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
+    """Press a button."""
+    return await hosts.door.client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
+
+
+def fields_of(page: str, action: str) -> dict[str, str]:
+    """Read what the form on a page sends."""
+    [form] = re.findall(f'<form method="post" action="{action}">(.*?)</form>', page, re.DOTALL)
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
+
+
+async def opened(hosts: Hosts, invitation: Invitation) -> str:
+    """Open the page of an invitation by its mailed link."""
+    leading = await hosts.door.client.get(LINK + invitation.link)
+    parts = urlsplit(leading.headers["Location"])
+    answer = await hosts.door.client.get(f"{parts.path}?{parts.query}")
+    assert answer.status == 200, answer.text
+    return answer.text
+
+
+async def test_the_mailed_link_leads_to_a_page_of_our_own(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+
+    answer = await hosts.door.client.get(LINK + invitation.link)
+
+    assert answer.status == 301
+    assert answer.headers["Location"] == f"http://localhost:8000{ACCEPT}{invitation.link}"
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_is_one(hosts: Hosts) -> None:
+    settings = replace(hosts.house.settings, frontend_url="https://app.example.com/team")
+    client = serving(replace(hosts.house, settings=settings))
+
+    answer = await client.get(f"{LINK}?token={UNKNOWN}")
+
+    assert answer.headers["Location"] == f"https://app.example.com/team/invitations/accept?token={UNKNOWN}"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"token": "a", "next": "https://evil.example", "proof": "b"}, {"token": ["a"], "proof": ["b"]}),
+        ({"token": "a&proof=b#c"}, {"token": ["a&proof=b#c"]}),
+        ({"token": "a\r\nSet-Cookie: b=c"}, {"token": ["a\r\nSet-Cookie: b=c"]}),
+        ({"token": "//evil.example/é"}, {"token": ["//evil.example/é"]}),
+    ],
+)
+async def test_the_link_keeps_token_and_proof_alone_and_safely(
+    hosts: Hosts, given: dict[str, str], kept: dict[str, list[str]]
+) -> None:
+    answer = await hosts.door.client.get(f"{LINK}?{urlencode(given)}")
+
+    parts = urlsplit(answer.headers["Location"])
+    assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == ("http", "localhost:8000", ACCEPT, "")
+    assert parse_qs(parts.query) == kept
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("path", [LINK, ACCEPT])
+async def test_a_link_without_token_says_what_to_do(hosts: Hosts, path: str) -> None:
+    answer = await hosts.door.client.get(path)
+
+    assert answer.status == 400
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "Open it exactly as it stands in the letter" in answer.text
+
+
+async def test_the_page_shows_who_invites_into_what_and_runs_nothing(hosts: Hosts) -> None:
+    page = await opened(hosts, await hosts.invite(role="admin"))
+
+    assert all(words in page for words in (OWNER, "Join Acme?", "as admin", GUEST, "2026-02-10 04:05 UTC"))
+    assert "<script" not in page
+    assert page.count('<button class="button') == 2
+
+
+async def test_looking_changes_nothing(hosts: Hosts, clock: SettableClock) -> None:
+    invitation, late = await hosts.invite(), await hosts.invite("late@example.com")
+    before = hosts.door.rows("SELECT * FROM invitations ORDER BY id")
+    for one in (invitation, late):
+        for path in (LINK, ACCEPT):
+            for method in ("HEAD", "GET", "GET"):
+                await hosts.door.client.request(method, path + one.link)
+        clock.advance(WEEK)
+
+    assert hosts.door.rows("SELECT * FROM invitations ORDER BY id") == before
+    assert hosts.door.rows("SELECT FROM memberships WHERE role <> 'owner'") == []
+    assert hosts.audited("invitation.expired") == []
+
+
+async def test_an_inviter_who_is_gone_is_not_named(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+    hosts.door.rows("UPDATE invitations SET invited_by = NULL RETURNING id")
+
+    assert "You are invited" in await opened(hosts, invitation)
+
+
+async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_password_comes(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+    fields = fields_of(await opened(hosts, invitation), ACCEPT)
+
+    answer = await press(hosts, ACCEPT, **fields)
+
+    assert answer.status == 200
+    assert "You are a member of Acme" in answer.text
+    assert f"A letter is on its way to {GUEST}" in answer.text
+    assert hosts.role_of() == "member"
+
+
+async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verified(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+
+    answer = await press(hosts, ACCEPT, token=invitation.token, proof="")
+
+    assert answer.status == 200
+    assert f"show that {GUEST} is yours" in answer.text
+    assert hosts.role_of() == "member"
+
+
+async def test_who_has_an_account_is_told_to_sign_in(hosts: Hosts) -> None:
+    hosts.door.account(GUEST)
+    invitation = await hosts.invite()
+
+    answer = await press(hosts, ACCEPT, token=invitation.token, proof=invitation.proof)
+
+    assert f"Sign in with your account {GUEST}" in answer.text
+
+
+async def test_declining_says_that_nothing_is_joined(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+    fields = fields_of(await opened(hosts, invitation), DECLINE)
+
+    answer = await press(hosts, DECLINE, **fields)
+
+    assert answer.status == 200
+    assert "You have declined" in answer.text
+    assert (hosts.status(invitation), hosts.role_of()) == ("rejected", None)
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", UNKNOWN, "<script>"])
+async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, token: str) -> None:
+    looked = await hosts.door.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
+    pressed = [await press(hosts, path, token=token) for path in (ACCEPT, DECLINE)]
+
+    for answer in (looked, *pressed):
+        assert answer.status == 400
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert "is not valid" in answer.text
+        assert "in the letter, or ask" in answer.text
+
+
+async def test_a_wrong_proof_is_an_unknown_token(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+
+    answer = await press(hosts, ACCEPT, token=invitation.token, proof="<nonsense>")
+
+    assert answer.status == 400
+    assert "This invitation is not valid" in answer.text
+    assert hosts.status(invitation) == "pending"
+
+
+async def test_an_answered_invitation_has_a_page_of_its_own(hosts: Hosts) -> None:
+    accepted, declined, withdrawn = [await hosts.invite(f"guest{n}@example.com") for n in range(3)]
+    await hosts.accept(accepted)
+    await hosts.decline(declined)
+    await hosts.revoke(withdrawn)
+
+    for invitation in (accepted, declined, withdrawn):
+        looked = await hosts.door.client.get(ACCEPT + invitation.link)
+        pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+
+        for answer in (looked, *pressed):
+            assert answer.status == 400
+            assert "This invitation was answered already, or withdrawn" in answer.text
+
+
+async def test_an_expired_invitation_has_a_page_of_its_own(hosts: Hosts, clock: SettableClock) -> None:
+    invitation = await hosts.invite()
+    clock.advance(WEEK)
+
+    looked = await hosts.door.client.get(ACCEPT + invitation.link)
+    pressed = await press(hosts, ACCEPT, token=invitation.token)
+    looked_again = await hosts.door.client.get(ACCEPT + invitation.link)
+
+    for answer in (looked, pressed, looked_again):
+        assert answer.status == 400
+        assert "This invitation has expired" in answer.text
+        assert "ask whoever invited you to send you a new one" in answer.text
+    assert hosts.status(invitation) == "expired"
+
+
+async def test_a_full_organization_says_what_to_do(hosts: Hosts) -> None:
+    hosts.door.rows("UPDATE organizations SET max_users = 1 RETURNING id")
+    invitation = await hosts.invite()
+
+    answer = await press(hosts, ACCEPT, token=invitation.token)
+
+    assert answer.status == 400
+    assert "as many members as it may have" in answer.text
+
+
+async def test_an_organization_that_is_not_active_has_a_page_that_says_so(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+    hosts.set_status("suspended")
+
+    looked = await hosts.door.client.get(ACCEPT + invitation.link)
+    pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+
+    for answer in (looked, *pressed):
+        assert answer.status == 403
+        assert "This organization is not active" in answer.text
+    assert hosts.status(invitation) == "pending"
+
+
+@pytest.mark.parametrize("path", [ACCEPT, DECLINE])
+async def test_another_kind_of_form_is_refused(hosts: Hosts, path: str) -> None:
+    invitation = await hosts.invite()
+
+    assert (await press(hosts, path, token=invitation.token, media_type="text/plain")).status == 415
+    assert hosts.status(invitation) == "pending"
+
+
+@pytest.mark.usefixtures("limited")
+async def test_pages_and_programs_share_the_limit_of_answers(hosts: Hosts) -> None:
+    for _ in range(RateLimit.INVITATION_ANSWER.burst):
+        assert (await press(hosts, DECLINE, token=UNKNOWN)).status == 400
+
+    assert (await press(hosts, ACCEPT, token=UNKNOWN)).status == 429
+    assert (await hosts.door.client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429
