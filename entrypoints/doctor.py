@@ -16,7 +16,7 @@ import trio
 from core import figures
 from core.mail import Letter, MailTemplate
 from core.signing_keys import KeyState
-from entrypoints import main
+from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     opened = [_master_key(settings), *_mail_server(settings)]
     yield from opened
     try:
-        with main.unwrapped(), main.database_address(settings) as address:
-            plan = main.migration_plan(address)
+        with main.unwrapped(), database.address_of(settings) as address:
+            plan = database.migration_plan(address)
             yield Finding("database", True, "embedded" if settings.is_embedded else "answers")
             yield _migrations(plan.applied, plan.pending)
             if not plan.pending and all(finding.is_well for finding in opened):
@@ -97,7 +97,7 @@ def _settings(settings: Settings, unknown_settings: Sequence[str]) -> Finding:
 def _data_folder(settings: Settings) -> Finding:
     folder = settings.data_dir.resolve()
     try:
-        main.make_data_folder(folder)
+        database.make_data_folder(folder)
     except OSError as error:
         return Finding("data folder", False, f"{folder}: {error.strerror}", "Set GATEHOUSE_DATA_DIR to another one.")
     if not folder.is_dir():
@@ -118,32 +118,32 @@ def _file_descriptors() -> Finding:
 
 
 def _password_hashing() -> Finding:
-    if not main.hashing_is_right():
+    if not equipment.hashing_is_right():
         return Finding("password hashing", False, "wrong results", "Remove .venv and run ops/run again.")
-    rate = main.hashes_per_second()
+    rate = equipment.hashes_per_second()
     advice = "" if rate >= HASHES_PER_SECOND_SLOW else "The plain build; with a C compiler ops/run makes a faster one."
     return Finding("password hashing", True, f"{rate:.0f} a second on each processor", advice)
 
 
 def _master_key(settings: Settings) -> Finding:
     try:
-        main.vault(settings)
+        master_keys.vault(settings)
     except main.REFUSALS as refusal:
         return Finding("master key", False, str(refusal), "What depends on it was not looked at.")
-    place = main.master_key_place(settings)
+    place = master_keys.place(settings)
     return Finding("master key", True, f"from {place}", "Keep a copy of it: what it encrypts is lost without it.")
 
 
 def _mail_server(settings: Settings) -> Iterator[Finding]:
     try:
-        main.mail_gateway(settings)
+        equipment.mail_gateway(settings, main.now)
     except main.REFUSALS as refusal:
         yield Finding("mail", False, str(refusal), "What needs the whole house was not looked at.")
 
 
 def _geoip(settings: Settings) -> Finding:
     try:
-        edition = main.geoip_edition(settings)
+        edition = equipment.geoip_edition(settings)
     except main.REFUSALS as wrong:
         return Finding("GeoIP", False, str(wrong), "Set GATEHOUSE_GEOIP_DB to another file, or unset it.")
     assert edition is not None, "a database is set"
@@ -196,6 +196,6 @@ async def _mail(connected: Connected, mail_to: str | None) -> Finding:
             await connected.send_mail(UUID(int=0), mail_to, connected.house.mail_renderer.render(letter))
     except trio.TooSlowError:
         return Finding("mail", False, f"no answer within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
-    except main.MAIL_FAILURES as failure:
+    except equipment.MAIL_FAILURES as failure:
         return Finding("mail", False, str(failure), "Check GATEHOUSE_SMTP_URL.")
     return Finding("mail", True, f"a test letter went to {mail_to}")

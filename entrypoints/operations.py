@@ -14,7 +14,8 @@ import trio
 from core import platform_owners
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
-from entrypoints import main
+from entrypoints import database, equipment, main, master_keys
+from entrypoints.refusals import CannotStart
 from entrypoints.user_import import UserImport
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ UP_TO_DATE: Final = "Nothing to do: the schema is up to date."
 
 def migrate(settings: Settings, *, is_plan: bool, say: Say) -> None:
     """Bring the schema up to date, or only say what that would do."""
-    with main.database_address(settings) as address:
-        main.await_database(address, say)
+    with database.address_of(settings) as address:
+        database.wait_for(address, say)
         if is_plan:
-            _plan(main.migration_plan(address).pending, say)
+            _plan(database.migration_plan(address).pending, say)
         else:
-            applied = main.migrate(address, say)
+            applied = database.migrate(address, say)
             say(f"Applied {len(applied)}." if applied else UP_TO_DATE)
 
 
@@ -70,14 +71,14 @@ def rotate_keys(settings: Settings, *, say: Say) -> None:
 
 def rewrap_secrets(settings: Settings, *, say: Say) -> None:
     """Encrypt every secret with the first master key; afterwards the others may be removed."""
-    with main.database_address(settings) as address:
-        count = main.rewrap_secrets(settings, address, say)
+    with database.address_of(settings) as address:
+        count = master_keys.rewrap_secrets(settings, address, say)
     say(f"Encrypted {count} anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use.")
 
 
 def generate_master_key(_settings: Settings, *, say: Say) -> None:
     """Make a master key."""
-    say(main.generated_master_key())
+    say(master_keys.generated())
 
 
 def appoint_owner(settings: Settings, email: str, password: str | None, *, say: Say) -> None:
@@ -106,7 +107,7 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
 def import_users(settings: Settings, name: str, *, is_check: bool, say: Say) -> int:
     """Bring accounts over from a file; the status says whether every line was taken."""
     with _opened(name) as file:
-        importing = UserImport(file, main.stored_password_form, main.now, sys.stderr)
+        importing = UserImport(file, equipment.stored_password_form, main.now, sys.stderr)
         try:
             if is_check:
                 trio.run(importing.run, None)
@@ -125,7 +126,7 @@ def _opened(name: str) -> AbstractContextManager[BinaryIO]:
     try:
         return Path(name).open("rb")
     except OSError as error:
-        raise main.CannotStart(f"{name} cannot be read: {error.strerror}.") from None
+        raise CannotStart(f"{name} cannot be read: {error.strerror}.") from None
 
 
 def _plan(pending: Sequence[object], say: Say) -> None:
@@ -135,8 +136,8 @@ def _plan(pending: Sequence[object], say: Say) -> None:
 
 
 def _in_house(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:
-    with main.database_address(settings) as address:
-        main.insist_on_schema(address)
+    with database.address_of(settings) as address:
+        database.insist_on_schema(address)
         trio.run(partial(_connected, settings, address, run))
 
 

@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from core import platform_owners
-from entrypoints import capabilities, logs, main
+from entrypoints import capabilities, database, equipment, logs, main, master_keys
 from entrypoints.http.application import Application
 from entrypoints.refusals import CannotStart
 from entrypoints.server import Server, listen_on, reserve
@@ -51,9 +51,9 @@ def serve(settings: Settings, *, workers: int) -> int:
     """Serve until told to stop; give the exit status."""
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
     _allow_many_files()
-    with main.serving_lock(settings), reserve(settings.bind) as listener:
+    with database.serving_lock(settings), reserve(settings.bind) as listener:
         main.insist_on_settings(settings)
-        with main.database_address(settings) as address:
+        with database.address_of(settings) as address:
             _prepare(settings, address)
             status = _serve_with(workers, settings, address, listener)
     log.info("server.stopped")
@@ -69,7 +69,7 @@ def _serve_with(workers: int, settings: Settings, address: Secret, listener: soc
     if workers == 1:
         work(None, lambda: None)
         return 0
-    main.forget_shared_metrics(settings)
+    equipment.forget_shared_metrics(settings)
     return watch_over(
         workers,
         lambda worker, tell_ready: main.unless_refused(partial(work, worker, tell_ready)),
@@ -84,12 +84,12 @@ def _prepare(settings: Settings, address: Secret) -> None:
     def report(text: str) -> None:
         log.info("migrations", text=text)
 
-    main.await_database(address, report)
+    database.wait_for(address, report)
     if settings.is_embedded or settings.dev:
-        main.migrate(address, report)
+        database.migrate(address, report)
     else:
-        main.insist_on_schema(address)
-    if not main.hashing_is_right():
+        database.insist_on_schema(address)
+    if not equipment.hashing_is_right():
         raise CannotStart("Password hashing gives wrong results here. Remove .venv and run ops/run again.")
 
 
@@ -149,7 +149,7 @@ async def _ensure_owner(house: House) -> str | None:
 
 def _development_password(settings: Settings) -> Secret:
     """Give the development owner's password; made once, so that it can be announced at every start."""
-    return main.kept_secret(settings, OWNER_KEPT_IN, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
+    return master_keys.kept_secret(settings, OWNER_KEPT_IN, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
 
 
 def _announce(settings: Settings, listener: socket.socket, owner: str | None) -> None:

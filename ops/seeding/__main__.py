@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import psycopg
 
+from entrypoints import database, settings
 from entrypoints import main as house
-from entrypoints import settings
 from ops.seeding.copying import seed
 from ops.seeding.population import MEMBERS_PER_ORGANIZATION, PASSWORD, CannotSeed, Plan, address
 
@@ -26,9 +26,9 @@ def _run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     try:
         plan = _plan(options)
-        with house.database_address(settings.load(os.environ)) as found:
-            house.await_database(found, _say)
-            house.migrate(found, _say)
+        with database.address_of(settings.load(os.environ)) as found:
+            database.wait_for(found, _say)
+            database.migrate(found, _say)
             with psycopg.connect(found.reveal(), autocommit=True) as connection:
                 seed(connection, plan, _say)
     except CannotSeed as refused:

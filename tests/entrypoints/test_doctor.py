@@ -12,7 +12,7 @@ import pytest
 
 from adapters.postgres import migrations
 from core.secrets import Secret
-from entrypoints import doctor, main
+from entrypoints import doctor, equipment, main, master_keys
 from entrypoints.settings import Settings
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, address
@@ -73,7 +73,7 @@ class Doctor:
 @pytest.fixture
 def house_doctor(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Doctor:
     """A doctor of a house as in production, who believes that this machine is quick."""
-    monkeypatch.setattr(main, "hashes_per_second", lambda: 150.4)
+    monkeypatch.setattr(equipment, "hashes_per_second", lambda: 150.4)
     return Doctor(
         Settings(
             base_url="https://id.example.com",
@@ -182,7 +182,7 @@ def test_file_descriptors_are_ok_when_there_are_enough(
 def test_password_hashing_that_is_slow_is_told_how_to_get_faster(
     house_doctor: Doctor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main, "hashes_per_second", lambda: 55.0)
+    monkeypatch.setattr(equipment, "hashes_per_second", lambda: 55.0)
 
     said = house_doctor.look()["password hashing"]
 
@@ -192,7 +192,7 @@ def test_password_hashing_that_is_slow_is_told_how_to_get_faster(
 
 
 def test_password_hashing_that_is_wrong_is_not_ok(house_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(main, "hashing_is_right", lambda: False)
+    monkeypatch.setattr(equipment, "hashing_is_right", lambda: False)
 
     said = house_doctor.look()["password hashing"]
 
@@ -262,7 +262,7 @@ def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands: Comm
 def test_signing_keys_that_cannot_be_opened_are_not_ok(house_doctor: Doctor, commands: Commands) -> None:
     commands.run("keys", "rotate")
 
-    said = house_doctor.look(master_keys=Secret(main.generated_master_key()))["keys"]
+    said = house_doctor.look(master_keys=Secret(master_keys.generated()))["keys"]
 
     assert house_doctor.status == 1
     assert said.verdict == "NOT OK"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints import doctor, main
+from entrypoints import doctor, equipment, main
 from entrypoints.settings import CannotStart, Settings, load
 from tests.geoip import KIND, make_database, place
 
@@ -25,11 +25,11 @@ def test_without_the_setting_there_is_no_database() -> None:
     settings = load({})
 
     assert settings.geoip_db is None
-    assert main.geoip_edition(settings) is None
+    assert equipment.geoip_edition(settings) is None
 
 
 def test_the_setting_names_a_database(database: Path) -> None:
-    edition = main.geoip_edition(load({"GATEHOUSE_GEOIP_DB": str(database)}))
+    edition = equipment.geoip_edition(load({"GATEHOUSE_GEOIP_DB": str(database)}))
 
     assert edition is not None
     assert edition.kind == KIND
