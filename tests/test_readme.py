@@ -93,6 +93,7 @@ def test_the_tour_and_the_import_work_as_pasted(services: Services, tmp_path: Pa
     # The tour is run as it stands; curl finds the test's own server where the README says one is.
     (tmp_path / ".curlrc").write_text(f'noproxy = "*"\nconnect-to = "localhost:8000:127.0.0.1:{service.port}"\n')
     (tmp_path / ".venv").symlink_to(sys.prefix)
+    (tmp_path / ".gatehouse").symlink_to(service.data_folder)
     (tmp_path / "people.jsonl").write_text(block("Bringing accounts over", "json"))
     script = block("A tour", "sh") + block("Bringing accounts over", "sh")
 
@@ -110,6 +111,13 @@ def test_the_tour_and_the_import_work_as_pasted(services: Services, tmp_path: Pa
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [answer["error_code"] for answer in answers if "error" in answer] == ["UNAUTHORIZED"]
     assert {"status", "email", "refresh_token", "backup_codes", "sessions", "devices"} <= set().union(*answers)
+    [log] = [answer["logs"] for answer in answers if "logs" in answer]
+    assert [entry["action"] for entry in log] == [
+        "user.joined",
+        "invitation.accepted",
+        "user.invited",
+        "organization.updated",
+    ]
     assert "Imported: 3. Skipped, because the address is taken: 0. Left out: 0." in done.stdout
 
 
