@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
 
 from core import mail
-from core.access import Capability, Operation, enter, enter_and_lock
+from core.access import Capability, Operation, capabilities_of, enter, enter_and_lock
 from core.audit import AuditAction
-from core.errors import BadRequest, ErrorCode, NotFound, Refusal
+from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
 from core.events import EventType
 from core.mail import MailTemplate
 from core.members import RoleUnknown
@@ -27,6 +27,7 @@ from core.users import normalize_email
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.access import Place
     from core.organizations import OrganizationStatus
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
@@ -162,12 +163,7 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     # Locked, so that a role that is given here is not deleted meanwhile, and nobody joins unseen.
     place = enter_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = place.organization, place.caller
-    if role != MEMBER:
-        place.insist_on(Capability.ORG_ROLES_MANAGE)
-    if role == OWNER:
-        raise BadRequest.of_field("role", "Nobody is invited as owner. Invite an admin, then transfer the ownership.")
-    if role not in BUILT_IN_ROLES and uow.roles.by_slug(organization.id, role) is None:
-        raise RoleUnknown
+    _insist_on_role(uow, place, role)
     address = normalize_email(email)
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
@@ -245,6 +241,21 @@ def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
             [(organization_id, {"invitation_id": str(invitation_id)}) for organization_id, invitation_id in expired],
         )
     return Swept(expired=len(expired), go_on_after=due[-1] if len(due) == limit else None)
+
+
+def _insist_on_role(uow: UnitOfWork, place: Place, role: str) -> None:
+    """Refuse a role that cannot be given, and one that this member cannot give."""
+    if role == MEMBER:
+        return
+    place.insist_on(Capability.ORG_ROLES_MANAGE)
+    if role == OWNER:
+        raise BadRequest.of_field("role", "Nobody is invited as owner. Invite an admin, then transfer the ownership.")
+    custom = uow.roles.by_slug(place.organization.id, role) if role not in BUILT_IN_ROLES else None
+    if role not in BUILT_IN_ROLES and custom is None:
+        raise RoleUnknown
+    # As with what is put into a role: else whoever manages members would invite themselves to all the rest.
+    if not capabilities_of(role, custom.permissions if custom is not None else None) <= place.capabilities:
+        raise Forbidden("You can invite only to a role that allows no more than your own. Ask an owner or admin.")
 
 
 def _make_room(uow: UnitOfWork, invitation: Invitation) -> None:

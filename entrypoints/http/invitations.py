@@ -111,7 +111,7 @@ async def invite(call: Call, org_slug: str, body: InvitationWanted) -> Invitatio
     """Invite somebody by a letter to their address.
 
     An invitation is good for seven days and once. A role other than `member` takes the capability `org.roles.manage`
-    besides; nobody is invited as owner.
+    besides, and allows nothing that you may not do yourself; nobody is invited as owner.
     """
     invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
     return InvitationCreated(

@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 import trio
 
+from core.access import Capability
 from core.mail import MailTemplate
 from entrypoints.settings import Settings
 from tests.invitations import ACME, GUEST, OWNER, hosts
@@ -125,10 +126,25 @@ async def test_a_role_other_than_member_takes_the_management_of_roles(hosts: Hos
     assert_refused(as_nonsense, 403, "FORBIDDEN")
 
 
-async def test_who_manages_members_and_roles_invites_with_any_role(hosts: Hosts) -> None:
+async def test_who_manages_members_and_roles_invites_to_no_more_than_they_may_do_themselves(hosts: Hosts) -> None:
     chief = await hosts.role("chief", MANAGER, ROLES)
+    hosts.custom_role("helper", MANAGER)
+    hosts.custom_role("auditor", MANAGER, "audit_logs.view")
 
-    assert (await hosts.ask(role="admin", token=chief.access_token)).status == 200
+    refused = [await hosts.ask(role=role, token=chief.access_token) for role in ("admin", "auditor")]
+    allowed = await hosts.ask(role="helper", token=chief.access_token)
+
+    for answer in refused:
+        assert_refused(answer, 403, "FORBIDDEN")
+    assert allowed.status == 200, allowed.text
+
+
+async def test_who_may_do_everything_invites_to_every_role_but_owner(hosts: Hosts) -> None:
+    chief = await hosts.role("chief", *Capability)
+    hosts.custom_role("auditor", "audit_logs.view")
+
+    for email, role in (("a@example.com", "admin"), ("b@example.com", "auditor"), ("c@example.com", "member")):
+        assert (await hosts.ask(email, role, token=chief.access_token)).status == 200
 
 
 @pytest.mark.parametrize("body", [{}, {"email": GUEST}, {"role": "member"}, {"email": "nobody", "role": "member"}])
