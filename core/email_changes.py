@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, callers, links, mfa, one_time_tokens, passwords, profile, verification
+from core import addresses, callers, links, members, mfa, one_time_tokens, passwords, profile, verification
 from core.errors import BadRequest
 from core.links import Words
 from core.mail import MailTemplate
@@ -92,6 +92,9 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     Whoever changed the address was inside, and could have had the password reset at the new one. So the password goes,
     with every way in that was added since: passkeys, a second factor, new backup codes. All sessions end, and no device
     is known or trusted any longer.
+
+    What was given to the new address since goes as well, memberships and links to services: else somebody could move an
+    account to an address that will be invited, and take the place away with it (decisions 3.13).
     """
     opened = links.use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, WORDS)
     user, changed_at = opened.user, opened.token.created_at
@@ -108,6 +111,8 @@ def undo(uow: UnitOfWork, token: str) -> Secret:
     removed = uow.passkeys.remove_all(user.id, added_since=changed_at)
     mfa.take_back(uow, user.id, restored.email, since=changed_at)
     uow.devices.forget_tokens(user.id)
+    members.take_back(uow, user.id, since=changed_at)
+    uow.services.unlink_user(user.id, linked_since=changed_at)
     uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
     return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, restored.email)
 

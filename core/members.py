@@ -19,6 +19,7 @@ from core.memberships import ADMIN, MEMBER, OWNER, Membership
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from core.organizations import Organization
@@ -142,6 +143,22 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
     uow.publish(
         EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=member.membership.role
     )
+
+
+def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
+    """End the memberships that somebody was given since a moment; whoever owns an organization goes on owning it."""
+    for organization_id in uow.members.organizations_of(user_id):
+        # Under this lock nobody makes them the owner meanwhile.
+        uow.organizations.lock(organization_id)
+        membership = uow.members.of_user(organization_id, user_id)
+        if membership is None or membership.role == OWNER or membership.created_at < since:
+            continue
+        uow.members.remove(organization_id, user_id)
+        role, reason = membership.role, "email_change_undone"
+        uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=role, reason=reason)
+        uow.publish(
+            EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=role, reason=reason
+        )
 
 
 def tell_role_changed(uow: UnitOfWork, before: Membership, role: str) -> None:

@@ -97,8 +97,12 @@ def end_my_others(uow: UnitOfWork) -> int:
 
 
 def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> int:
-    """End the sessions of a person, who may be somebody else than the caller; say how many those were."""
+    """End the sessions of a person, who may be somebody else than the caller; say how many those were.
+
+    With them go those that the person began in the name of others, and which nobody would find in a list of theirs.
+    """
     ended = uow.sessions.revoke_all(user_id, except_session_id=except_session_id)
+    uow.sessions.end_impersonations(user_id)
     tell_ended(uow, user_id, email, ended)
     return len(ended)
 

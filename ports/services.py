@@ -17,3 +17,7 @@ class Services(Protocol):
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
         """Remember that a person signed in with a service: the first time, and the last."""
         ...
+
+    def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
+        """Forget with which services a person has signed in for the first time since a moment, in any organization."""
+        ...

@@ -47,6 +47,12 @@ class PostgresServices:
             (service.id, service.organization_id, user_id, at, at),
         )
 
+    def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
+        """Forget with which services a person has signed in for the first time since a moment, in any organization."""
+        self._connection.execute(
+            "DELETE FROM service_users WHERE user_id = %s AND first_login_at >= %s", (user_id, linked_since)
+        )
+
 
 def _service(*, service_type: str, **columns: Any) -> Service:
     return Service(service_type=ServiceType(service_type), **columns)

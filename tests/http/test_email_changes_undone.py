@@ -20,7 +20,7 @@ from tests.accounts import people
 from tests.authenticators import Authenticator
 from tests.passkeys import keyring
 from tests.second_factors import Person, at_once, mfa_log
-from tests.sign_ins import EMAIL, PASSWORD, door
+from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, door
 from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
@@ -210,6 +210,80 @@ async def test_the_pages_say_what_is_undone_and_what_to_do_next(victim: Victim) 
         for said in ("old email address again", "signed", "no device is trusted", "passkeys", "backup codes"):
             assert said in page.text.lower()
     assert "Choose a password" in after.text
+
+
+class TestWhatWasGivenToTheNewAddress:
+    """Memberships and links to services of after the change; those of before stay."""
+
+    async def test_memberships_of_after_it_end_and_the_organizations_learn_of_it(
+        self, victim: Victim, door: Door, clock: SettableClock
+    ) -> None:
+        acme, bolt = door.organization("acme"), door.organization("bolt")
+        door.member(acme, victim.app.id, "admin")
+        clock.advance(MINUTE)
+        await victim.is_robbed()
+        clock.advance(MINUTE)
+        door.member(bolt, victim.app.id, "admin")
+
+        await victim.undo()
+
+        assert door.rows("SELECT organization_id FROM memberships WHERE user_id = %s", victim.app.id) == [(acme,)]
+        details = {"role": "admin", "reason": "email_change_undone"}
+        entries = door.rows(
+            "SELECT organization_id, actor_user_id, details FROM audit_entries WHERE action LIKE 'user.%%'"
+        )
+        assert entries == [(bolt, None, details)]
+        assert door.events("user.removed") == [(bolt, None, {"user_id": str(victim.app.id), **details})]
+
+    async def test_who_moves_an_account_to_an_address_that_is_invited_does_not_take_the_place_away(
+        self, victim: Victim, door: Door
+    ) -> None:
+        acme, owner = door.organization(), "owner@example.com"
+        door.member(acme, door.account(owner), "owner")
+        await victim.is_robbed()
+        invited = await door.client.post(
+            "/api/organizations/acme/invitations",
+            token=(await door.enter(owner)).access_token,
+            body={"email": NEW, "role": "admin"},
+        )
+        [letter] = [one for one in await victim.people.letters() if one.values.get("proof")]
+        accepted = await door.client.post(
+            "/api/invitations/accept", body={"token": invited.json["token"], "proof": letter.values["proof"]}
+        )
+        assert accepted.status == 200, accepted.text
+
+        entered = await victim.returns()
+
+        answer = await door.client.get("/api/organizations/acme", token=entered.json["access_token"])
+        assert_refused(answer, 403, "FORBIDDEN")
+
+    async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(self, victim: Victim, door: Door) -> None:
+        await victim.is_robbed()
+        acme = door.organization()
+        door.member(acme, victim.app.id, "owner")
+
+        await victim.undo()
+
+        assert door.value("SELECT role FROM memberships WHERE organization_id = %s", acme) == "owner"
+
+    async def test_links_to_services_of_after_it_are_forgotten(
+        self, victim: Victim, door: Door, clock: SettableClock
+    ) -> None:
+        acme = door.organization()
+        for slug, at in (("old", clock() - MINUTE), ("new", clock() + MINUTE)):
+            door.service(acme, slug)
+            door.connection.execute(
+                """
+                INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, email)
+                SELECT id, organization_id, %s, %s, '' FROM services WHERE slug = %s
+                """,
+                (victim.app.id, at, slug),
+            )
+        await victim.is_robbed()
+
+        await victim.undo()
+
+        assert door.value("SELECT slug FROM services JOIN service_users ON service_id = id") == "old"
 
 
 class TestAtThisMoment:

@@ -14,7 +14,7 @@ from core.errors import Forbidden
 from core.impersonation import Wanted
 from entrypoints.settings import Settings
 from tests.platform import OWNER, Platform, platform, settings
-from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
+from tests.sign_ins import EMAIL, PASSWORD, Door, Entered, assert_refused, claims_of, door
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
@@ -267,6 +267,23 @@ class TestEnd:
 
         assert (await door.ask(acting)).status == 401
         assert (await door.refresh(acting.refresh_token)).status == 401
+
+    @pytest.mark.parametrize("way", ["new password", "all other sessions"])
+    async def test_it_is_over_when_the_owner_ends_whatever_else_they_began(
+        self, platform: Platform, door: Door, way: str
+    ) -> None:
+        entered = await platform.impersonate(door.account())
+        passwords = {"current_password": PASSWORD, "new_password": "another horse battery"}
+
+        if way == "new password":
+            done = await platform.ask("POST", "/api/user/change-password", passwords)
+        else:
+            done = await platform.ask("DELETE", "/api/user/sessions")
+
+        assert done.status < 300, done.text
+        assert (await door.ask(entered)).status == 401
+        assert (await door.refresh(entered.refresh_token)).status == 401
+        assert (await door.ask(platform.owner)).status == 200
 
     async def test_selecting_an_organization_makes_it_no_longer(
         self, platform: Platform, door: Door, clock: SettableClock
