@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from core import sign_in_failures
 from core.audit import AuditAction
-from core.errors import Forbidden
+from core.errors import Forbidden, OrganizationNotActive
 from core.events import EventType
 from core.platform_audit import PlatformAction
 from core.platform_users import PersonUnknown
@@ -51,11 +51,12 @@ class Anonymous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belonging:
-    """An organization that somebody is a member or an end user of, and whether it is the caller's own."""
+    """An organization that somebody is a member or an end user of, and whether it is the caller's own, and active."""
 
     organization_id: UUID
     is_member: bool
     is_owned: bool
+    is_active: bool
 
 
 def forget(uow: UnitOfWork, user_id: UUID) -> None:
@@ -65,9 +66,8 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     # Locked against everything that refers to it, so that nobody signs in, joins or is written about meanwhile.
     subject = uow.anonymization.lock(user_id)
     belongings = uow.anonymization.belongings(user_id, owner_id=caller.user_id)
-    # Whoever owns all that they belong to would leave it without an owner.
-    if not caller.is_governing and (caller.user_id == user_id or not _owns_all(belongings)):
-        raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
+    if not caller.is_governing:
+        _insist_on_owning_all(caller, user_id, belongings)
     if subject is None:
         raise PersonUnknown
     if subject.is_platform_owner:
@@ -109,12 +109,17 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
     return cleaned(value)
 
 
-def _owns_all(belongings: Sequence[Belonging]) -> bool:
-    """Say whether all that the person belongs to is the caller's, so that nobody loses an account that they share.
+def _insist_on_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Belonging]) -> None:
+    """Refuse unless all that the person belongs to is the caller's, so that nobody loses an account that they share.
 
-    Whoever is an end user alone has an account of their own, which no organization can take away.
+    Whoever is an end user alone has an account of their own, which no organization can take away. And whoever owns all
+    that they belong to would leave it without an owner.
     """
-    return any(one.is_member for one in belongings) and all(one.is_owned for one in belongings)
+    owns_all = any(one.is_member for one in belongings) and all(one.is_owned for one in belongings)
+    if caller.user_id == user_id or not owns_all:
+        raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
+    if not all(one.is_active for one in belongings):
+        raise OrganizationNotActive
 
 
 def _shut(uow: UnitOfWork, subject: Subject) -> Anonymous:

@@ -1,6 +1,8 @@
 """Everything personal that is kept of somebody, in one package (identity 2.8); being forgotten is `anonymization.py`.
 
-Nothing that signs in is in it, not even as a hash, and nothing encrypted is opened for it.
+Nothing that signs in is in it, not even as a hash, and nothing encrypted is opened for it. The owner of an organization
+gets of it what concerns that organization, and what happened in none (decisions 7.2): of which others somebody is a
+member, and how they sign in there, is no business of theirs.
 """
 
 from __future__ import annotations
@@ -10,11 +12,14 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import Forbidden
+from core.errors import Forbidden, OrganizationNotActive
+from core.organizations import OrganizationStatus
 from core.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.platform_users import PersonUnknown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
@@ -84,9 +89,7 @@ class ExportPackage:
 
 def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
     """Put together what is kept of somebody: for themselves, an owner of an organization of theirs, the platform."""
-    caller = uow.caller
-    if not _may_see(uow, caller, user_id):
-        raise Forbidden("You may export your own data, and those of the members of an organization that you own.")
+    within = _within(uow, uow.caller, user_id)
     user = uow.users.by_id(user_id)
     if user is None:
         raise PersonUnknown
@@ -95,9 +98,9 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
         user_id=user.id,
         email=user.email,
         created_at=user.created_at,
-        memberships=list(kept.memberships(user.id)),
-        login_events_count=kept.count_logins(user.id),
-        login_events=list(kept.newest_logins(user.id, LOGIN_EVENTS_MAX)),
+        memberships=list(kept.memberships(user.id, within=within)),
+        login_events_count=kept.count_logins(user.id, within=within),
+        login_events=list(kept.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
         # Nobody can link one yet.
         oauth_identities=[],
         mfa_events=list(kept.newest_mfa_events(user.id, MFA_EVENTS_MAX)),
@@ -105,7 +108,14 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
     )
 
 
-def _may_see(uow: UnitOfWork, caller: Caller, user_id: UUID) -> bool:
+def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | None:
+    """List the organizations of which the caller may know; None is all of them. Refuse whoever may know of none."""
     if caller.user_id == user_id or caller.is_governing:
-        return True
-    return uow.privacy_export.is_member_of_owned_by(user_id, caller.user_id)
+        return None
+    owned = uow.privacy_export.organizations_of_both(user_id, caller.user_id)
+    if not owned:
+        raise Forbidden("You may export your own data, and those of the members of an organization that you own.")
+    active = [organization_id for organization_id, status in owned if status == OrganizationStatus.ACTIVE]
+    if not active:
+        raise OrganizationNotActive
+    return active

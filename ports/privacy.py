@@ -10,21 +10,24 @@ from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEv
 
 
 class PrivacyExport(Protocol):
-    """What is kept of a person, as the person may have it."""
+    """What is kept of a person, as the person may have it.
 
-    def is_member_of_owned_by(self, user_id: UUID, owner_id: UUID) -> bool:
-        """Say whether a person is a member of an organization that the other one owns."""
+    Where `within` names organizations, only what concerns one of these or none is given.
+    """
+
+    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[tuple[UUID, str]]:
+        """List the organizations that the other one owns and a person is a member of, each with its status."""
         ...
 
-    def memberships(self, user_id: UUID) -> Sequence[ExportedMembership]:
+    def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
         """List a person's memberships, the oldest first."""
         ...
 
-    def count_logins(self, user_id: UUID) -> int:
+    def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
         """Count a person's login events."""
         ...
 
-    def newest_logins(self, user_id: UUID, limit: int) -> Sequence[ExportedLogin]:
+    def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         """List a person's login events, the newest first."""
         ...
 

@@ -170,7 +170,10 @@ class PostgresAnonymization:
                          EXISTS (SELECT
                                  FROM   memberships o
                                  WHERE  o.organization_id = b.organization_id
-                                   AND  o.user_id = %(owner_id)s AND o.role = %(owner)s) AS is_owned
+                                   AND  o.user_id = %(owner_id)s AND o.role = %(owner)s) AS is_owned,
+                         EXISTS (SELECT
+                                 FROM   organizations
+                                 WHERE  id = b.organization_id AND status = 'active') AS is_active
                 FROM     (SELECT organization_id, true AS is_member FROM memberships WHERE user_id = %(user_id)s
                           UNION ALL
                           SELECT organization_id, false FROM service_users WHERE user_id = %(user_id)s) AS b

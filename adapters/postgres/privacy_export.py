@@ -23,21 +23,20 @@ class PostgresPrivacyExport:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def is_member_of_owned_by(self, user_id: UUID, owner_id: UUID) -> bool:
-        """Say whether a person is a member of an organization that the other one owns."""
-        row = self._connection.execute(
+    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[tuple[UUID, str]]:
+        """List the organizations that the other one owns and a person is a member of, each with its status."""
+        return self._connection.execute(
             """
-            SELECT
+            SELECT o.id, o.status
             FROM   memberships owned
             JOIN   memberships theirs ON theirs.organization_id = owned.organization_id AND theirs.user_id = %s
+            JOIN   organizations o    ON o.id = owned.organization_id
             WHERE  owned.user_id = %s AND owned.role = %s
-            LIMIT  1
             """,
             (user_id, owner_id, OWNER),
-        )
-        return row.fetchone() is not None
+        ).fetchall()
 
-    def memberships(self, user_id: UUID) -> Sequence[ExportedMembership]:
+    def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
         """List a person's memberships, the oldest first."""
         return (
             self._connection.cursor(row_factory=class_row(ExportedMembership))
@@ -46,21 +45,30 @@ class PostgresPrivacyExport:
                 SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
                 FROM     memberships m
                 JOIN     organizations o ON o.id = m.organization_id
-                WHERE    m.user_id = %s
+                WHERE    m.user_id = %(user_id)s
+                  AND    (%(within)s::uuid[] IS NULL OR m.organization_id = ANY (%(within)s))
                 ORDER BY m.created_at, o.slug
                 """,
-                (user_id,),
+                _values(user_id, within),
             )
             .fetchall()
         )
 
-    def count_logins(self, user_id: UUID) -> int:
+    def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
         """Count a person's login events."""
-        row = self._connection.execute("SELECT count(*) FROM login_events WHERE user_id = %s", (user_id,)).fetchone()
+        row = self._connection.execute(
+            """
+            SELECT count(*)
+            FROM   login_events
+            WHERE  user_id = %(user_id)s
+              AND  (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
+            """,
+            _values(user_id, within),
+        ).fetchone()
         assert row is not None, "an aggregate has one row"
         return row[0]
 
-    def newest_logins(self, user_id: UUID, limit: int) -> Sequence[ExportedLogin]:
+    def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
         """List a person's login events, the newest first."""
         # The newest of each kind come out of the index in their order; of both together only all would.
         return (
@@ -71,6 +79,7 @@ class PostgresPrivacyExport:
                           risk_factors, geo_country, geo_city
                  FROM     login_events
                  WHERE    user_id = %(user_id)s AND success
+                   AND    (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
                  ORDER BY created_at DESC
                  LIMIT    %(limit)s)
                 UNION ALL
@@ -78,12 +87,13 @@ class PostgresPrivacyExport:
                           risk_factors, geo_country, geo_city
                  FROM     login_events
                  WHERE    user_id = %(user_id)s AND NOT success
+                   AND    (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
                  ORDER BY created_at DESC
                  LIMIT    %(limit)s)
                 ORDER BY timestamp DESC, id DESC
                 LIMIT    %(limit)s
                 """,
-                {"user_id": user_id, "limit": limit},
+                _values(user_id, within) | {"limit": limit},
             )
             .fetchall()
         )
@@ -104,6 +114,10 @@ class PostgresPrivacyExport:
             )
             .fetchall()
         )
+
+
+def _values(user_id: UUID, within: Sequence[UUID] | None) -> dict[str, Any]:
+    return {"user_id": user_id, "within": list(within) if within is not None else None}
 
 
 def _login(*, risk_factors: list[str], **columns: Any) -> ExportedLogin:

@@ -5,7 +5,7 @@ from uuid import UUID
 import msgspec
 
 from core import anonymization, privacy_export
-from core.errors import Forbidden
+from core.errors import Forbidden, OrganizationNotActive
 from core.platform_users import PersonUnknown
 from core.privacy_export import ExportPackage
 from entrypoints.http.calls import Call
@@ -23,17 +23,18 @@ class Forgotten(msgspec.Struct, kw_only=True):
     user_id: UUID
 
 
-@routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, PersonUnknown))
+@routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, OrganizationNotActive, PersonUnknown))
 @signed_in
 async def export(call: Call, user_id: UUID) -> ExportPackage:
     """Export what is kept of a person: for themselves, an owner of an organization of theirs, or a platform owner.
 
-    Passwords, secrets and tokens are not in it. Of the login events it has the newest 1,000, and counts all of them.
+    Passwords, secrets and tokens are not in it. Of the login events it has the newest 1,000, and counts all of them. An
+    owner gets what concerns their own active organizations, and sign-ins to none; not what concerns others.
     """
     return await call.read(privacy_export.export, user_id)
 
 
-@routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, PersonUnknown))
+@routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, PersonUnknown))
 @in_person
 async def forget(call: Call, user_id: UUID) -> Forgotten:
     """Forget a person for good: for the owner of every organization that they belong to, or for a platform owner.

@@ -64,6 +64,21 @@ class TestWhoMay:
         assert_refused(await forget(platform, ada, by=await door.enter(BOB)), 403, "FORBIDDEN")
         assert not is_forgotten(door, ada)
 
+    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
+    async def test_an_owner_may_not_while_one_of_them_is_not_active(
+        self, platform: Platform, door: Door, status: str
+    ) -> None:
+        ada, bob = door.account(), door.account(BOB)
+        for slug in ("acme", "bolt"):
+            organization_id = door.organization(slug)
+            door.member(organization_id, ada)
+            door.member(organization_id, bob, "owner")
+        entered = await door.enter(BOB)
+        door.connection.execute("UPDATE organizations SET status = %s WHERE slug = 'bolt'", (status,))
+
+        assert_refused(await forget(platform, ada, by=entered), 403, "ORGANIZATION_NOT_ACTIVE")
+        assert not is_forgotten(door, ada)
+
     async def test_an_owner_may_not_when_the_person_uses_a_service_of_somebody_else(
         self, platform: Platform, door: Door
     ) -> None:

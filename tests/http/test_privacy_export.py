@@ -115,6 +115,46 @@ async def test_an_owner_of_an_organization_of_the_person_may_have_it(door: Door)
     assert (answer.status, answer.json["user_id"]) == (200, str(ada))
 
 
+async def test_an_owner_gets_nothing_that_concerns_the_organizations_of_others(
+    platform: Platform, door: Door, clock: SettableClock
+) -> None:
+    ada, bob = door.account(), door.account("bob@example.com")
+    acme, bolt = door.organization("acme"), door.organization("bolt")
+    for organization_id in (acme, bolt):
+        door.member(organization_id, ada)
+    door.member(bolt, bob, "owner")
+    for headers, where in (
+        ({"User-Agent": "anywhere"}, {}),
+        ({"User-Agent": "acme's"}, {"org_slug": "acme"}),
+        ({"User-Agent": "bolt's"}, {"org_slug": "bolt"}),
+    ):
+        clock.advance(SECOND)
+        entered = await door.enter(headers=headers, **where)
+
+    of_bob = (await door.client.get(path(ada), token=(await door.enter("bob@example.com")).access_token)).json
+    others = [(await platform.ask("GET", path(ada), by=by)).json for by in (platform.owner, entered)]
+
+    assert [one["organization_slug"] for one in of_bob["memberships"]] == ["bolt"]
+    assert [one["user_agent"] for one in of_bob["login_events"]] == ["bolt's", "anywhere"]
+    assert of_bob["login_events_count"] == 2
+    for package in others:
+        assert [one["organization_slug"] for one in package["memberships"]] == ["acme", "bolt"]
+        assert [one["user_agent"] for one in package["login_events"]] == ["bolt's", "acme's", "anywhere"]
+
+
+@pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
+async def test_an_organization_that_is_not_active_gives_its_owner_nothing(door: Door, status: str) -> None:
+    ada, bob = door.account(), door.account("bob@example.com")
+    bolt = door.organization("bolt")
+    door.member(bolt, ada)
+    door.member(bolt, bob, "owner")
+    entered = await door.enter("bob@example.com")
+    door.connection.execute("UPDATE organizations SET status = %s", (status,))
+
+    assert_refused(await door.client.get(path(ada), token=entered.access_token), 403, "ORGANIZATION_NOT_ACTIVE")
+    assert (await door.client.get(path(bob), token=entered.access_token)).status == 200
+
+
 async def test_a_platform_owner_may_have_it(platform: Platform, door: Door) -> None:
     ada = door.account()
 
