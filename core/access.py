@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+class SecondFactorRequired(Forbidden):
+    """The organization asks its members for two factors, and this session was begun with one."""
+
+    default_message = (
+        "This organization asks for multi-factor authentication. Set MFA up if you have not, and sign in again with a"
+        " code."
+    )
+
+
 class Capability(StrEnum):
     """Something that a role may allow (decisions 5.4)."""
 
@@ -139,6 +148,9 @@ def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     capabilities = capabilities_of(membership.role, arrival.custom_permissions)
     _insist(operation.takes, membership, capabilities)
+    # Else not to name the organization at sign-in would be the way around its setting. What it asks can always be seen.
+    if organization.mfa_required and operation is not Operation.ORGANIZATION_READ:
+        insist_on_second_factor(arrival.caller)
     return Place(caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities)
 
 
@@ -155,6 +167,13 @@ def enter_platform(uow: UnitOfWork) -> Caller:
     if not caller.is_governing:
         raise Forbidden("Only a platform owner can do this.")
     return caller
+
+
+def insist_on_second_factor(caller: Caller) -> None:
+    """Refuse who has given one factor where an organization asks its members for two."""
+    # Whoever governs the platform is not held off by the settings of an organization.
+    if not (caller.has_second_factor or caller.is_impersonated):
+        raise SecondFactorRequired
 
 
 def _insist(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:

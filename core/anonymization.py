@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from core import sign_in_failures
+from core import access, sign_in_failures
 from core.audit import AuditAction
 from core.errors import Forbidden, OrganizationNotActive
 from core.events import EventType
@@ -57,6 +57,7 @@ class Belonging:
     is_member: bool
     is_owned: bool
     is_active: bool
+    mfa_required: bool
 
 
 def forget(uow: UnitOfWork, user_id: UUID) -> None:
@@ -120,6 +121,8 @@ def _insist_on_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Be
         raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
     if not all(one.is_active for one in belongings):
         raise OrganizationNotActive
+    if any(one.mfa_required for one in belongings):
+        access.insist_on_second_factor(caller)
 
 
 def _shut(uow: UnitOfWork, subject: Subject) -> Anonymous:

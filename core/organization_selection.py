@@ -1,7 +1,7 @@
 """Selecting an organization: the caller's session goes on in it, as if it had begun there (operations 4.4).
 
 What the organization asks of a sign-in it asks here as well (`arrivals.py`), else signing in elsewhere and then
-selecting it would be the way around its settings.
+selecting it would be the way around its settings. That there was a second factor `access.enter` has seen to.
 """
 
 from __future__ import annotations
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from core.memberships import Membership
     from core.organizations import Organization
     from ports.unit_of_work import UnitOfWork
-
-
-class SecondFactorRequired(Forbidden):
-    """The organization asks its members for two factors, and this session was begun with one."""
-
-    default_message = (
-        "This organization asks for multi-factor authentication. Set MFA up if you have not,"
-        " sign in again with a code, and select it then."
-    )
 
 
 class DeviceTrustedTooLongAgo(Forbidden):
@@ -53,7 +44,7 @@ class Selected:
 def select(uow: UnitOfWork, slug: str) -> Selected:
     """Make an organization the context of the caller's session, and give the session its next tokens."""
     place = enter(uow, slug, Operation.ORGANIZATION_SELECT)
-    _insist_on_settings(uow, place.caller, place.organization)
+    _insist_on_device_trust(uow, place.caller, place.organization)
     return Selected(
         user=person_of(place.caller),
         membership=place.membership,
@@ -61,13 +52,13 @@ def select(uow: UnitOfWork, slug: str) -> Selected:
     )
 
 
-def _insist_on_settings(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
-    if caller.is_impersonated:
-        # Whoever governs the platform is not held off by the settings of an organization.
-        return
-    if organization.mfa_required and not caller.has_second_factor:
-        raise SecondFactorRequired
-    if caller.is_remembered and not _is_remembered_long_enough(uow, caller, organization):
+def _insist_on_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
+    # Whoever governs the platform is not held off by the settings of an organization.
+    if (
+        not caller.is_impersonated
+        and caller.is_remembered
+        and not _is_remembered_long_enough(uow, caller, organization)
+    ):
         raise DeviceTrustedTooLongAgo
 
 

@@ -12,8 +12,8 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core import access
 from core.errors import Forbidden, OrganizationNotActive
-from core.organizations import OrganizationStatus
 from core.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.platform_users import PersonUnknown
 
@@ -87,6 +87,15 @@ class ExportPackage:
     passkeys: list[PasskeyItem]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedOrganization:
+    """An organization that the caller owns and the person is a member of."""
+
+    organization_id: UUID
+    is_active: bool
+    mfa_required: bool
+
+
 def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
     """Put together what is kept of somebody: for themselves, an owner of an organization of theirs, the platform."""
     within = _within(uow, uow.caller, user_id)
@@ -115,7 +124,9 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | 
     owned = uow.privacy_export.organizations_of_both(user_id, caller.user_id)
     if not owned:
         raise Forbidden("You may export your own data, and those of the members of an organization that you own.")
-    active = [organization_id for organization_id, status in owned if status == OrganizationStatus.ACTIVE]
+    active = [one for one in owned if one.is_active]
     if not active:
         raise OrganizationNotActive
-    return active
+    if any(one.mfa_required for one in active):
+        access.insist_on_second_factor(caller)
+    return [one.organization_id for one in active]

@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.anonymization import Anonymous, Belonging, Subject
-from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent
+from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 
 class PrivacyExport(Protocol):
@@ -15,8 +15,8 @@ class PrivacyExport(Protocol):
     Where `within` names organizations, only what concerns one of these or none is given.
     """
 
-    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[tuple[UUID, str]]:
-        """List the organizations that the other one owns and a person is a member of, each with its status."""
+    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
+        """List the organizations that the other one owns and a person is a member of."""
         ...
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:

@@ -168,16 +168,15 @@ class PostgresAnonymization:
                 """
                 SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
                          EXISTS (SELECT
-                                 FROM   memberships o
-                                 WHERE  o.organization_id = b.organization_id
-                                   AND  o.user_id = %(owner_id)s AND o.role = %(owner)s) AS is_owned,
-                         EXISTS (SELECT
-                                 FROM   organizations
-                                 WHERE  id = b.organization_id AND status = 'active') AS is_active
+                                 FROM   memberships m
+                                 WHERE  m.organization_id = b.organization_id
+                                   AND  m.user_id = %(owner_id)s AND m.role = %(owner)s) AS is_owned,
+                         o.status = 'active' AS is_active, o.mfa_required
                 FROM     (SELECT organization_id, true AS is_member FROM memberships WHERE user_id = %(user_id)s
                           UNION ALL
                           SELECT organization_id, false FROM service_users WHERE user_id = %(user_id)s) AS b
-                GROUP BY b.organization_id
+                JOIN     organizations o ON o.id = b.organization_id
+                GROUP BY b.organization_id, o.id
                 ORDER BY b.organization_id
                 """,
                 {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},

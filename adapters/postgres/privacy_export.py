@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.rows import class_row, kwargs_row
 
 from core.memberships import OWNER
-from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent
+from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,18 +23,22 @@ class PostgresPrivacyExport:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[tuple[UUID, str]]:
-        """List the organizations that the other one owns and a person is a member of, each with its status."""
-        return self._connection.execute(
-            """
-            SELECT o.id, o.status
-            FROM   memberships owned
-            JOIN   memberships theirs ON theirs.organization_id = owned.organization_id AND theirs.user_id = %s
-            JOIN   organizations o    ON o.id = owned.organization_id
-            WHERE  owned.user_id = %s AND owned.role = %s
-            """,
-            (user_id, owner_id, OWNER),
-        ).fetchall()
+    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
+        """List the organizations that the other one owns and a person is a member of."""
+        return (
+            self._connection.cursor(row_factory=class_row(OwnedOrganization))
+            .execute(
+                """
+                SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
+                FROM   memberships owned
+                JOIN   memberships theirs ON theirs.organization_id = owned.organization_id AND theirs.user_id = %s
+                JOIN   organizations o    ON o.id = owned.organization_id
+                WHERE  owned.user_id = %s AND owned.role = %s
+                """,
+                (user_id, owner_id, OWNER),
+            )
+            .fetchall()
+        )
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
         """List a person's memberships, the oldest first."""

@@ -5,12 +5,12 @@ from typing import Annotated
 import msgspec
 
 from core import organization_creation, organization_management, organization_selection
-from core.access import Operation
+from core.access import Operation, SecondFactorRequired
 from core.errors import OrganizationNotActive
 from core.memberships import Membership
 from core.organization_creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
 from core.organization_management import OrganizationDetail, OrganizationOfMine, Settings
-from core.organization_selection import DeviceTrustedTooLongAgo, SecondFactorRequired
+from core.organization_selection import DeviceTrustedTooLongAgo
 from core.organizations import DEVICE_TRUST_DAYS_MAX, Organization
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import in_organization, signed_in
@@ -81,8 +81,9 @@ async def read_organization(call: Call, slug: str) -> OrganizationDetail:
 async def change_organization(call: Call, slug: str, body: OrganizationChange) -> OrganizationRecord:
     """Change what an organization is called, and what it asks of its members.
 
-    Where `mfa_required` is set, members sign in to it, select it and go on with a session in it with a second factor
-    alone. A device that remembers the second factor does so for `device_trust_days`; 0 is never.
+    Where `mfa_required` is set, members sign in to it, select it, go on with a session in it, and do anything there but
+    read it, with a second factor alone. A device that remembers the second factor does so for `device_trust_days`; 0 is
+    never.
     """
     settings = Settings(name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days)
     return OrganizationRecord(organization=await call.transact(organization_management.change, slug, settings))

@@ -79,6 +79,22 @@ class TestWhoMay:
         assert_refused(await forget(platform, ada, by=entered), 403, "ORGANIZATION_NOT_ACTIVE")
         assert not is_forgotten(door, ada)
 
+    async def test_an_owner_may_not_with_one_factor_where_two_are_asked_for(
+        self, platform: Platform, door: Door
+    ) -> None:
+        ada, bob = door.account(), door.account(BOB)
+        acme = door.organization(mfa_required=True)
+        door.member(acme, ada)
+        door.member(acme, bob, "owner")
+        entered = await door.enter(BOB)
+
+        refused = await forget(platform, ada, by=entered)
+
+        assert_refused(refused, 403, "FORBIDDEN")
+        assert "multi-factor" in refused.json["error"]
+        door.connection.execute("UPDATE sessions SET amr = '{pwd,otp,mfa}'")
+        assert (await forget(platform, ada, by=entered)).status == 200
+
     async def test_an_owner_may_not_when_the_person_uses_a_service_of_somebody_else(
         self, platform: Platform, door: Door
     ) -> None:

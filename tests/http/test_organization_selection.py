@@ -214,6 +214,37 @@ class TestSecondFactor:
         assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
         assert tenants.door.value("SELECT organization_id FROM sessions") is None
 
+    @pytest.mark.parametrize(
+        ("method", "path", "body"),
+        [
+            ("GET", "/members", None),
+            ("PATCH", "", {"mfa_required": False}),
+            ("POST", "/invitations", {"email": "eve@example.com", "role": "member"}),
+            ("POST", "/roles", {"slug": "auditor", "name": "Auditor"}),
+        ],
+    )
+    async def test_nor_does_it_do_anything_there_without_selecting_it(
+        self, tenants: Tenants, ada: Somebody, method: str, path: str, body: Any
+    ) -> None:
+        answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
+
+        assert_refused(answer, 403, "FORBIDDEN")
+        assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
+        assert tenants.door.value("SELECT mfa_required FROM organizations") is True
+
+    async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: Somebody) -> None:
+        answer = await ada.get("/api/organizations/acme")
+
+        assert (answer.status, answer.json["organization"]["mfa_required"]) == (200, True)
+
+    async def test_who_may_not_do_something_anyway_hears_that_first(self, tenants: Tenants, acme: UUID) -> None:
+        bob = await tenants.member(acme, "member", "bob@example.com")
+
+        answer = await bob.get("/api/organizations/acme/audit-log")
+
+        assert_refused(answer, 403, "FORBIDDEN")
+        assert "audit_logs.view" in answer.json["error"]
+
     async def test_nor_does_one_factor_sign_in_to_it(self, tenants: Tenants, ada: Somebody) -> None:
         answer = await tenants.door.knock(ada.email, org_slug="acme")
 
@@ -223,6 +254,7 @@ class TestSecondFactor:
     async def test_a_session_with_two_does(self, grace: Person, client: Client) -> None:
         await grace.sign_in_with_second_factor()
 
+        assert (await client.get("/api/organizations/acme/members", token=grace.token)).status == 200
         assert (await client.post(SELECT, token=grace.token)).status == 200
 
     async def test_a_session_from_before_the_second_factor_does_not(self, grace: Person, client: Client) -> None:
@@ -258,8 +290,10 @@ class TestSecondFactor:
         root = await tenants.platform_owner()
         tenants.door.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
 
+        listed = await ada.get("/api/organizations/acme/members")
         selected = await ada.post(SELECT)
 
+        assert listed.status == 200, listed.text
         assert selected.status == 200, selected.text
         assert (await tenants.door.refresh(selected.json["refresh_token"])).status == 200
 

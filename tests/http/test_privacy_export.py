@@ -155,6 +155,21 @@ async def test_an_organization_that_is_not_active_gives_its_owner_nothing(door: 
     assert (await door.client.get(path(bob), token=entered.access_token)).status == 200
 
 
+async def test_an_organization_that_asks_for_two_factors_gives_its_owner_nothing_for_one(door: Door) -> None:
+    ada, bob = door.account(), door.account("bob@example.com")
+    bolt = door.organization("bolt", mfa_required=True)
+    door.member(bolt, ada)
+    door.member(bolt, bob, "owner")
+    token = (await door.enter("bob@example.com")).access_token
+
+    refused = await door.client.get(path(ada), token=token)
+
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert "multi-factor" in refused.json["error"]
+    door.connection.execute("UPDATE sessions SET amr = '{pwd,otp,mfa}'")
+    assert (await door.client.get(path(ada), token=token)).status == 200
+
+
 async def test_a_platform_owner_may_have_it(platform: Platform, door: Door) -> None:
     ada = door.account()
 
