@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core import links, one_time_tokens, sign_in, way_back
+from core import anonymization, links, one_time_tokens, sign_in, way_back
 from core.errors import BadRequest
 from core.links import LinkUnusable, Words
 from core.mail import MailTemplate
@@ -78,7 +78,7 @@ class Exchanged:
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to sign in with if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    found = uow.users.by_email(spelled(email))
+    found = anonymization.still_known(uow, uow.users.by_email(spelled(email)))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
     links.send(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, links, passwords, way_back
+from core import addresses, anonymization, links, passwords, way_back
 from core.links import Words
 from core.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
@@ -40,7 +40,8 @@ def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to choose a password if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
     found = uow.credentials.password_of(spelled(email))
-    user = found.user if found is not None and found.user.is_active else None
+    known = anonymization.still_known(uow, found.user if found is not None else None)
+    user = known if known is not None and known.is_active else None
     has_none = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_none else MailTemplate.RESET_PASSWORD
     links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back)

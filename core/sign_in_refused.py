@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core import devices_recognition, login_events, person_events, risk
+from core import anonymization, devices_recognition, login_events, person_events, risk
 from core.errors import Unauthorized
 from core.events import EventType
 
@@ -72,6 +72,8 @@ def record_failure(
     For nobody all is done that is done for somebody, so that it takes as long: what belongs to an account comes to
     nothing, and the event belongs to no organization.
     """
+    # Somebody may have been forgotten while the password was compared.
+    user = anonymization.still_known(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
     sighting = devices_recognition.look(uow, user_id, device_token)
     login_events.record(

@@ -46,6 +46,10 @@ class Anonymization(Protocol):
         """Find an account, and let nobody write anything that refers to it before this transaction ends."""
         ...
 
+    def hold(self, user_id: UUID) -> bool:
+        """Say whether an account is there and not forgotten, and let nobody forget it before this transaction ends."""
+        ...
+
     def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
         """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
         ...

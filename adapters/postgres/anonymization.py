@@ -160,6 +160,14 @@ class PostgresAnonymization:
             .fetchone()
         )
 
+    def hold(self, user_id: UUID) -> bool:
+        """Say whether an account is there and not forgotten, and let nobody forget it before this transaction ends."""
+        # The weakest of all locks, as every row takes that refers to the account.
+        held = self._connection.execute(
+            "SELECT FROM users WHERE id = %s AND anonymized_at IS NULL FOR KEY SHARE", (user_id,)
+        )
+        return held.fetchone() is not None
+
     def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
         """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
         return (

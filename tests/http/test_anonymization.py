@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+import trio
 
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core import anonymization
+from core.callers import BACKGROUND
 from tests.passkeys import Keyring, keyring
 from tests.platform import OWNER, Platform, platform, settings
 from tests.second_factors import at_once
 from tests.sign_ins import EMAIL, PASSWORD, Door, Entered, assert_refused, door
+from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from adapters.postgres.unit_of_work import Tools
     from tests.application import Answer
 
 __all__ = ["door", "keyring", "platform", "settings"]
@@ -343,3 +349,66 @@ class TestForGood:
 
         with pytest.raises(psycopg.errors.CheckViolation):
             door.connection.execute(f"UPDATE users SET {change} WHERE id = %s".encode(), (ada,))
+
+
+class TestAtThisMoment:
+    """Whoever knocks while they are forgotten is nobody, and leaves no more behind than a stranger."""
+
+    NETWORK = "203.0.113."
+    USER_AGENT = "Quixotic/9.9"
+
+    @pytest.mark.parametrize(
+        ("path", "body", "is_verified"),
+        [
+            ("/api/auth/login", {"password": "a wrong password"}, True),
+            ("/api/auth/login", {"password": PASSWORD}, True),
+            ("/api/auth/forgot-password", {}, True),
+            ("/api/auth/magic-link/request", {}, True),
+            ("/api/auth/resend-verification", {}, False),
+        ],
+    )
+    async def test_nothing_is_written_about_them_any_more(
+        self,
+        platform: Platform,
+        door: Door,
+        tools: Tools,
+        path: str,
+        body: dict[str, str],
+        is_verified: bool,
+    ) -> None:
+        ada = door.account(is_verified=is_verified)
+        session_id = door.value("SELECT id FROM sessions WHERE user_id = %s", platform.owner_id)
+        answers: list[Answer] = []
+
+        async def knock() -> None:
+            answers.append(
+                await door.client.post(
+                    path,
+                    body={"email": EMAIL, **body},
+                    address=f"{self.NETWORK}7",
+                    headers={"User-Agent": self.USER_AGENT},
+                )
+            )
+
+        async with trio.open_nursery() as nursery:
+            with door.connection.transaction():
+                uow = PostgresUnitOfWork(door.connection, BACKGROUND, tools, session_id=session_id)
+                anonymization.forget(uow, ada)
+                nursery.start_soon(knock)
+                await waiting_for_a_lock(door.connection)
+
+        assert [answer.status for answer in answers] == [401 if "login" in path else 200]
+        assert self.traces(door) == []
+
+    def traces(self, door: Door) -> list[tuple[str, str]]:
+        """List the rows with the address, the network or the program; failures that are counted end by themselves."""
+        tables = door.rows(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+            " AND relname <> 'sign_in_failures'"
+        )
+        words = [f"%{word}%" for word in (EMAIL, self.NETWORK, self.USER_AGENT)]
+        return [
+            (table, row)
+            for (table,) in tables
+            for (row,) in door.rows(f"SELECT t::text FROM {table} AS t WHERE t::text ILIKE ANY (%s)", words)
+        ]
