@@ -11,7 +11,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import sessions
+from core import platform_audit, sessions
 from core.errors import BadRequest, Forbidden, NotFound
 from core.limits import NAME_CHARACTERS_MAX
 from core.organizations import DEVICE_TRUST_DEFAULT
@@ -149,6 +149,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
+    platform_audit.tell_acting(uow, "device.renamed", device_id=str(device_id))
     return renamed
 
 

@@ -11,7 +11,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import sessions
+from core import platform_audit, sessions
 from core.access import Operation, enter
 from core.errors import NotFound
 
@@ -118,4 +118,7 @@ def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
         raise EndUserUnknown
     ended = uow.sessions.revoke_in_organization(place.organization.id, user_id=user_id)
     sessions.tell_ended(uow, user_id, email, ended, revoked_by=str(place.caller.user_id))
+    platform_audit.tell_acting(
+        uow, "sessions.ended", organization_id=place.organization.id, user_id=str(user_id), sessions=len(ended)
+    )
     return len(ended)

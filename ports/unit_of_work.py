@@ -306,7 +306,10 @@ class UnitOfWork(Protocol):
     def audit_platform(
         self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
     ) -> UUID:
-        """Write a line of the platform audit log in this transaction, done by the caller; give its id."""
+        """Write a line of the platform audit log in this transaction, done by the caller; give its id.
+
+        Of a caller whom somebody impersonates it is done by the impersonator.
+        """
         ...
 
     def publish(

@@ -388,8 +388,9 @@ class PostgresUnitOfWork:
     def audit_platform(
         self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
     ) -> UUID:
-        """Write a line of the platform audit log in this transaction, done by the caller."""
+        """Write a line of the platform audit log in this transaction, done by the caller or their impersonator."""
         entry_id = self.randomness.new_id()
+        caller = self.caller
         self._connection.execute(
             """
             INSERT INTO platform_audit_entries (id, actor_user_id, action, target_type, target_id, organization_id,
@@ -398,7 +399,7 @@ class PostgresUnitOfWork:
             """,
             (
                 entry_id,
-                self.caller.user_id,
+                caller.impersonator_id or caller.user_id,
                 action.value,
                 action.target_type.value,
                 str(target_id),

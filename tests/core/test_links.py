@@ -51,7 +51,7 @@ def test_asking_for_a_letter_takes_the_same_statements_whoever_has_the_address(
             transact(ask, email, NOWHERE)
         taken.append(statements)
 
-    assert [statement.split()[0] for statement in taken[0]] == ["SELECT", "INSERT", "INSERT"]
+    assert [statement.split()[0] for statement in taken[0]] == ["SELECT", "SELECT", "INSERT", "INSERT"]
     assert taken == [taken[0]] * len(ADDRESSES)
 
 

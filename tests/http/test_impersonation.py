@@ -301,6 +301,62 @@ class TestEnd:
         assert (await door.refresh(selected.json["refresh_token"])).status == 401
 
 
+class TestDeeds:
+    """What is done in somebody's name is written down with who really did it (identity 4.8, decisions 5.8)."""
+
+    async def test_in_an_organization_its_own_log_says_so(self, platform: Platform, door: Door) -> None:
+        acme, user_id = door.organization(), door.account()
+        door.member(acme, user_id, "owner")
+        acting = await platform.impersonate(user_id)
+
+        answer = await platform.ask("PATCH", "/api/organizations/acme", {"name": "Acme Ltd"}, by=acting)
+
+        assert answer.status == 200, answer.text
+        [(organization_id, actor, _, details)] = platform.audited("organization.updated")
+        assert (organization_id, actor) == (acme, user_id)
+        assert details["impersonator_id"] == str(platform.owner_id)
+        assert details["impersonation_session"] == claims_of(acting.access_token)["sid"]
+
+    @pytest.mark.parametrize("deed", ["organization.created", "sessions.ended", "device.renamed"])
+    async def test_what_no_organization_writes_down_is_in_the_platforms_log(
+        self, platform: Platform, door: Door, deed: str
+    ) -> None:
+        acme, user_id = door.organization(), door.account()
+        door.member(acme, user_id, "owner")
+        await self.use_the_shop(door, acme)
+        acting = await platform.impersonate(user_id)
+        device = door.value("SELECT id FROM devices WHERE user_id = %s", user_id)
+        method, route, body, told = {
+            "organization.created": ("POST", "/api/organizations", {"slug": "bolt", "name": "Bolt"}, {"slug": "bolt"}),
+            "sessions.ended": (
+                *("DELETE", f"/api/organizations/acme/users/{user_id}/sessions", None),
+                {"user_id": str(user_id), "sessions": 1},
+            ),
+            "device.renamed": ("PATCH", f"/api/user/devices/{device}", {"name": "Old"}, {"device_id": str(device)}),
+        }[deed]
+
+        answer = await platform.ask(method, route, body, by=acting)
+
+        assert answer.status == 200, answer.text
+        session = {"impersonation_session": claims_of(acting.access_token)["sid"]}
+        assert platform.log("impersonation.acted") == [
+            (platform.owner_id, str(user_id), {"deed": deed, **session, **told})
+        ]
+
+    async def test_what_people_do_themselves_is_not(self, platform: Platform, door: Door) -> None:
+        door.account()
+        entered = await door.enter()
+
+        answer = await platform.ask("POST", "/api/organizations", {"slug": "bolt", "name": "Bolt"}, by=entered)
+
+        assert answer.status == 200, answer.text
+        assert platform.log("impersonation.acted") == []
+
+    async def use_the_shop(self, door: Door, organization_id: UUID) -> None:
+        door.service(organization_id)
+        await door.enter(org_slug="acme", service_slug="shop")
+
+
 async def refreshed(door: Door, acting: Entered) -> Entered:
     tokens = (await door.refresh(acting.refresh_token)).json
     return Entered(tokens["access_token"], tokens["refresh_token"], device_token="")
