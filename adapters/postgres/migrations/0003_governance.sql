@@ -39,8 +39,10 @@ CREATE INDEX service_grants_of_user ON service_grants (user_id, organization_id)
 CREATE INDEX service_grants_granted_by ON service_grants (granted_by) WHERE granted_by IS NOT NULL;
 CREATE INDEX service_grants_of_service ON service_grants (organization_id, service_id, created_at, user_id);
 
--- The members of a role, and whether there are any.
-CREATE INDEX memberships_of_role ON memberships (organization_id, role, created_at, id);
+-- A page of members, all or those of a role, with everything that the page shows of a membership.
+DROP INDEX memberships_newest;
+CREATE INDEX memberships_newest ON memberships (organization_id, created_at, id) INCLUDE (user_id, role);
+CREATE INDEX memberships_of_role ON memberships (organization_id, role, created_at, id) INCLUDE (user_id);
 
 -- Every membership and every grant, read as object#relation@subject; a view, so that there is no second truth.
 CREATE VIEW relations AS
