@@ -14,6 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core import platform_audit, sessions
 from core.access import Operation, enter
 from core.errors import NotFound
+from core.users import spelled
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -96,8 +97,7 @@ def list_page(
 ) -> EndUsersPage:
     """List end users, the newest accounts first: all, those of a service, those with a part of an address."""
     organization = enter(uow, slug, Operation.END_USERS_READ).organization
-    # Addresses are stored so.
-    part = (search or "").strip().lower()
+    part = spelled(search or "")
     return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
 
 

@@ -85,6 +85,13 @@ WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         "UPDATE mfa_events SET details = %s WHERE id = %s",
     ),
 )
+# What people say of the organizations that somebody is in: how they are called, and why they were closed.
+ORGANIZATIONS: Final = """
+    SELECT o.id, o.name, o.rejection_reason, o.suspension_reason
+    FROM   memberships m
+    JOIN   organizations o ON o.id = m.organization_id
+    WHERE  m.user_id = %(user_id)s AND concat(o.name, o.rejection_reason, o.suspension_reason) LIKE '%%@%%'
+"""
 # Who acted, and from where. What happened without a request has no whereabouts, and gets none.
 WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
@@ -242,6 +249,12 @@ class PostgresAnonymization:
             found = self._connection.execute(find, values).fetchall()
             self._connection.cursor().executemany(
                 change, [(Jsonb(without_addresses(words, addresses, anonymous.email)), row) for row, words in found]
+            )
+
+        for organization_id, *words in self._connection.execute(ORGANIZATIONS, values).fetchall():
+            self._connection.execute(
+                "UPDATE organizations SET name = %s, rejection_reason = %s, suspension_reason = %s WHERE id = %s",
+                (*without_addresses(words, addresses, anonymous.email), organization_id),
             )
 
     def forget_whereabouts(self, user_id: UUID, anonymous: Anonymous) -> None:

@@ -266,6 +266,22 @@ class TestWhatIsKept:
         ]
         assert door.value("SELECT count(*) FROM login_events WHERE user_id = %s", ada) == 2
 
+    async def test_what_is_said_of_their_organizations_no_longer_names_them(
+        self, platform: Platform, door: Door
+    ) -> None:
+        ada = door.account()
+        door.member(door.organization(), ada, "owner")
+        reason = {"reason": f"{EMAIL.upper()} does not pay, xada@example.com does."}
+        [[acme]] = door.rows("UPDATE organizations SET name = %s RETURNING id", f"{EMAIL}'s")
+        await platform.ask("POST", f"/api/platform/organizations/{acme}/suspend", reason)
+
+        assert (await forget(platform, ada)).status == 200
+
+        placeholder = door.value("SELECT email FROM users WHERE id = %s", ada)
+        assert door.rows("SELECT name, suspension_reason, rejection_reason FROM organizations") == [
+            (f"{placeholder}'s", f"{placeholder} does not pay, xada@example.com does.", None)
+        ]
+
     async def test_an_invitation_that_waits_for_the_address_is_withdrawn(self, platform: Platform, door: Door) -> None:
         ada, acme = door.account(), door.organization()
         for status in ("pending", "rejected"):

@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psycopg.errors import RaiseException
 
+from core import invitations
 from entrypoints.settings import Settings
 from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adapters.postgres.pool import Connection
 
 __all__ = ["door"]
@@ -52,12 +56,25 @@ CHANGES: dict[str, tuple[str, str, str, dict[str, Any] | None]] = {
     "invitation declined": (ADA, "POST", "/api/invitations/decline", {"token": "{token}"}),
     "service grant": (ADA, "PUT", f"{ACME}/services/shop/grants/{{bob}}", {"relation": "viewer"}),
     "anonymization": (ROOT, "DELETE", "/api/privacy/forget/{bob}", None),
+    "role changed": (ADA, "PATCH", f"{ACME}/roles/clerk", {"permissions": ["analytics.view"]}),
+    "role deleted": (ADA, "DELETE", f"{ACME}/roles/clerk", None),
+    "service grant taken back": (ADA, "DELETE", f"{ACME}/services/shop/grants/{{ada}}", None),
+    "mfa turned off by force": (ROOT, "DELETE", "/api/platform/users/{bob}/mfa", {"reason": "lost the phone"}),
+    "approval": (ROOT, "POST", "/api/platform/organizations/{waiting}/approve", {}),
+    "rejection": (ROOT, "POST", "/api/platform/organizations/{waiting}/reject", {"reason": "spam"}),
     "suspension": (ROOT, "POST", "/api/platform/organizations/{acme}/suspend", {"reason": "unpaid"}),
+    "activation": (ROOT, "POST", "/api/platform/organizations/{closed}/activate", None),
     "tier": (ROOT, "PATCH", "/api/platform/organizations/{acme}/tier", {"tier_id": str(FREE_TIER), "max_users": 7}),
 }
 PLATFORM_CHANGES = {
+    "anonymization": CHANGES["anonymization"],
+    "mfa turned off by force": CHANGES["mfa turned off by force"],
+    "approval": CHANGES["approval"],
+    "rejection": CHANGES["rejection"],
     "suspension": CHANGES["suspension"],
+    "activation": CHANGES["activation"],
     "tier": CHANGES["tier"],
+    "platform owner demoted": (ROOT, "DELETE", "/api/platform/owners/{other_root}", None),
     "platform owner": (ROOT, "POST", "/api/platform/owners", {"user_id": "{bob}"}),
     "organization deleted": (ROOT, "DELETE", "/api/platform/organizations/{acme}", None),
     "impersonation": (ROOT, "POST", "/api/platform/impersonate/{bob}", {"reason": "asked for help"}),
@@ -80,6 +97,45 @@ async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
     door: Door, connection: Connection, change: str
 ) -> None:
     await insist_on_both(door, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
+
+
+async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_not_expire(
+    door: Door, connection: Connection
+) -> None:
+    names = await make_world(door)
+    connection.execute("UPDATE invitations SET expires_at = created_at")
+    break_log(connection, LOG)
+    before = everything(connection)
+
+    refused = await door.client.post("/api/invitations/accept", body={"token": names["token"]})
+
+    assert_refused(refused, 500, "DATABASE_ERROR")
+    assert everything(connection) == before
+
+    connection.execute(f"DROP TRIGGER broken ON {LOG}".encode())
+    assert_refused(
+        await door.client.post("/api/invitations/accept", body={"token": names["token"]}), 400, "INVITATION_EXPIRED"
+    )
+    assert everything(connection)[LOG] != before[LOG]
+
+
+@pytest.mark.parametrize("log", [LOG, "events"])
+async def test_without_its_entry_and_its_event_no_invitation_is_swept(
+    door: Door, connection: Connection, transact: Callable[..., Any], log: str
+) -> None:
+    await make_world(door)
+    connection.execute("UPDATE invitations SET expires_at = created_at")
+    break_log(connection, log)
+    before = everything(connection)
+
+    with pytest.raises(RaiseException):
+        transact(invitations.sweep, None, 10)
+
+    assert everything(connection) == before
+
+    connection.execute(f"DROP TRIGGER broken ON {log}".encode())
+    assert transact(invitations.sweep, None, 10).expired == 1
+    assert everything(connection)[log] != before[log]
 
 
 async def insist_on_both(
@@ -106,11 +162,26 @@ async def insist_on_both(
 
 async def make_world(door: Door) -> dict[str, str]:
     """Make an organization with an owner, an admin and an invitation, and a platform owner."""
-    acme, bob = door.organization(), door.account(BOB)
-    door.member(acme, door.account(ADA), "owner")
+    acme, ada, bob = door.organization(), door.account(ADA), door.account(BOB, has_mfa=True)
+    door.member(acme, ada, "owner")
     door.member(acme, bob, "admin")
     door.account(ROOT, is_platform_owner=True)
+    other_root = door.account("other.root@example.com", is_platform_owner=True)
     door.service(acme)
+    door.connection.execute(
+        """
+        INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
+        VALUES (%s, 'clerk', 'Clerk', '{}', now(), now())
+        """,
+        (acme,),
+    )
+    door.connection.execute(
+        """
+        INSERT INTO service_grants (service_id, organization_id, user_id, relation, created_at)
+        SELECT id, organization_id, %s, 'viewer', now() FROM services
+        """,
+        (ada,),
+    )
     token = (await door.enter(ADA)).access_token
     invited = await door.client.post(
         f"{ACME}/invitations", token=token, body={"email": "carl@example.com", "role": "member"}
@@ -118,6 +189,10 @@ async def make_world(door: Door) -> dict[str, str]:
     assert invited.status == 200, invited.text
     return {
         "acme": str(acme),
+        "waiting": str(door.organization("waiting", status="pending")),
+        "closed": str(door.organization("closed", status="suspended")),
+        "ada": str(ada),
+        "other_root": str(other_root),
         "bob": str(bob),
         "invitation": invited.json["invitation"]["id"],
         "token": invited.json["token"],

@@ -180,6 +180,13 @@ class TestFilters:
             link(door, acme, door.account(email))
         link(door, acme, user_id(door, "rob@mail.test"), "blog")
 
+    async def test_an_accented_letter_is_found_in_either_spelling(self, door: Door, ada: Entered, acme: UUID) -> None:
+        link(door, acme, door.account("ren\N{LATIN SMALL LETTER E WITH ACUTE}@mail.test"))
+
+        found = await listed(door, ada, "?search=RENe%CC%81@")
+
+        assert found["pagination"]["total"] == 1
+
     @pytest.mark.parametrize(
         ("search", "expected"),
         [
