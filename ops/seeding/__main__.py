@@ -53,6 +53,9 @@ def _plan(options: argparse.Namespace) -> Plan:
         login_events=options.login_events,
         organizations=options.organizations,
         memberships=memberships,
+        services=options.services,
+        end_users=options.end_users,
+        invitations=options.invitations,
         audit_entries=options.audit_entries,
         until=options.until,
     )
@@ -62,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="ops/seed",
         description="Fills a database for measurements and for looking at the product under load: with people who can"
-        " sign in, with what they did over two years, and with organizations. The same options make the same rows."
+        " sign in, with what they did over two years, and with organizations, of which a few have most of everything."
+        " The same options make the same rows. Stopped half-way, it leaves whole tables and empty ones, all with their"
+        " indexes; take an empty database then. Nothing should use the database meanwhile."
         " Which database is said by GATEHOUSE_DATABASE_URL, else it is the embedded one of GATEHOUSE_DATA_DIR. Never"
         " use one that real people sign in to: everybody in it has the same, well-known password.",
     )
@@ -71,6 +76,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--login-events", type=_count, default=0, metavar="N", help="attempts to sign in (default: none)")
     add("--organizations", type=_count, default=0, metavar="N", help="organizations (default: none)")
     add("--memberships", type=_count, metavar="N", help=f"default: {MEMBERS_PER_ORGANIZATION} for each organization")
+    add("--services", type=_count, default=0, metavar="N", help="services of the organizations (default: none)")
+    add("--end-users", type=_count, default=0, metavar="N", help="who signs in to a service (default: none)")
+    add(
+        "--invitations",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="invitations: half of them answered, the others run out and not expired yet (default: none)",
+    )
     add("--audit-entries", type=_count, default=0, metavar="N", help="lines of audit logs (default: none)")
     add("--until", type=_day, default=_today(), metavar="DATE", help="the day on which it ends (default: today)")
     return parser

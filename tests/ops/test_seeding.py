@@ -13,19 +13,41 @@ from ops.seeding import __main__ as command
 from ops.seeding.copying import BATCH_ROWS, seed
 from ops.seeding.population import PASSWORD, PERIOD, CannotSeed, Plan, identifier, password_hash
 from ops.seeding.rows import tables
+from ops.seeding.shares import Shares, shares
+from ops.seeding.unburdened import unburdened
 
 if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
 
 UNTIL = datetime(2026, 1, 31, tzinfo=UTC)
-PLAN = Plan(users=60, login_events=400, organizations=31, memberships=31 * 12, audit_entries=80, until=UNTIL)
+PLAN = Plan(
+    users=60,
+    login_events=400,
+    organizations=31,
+    memberships=31 * 12,
+    services=40,
+    end_users=200,
+    invitations=48,
+    audit_entries=80,
+    until=UNTIL,
+)
+# What a table has beside its rows, and whether it is in force.
+BURDENS = """
+    SELECT (SELECT array_agg(pg_get_indexdef(indexrelid) ORDER BY indexrelid::regclass::text) FROM pg_index
+            WHERE indrelid > 16384),
+           (SELECT array_agg((conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated)::text
+                             ORDER BY conrelid::regclass::text, conname)
+            FROM pg_constraint WHERE conrelid > 16384),
+           (SELECT array_agg((tgrelid::regclass, tgname, tgenabled)::text ORDER BY tgname) FROM pg_trigger
+            WHERE NOT tgisinternal)
+"""
 TIERS = ["00000000-0000-7000-8000-000000000001"]
 
 
-def seed_quietly(connection: Connection, plan: Plan = PLAN) -> list[str]:
+def seed_quietly(connection: Connection, plan: Plan = PLAN, **options: int) -> list[str]:
     """Seed, and give what was said meanwhile."""
     said: list[str] = []
-    seed(connection, plan, said.append)
+    seed(connection, plan, said.append, **options)
     return said
 
 
@@ -41,16 +63,22 @@ def one(connection: Connection, query: Any) -> Any:
     return row_of(connection, query)[0]
 
 
+def checksum(table: str) -> str:
+    """Ask for something that differs when any row of a table does."""
+    return f"SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM {table} AS t"
+
+
 def test_every_table_gets_as_many_rows_as_were_asked_for(connection: Connection) -> None:
     said = seed_quietly(connection)
 
     counts = connection.execute(
         """
         SELECT (SELECT count(*) FROM users), (SELECT count(*) FROM login_events), (SELECT count(*) FROM organizations),
-               (SELECT count(*) FROM memberships), (SELECT count(*) FROM audit_entries)
+               (SELECT count(*) FROM memberships), (SELECT count(*) FROM audit_entries),
+               (SELECT count(*) FROM services), (SELECT count(*) FROM service_users), (SELECT count(*) FROM invitations)
         """
     ).fetchone()
-    assert counts == (60, 400, 31, 372, 80)
+    assert counts == (60, 400, 31, 372, 80, 40, 200, 48)
     assert any(line.startswith("login_events: 400 of 400 (100%)") for line in said)
 
 
@@ -104,6 +132,126 @@ def test_every_organization_has_one_owner_and_members_of_all_built_in_roles(conn
     assert roles == ["admin", "member", "owner"]
 
 
+def test_a_few_organizations_have_most_and_each_has_some() -> None:
+    many = shares(1_000_000, 10_000, least=1, most=1_000_000)
+
+    sizes = [many.size(organization) for organization in range(10_000)]
+
+    assert sum(sizes) == 1_000_000
+    assert 180_000 < sizes[0] < 220_000
+    assert sizes[:100] == sorted(sizes[:100], reverse=True)
+    assert min(sizes) > 1
+
+
+@pytest.mark.parametrize(
+    ("things", "organizations", "least", "most"), [(372, 31, 1, 60), (31 * 60, 31, 1, 60), (5, 5, 1, 9), (3, 9, 0, 1)]
+)
+def test_everything_is_shared_out_and_nobody_gets_more_than_they_may(
+    things: int, organizations: int, least: int, most: int
+) -> None:
+    each = Shares(things, organizations, least=least, most=most)
+
+    sizes = [each.size(organization) for organization in range(organizations)]
+
+    assert sum(sizes) == things
+    assert all(least <= size <= most for size in sizes)
+    places = [(organization, turn) for organization, size in enumerate(sizes) for turn in range(size)]
+    assert [each.place(number) for number in range(things)] == places
+
+
+def test_end_users_have_the_address_of_their_account_and_a_service_of_the_organization(connection: Connection) -> None:
+    seed_quietly(connection)
+
+    right = one(
+        connection,
+        """
+        SELECT count(*)
+        FROM   service_users l
+        JOIN   users u    ON u.id = l.user_id AND u.email = l.email
+        JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
+        WHERE  l.first_login_at <= l.last_login_at AND l.first_login_at >= u.created_at
+        """,
+    )
+    assert right == PLAN.end_users
+
+
+def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connection: Connection) -> None:
+    seed_quietly(connection)
+
+    statuses = dict(connection.execute("SELECT status, count(*) FROM invitations GROUP BY status").fetchall())
+
+    assert statuses == {"pending": 24, "accepted": 6, "rejected": 6, "cancelled": 6, "expired": 6}
+    assert one(connection, "SELECT count(*) FROM invitations WHERE expires_at < '2026-01-31'") == PLAN.invitations
+    assert one(connection, "SELECT count(*) FROM invitations WHERE answered_at < expires_at") == 18
+
+
+def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: Connection) -> None:
+    seed_quietly(connection, replace(PLAN, audit_entries=500))
+
+    counted = connection.execute("SELECT organization_id, action, entries FROM audit_totals ORDER BY 1, 2").fetchall()
+
+    entries = connection.execute(
+        "SELECT organization_id, action, count(*) FROM audit_entries GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    assert counted == entries.fetchall()
+    last = one(connection, "SELECT id FROM audit_entries ORDER BY id DESC LIMIT 1")
+    assert one(connection, "SELECT counted_through FROM audit_counting") == last
+
+
+def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection: Connection) -> None:
+    burdens = row_of(connection, BURDENS)
+    few = replace(PLAN, audit_entries=20)
+
+    said = seed_quietly(connection, few, bulk_rows_min=1)
+
+    assert any(line.startswith("audit_entries: index 1 of ") for line in said)
+    assert any(line.startswith("service_users: foreign key 1 of ") for line in said)
+    assert row_of(connection, BURDENS) == burdens
+    connection.execute("DELETE FROM organizations")
+    assert one(connection, "SELECT count(*) FROM audit_entries") == 0
+
+
+def test_both_ways_make_the_same_rows(connection: Connection) -> None:
+    tables_filled = [table.name for table in tables(PLAN, TIERS)]
+    seed_quietly(connection)
+    one_by_one = [one(connection, checksum(name)) for name in tables_filled]
+    connection.execute("DELETE FROM organizations; DELETE FROM users")
+
+    seed_quietly(connection, bulk_rows_min=1)
+
+    assert [one(connection, checksum(name)) for name in tables_filled] == one_by_one
+
+
+def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: Connection) -> None:
+    burdens = row_of(connection, BURDENS)
+
+    def fill_and_stop() -> None:
+        with unburdened(connection, "users", lambda _line: None):
+            connection.execute(
+                "INSERT INTO users (id, email, created_at, updated_at) VALUES (gen_random_uuid(), 'a', now(), now())"
+            )
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fill_and_stop()
+
+    assert row_of(connection, BURDENS) == burdens
+    assert one(connection, "SELECT count(*) FROM users") == 0
+
+
+def test_rows_are_frozen_as_they_come_only_where_nobody_loses_any(connection: Connection) -> None:
+    seed_quietly(connection, replace(PLAN, audit_entries=1))
+
+    fresh = []
+    for name in ("audit_entries", "users", "mfa_events"):
+        with unburdened(connection, name, lambda _line: None) as is_fresh:
+            fresh.append(is_fresh)
+
+    # The first has rows, and to the second others refer.
+    assert fresh == [False, False, True]
+    assert one(connection, "SELECT count(*) FROM audit_entries") == 1
+
+
 def test_what_happened_lies_within_the_period_and_after_its_beginning(connection: Connection) -> None:
     seed_quietly(connection)
 
@@ -148,7 +296,9 @@ def test_ids_are_those_of_their_moment_and_never_meet() -> None:
         ({"users": 0}, "1 user or more"),
         ({"memberships": 30}, "at least as many memberships"),
         ({"memberships": 31 * 60 + 1}, "at most organizations times users"),
-        ({"organizations": 0, "memberships": 0}, "1 organization or more"),
+        ({"organizations": 0, "memberships": 0, "end_users": 0}, "1 organization or more"),
+        ({"services": 0}, "1 service or more"),
+        ({"services": 1, "end_users": 61}, "organizations with services times users"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int], advice: str) -> None:
