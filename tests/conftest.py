@@ -6,6 +6,7 @@ without an event loop, for tests of SQL. Both have `clock`, which stands still u
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from core.callers import BACKGROUND
 from tests.browser import chromium
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
+from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
 
@@ -44,6 +46,20 @@ AUTOJUMP_SECONDS = 0.02
 hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("gatehouse")
 watch_everything()
+
+
+def pytest_configure() -> None:
+    """Keep the folders of tests in memory, unless somebody said where they are to be."""
+    # Some tests copy programs there and run them.
+    if (folder := memory_folder()) and may_hold_programs(folder):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass by what stays until the end: the tests, and all that they import."""
+    # To look through it again and again took a sixth of the time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

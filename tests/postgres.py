@@ -7,7 +7,6 @@ as that is sure to be like new.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from adapters.postgres import migrations
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.embedded_cluster import SUPERUSER
 from adapters.postgres.pool import Pool
+from tests.memory import memory_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
 
 
-# A folder in memory, where there is one with room for a cluster and some databases: a copy of a database takes 10 ms
-# there, and up to ten times as long on a disk that others use as well.
-MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder with a name of its own is made in it
-MEMORY_BYTES_MIN = 2**30
 # PostgreSQL looks ten times a second whether a database that it drops is free; we look more often, and only so long.
 LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
@@ -47,8 +43,7 @@ CONNECTIONS_MAX = 4
 @contextmanager
 def data_folder() -> Generator[Path]:
     """Lend an empty folder for a cluster."""
-    has_room = MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free > MEMORY_BYTES_MIN
-    with tempfile.TemporaryDirectory(prefix="gatehouse-tests-", dir=MEMORY_FOLDER if has_room else None) as folder:
+    with tempfile.TemporaryDirectory(prefix="gatehouse-tests-", dir=memory_folder()) as folder:
         yield Path(folder)
 
 
