@@ -1,7 +1,7 @@
 """The seam between the event loop and the transactions: a use case goes in, its result comes out.
 
-How the hop to a thread is made, which connection it takes and what is retried can all change behind this port without
-touching a use case.
+How a use case waits without keeping others waiting, which connection it takes and what is retried can all change behind
+this port without touching one.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """What one transaction offers a use case: the stored aggregates, the time, the caller, and how to be remembered.
 
 It is the only port that the core names, and only in annotations. Every method here and on the aggregates is
-synchronous: a use case runs to completion on a worker thread, inside one transaction, and waits for nothing else.
+synchronous: a use case runs to completion inside one transaction, and waits for nothing else.
 """
 
 from collections.abc import Sequence

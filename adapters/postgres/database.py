@@ -1,4 +1,4 @@
-"""The hop: how a use case gets a thread, a connection and a transaction, and what happens when one of them is missing.
+"""How a use case gets a connection and a transaction, and what happens when one of them is missing.
 
 Everything here is about failing quickly and recovering alone: a database that is away answers `ServiceUnavailable`
 within a second, what lost a race is run again, and an actor is woken only after the commit. Connections are the pool's
@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+import outcome
 import psycopg
 import structlog
 import trio
@@ -28,7 +29,7 @@ from psycopg.errors import (
 )
 from psycopg.pq import TransactionStatus
 
-from adapters.postgres.hop import run_on_a_thread
+from adapters.postgres.hop import run_aside
 from adapters.postgres.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.callers import BACKGROUND, Origin
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
-# Waiting for a thread and then for a connection, together: less than the second in which a caller must hear "no".
+# Waiting for a place and then for a connection, together: less than the second in which a caller must hear "no".
 WAIT_SECONDS_MAX = 0.8
 ATTEMPTS_MAX = 4
 RETRY_PAUSE_SECONDS_MAX = 0.05
@@ -51,8 +52,10 @@ RETRY_AFTER_SECONDS = 1
 
 # The way to the driver, in it and in its compiled half; what we were doing is told by the step before.
 _DRIVER = (
-    str(Path(__file__).with_name("pool.py")),
+    *(str(Path(__file__).with_name(name)) for name in ("pool.py", "hop.py", "waiting.py")),
     str(Path(psycopg.__file__).parent),
+    str(Path(outcome.__file__).parent),
+    str(Path(trio.__file__).parent),
     "psycopg_binary",
     contextlib.__file__,
 )
@@ -81,7 +84,7 @@ class _LostConnection(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresDatabase:
-    """The port `Database` over PostgreSQL: one hop to a thread for one transaction."""
+    """The port `Database` over PostgreSQL: one hop for one transaction."""
 
     pool: Pool
     tools: Tools
@@ -168,7 +171,7 @@ class PostgresDatabase:
         return await self._hop(run)
 
     async def _hop(self, run: Callable[[Connection], Result]) -> Result:
-        """Run on a thread, as often as it takes and is allowed."""
+        """Run on a connection, as often as it takes and is allowed."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         has_looked_again = False
         for _ in range(ATTEMPTS_MAX):
@@ -190,15 +193,17 @@ class PostgresDatabase:
         raise _unavailable()
 
     async def _attempt(self, run: Callable[[Connection], Result], deadline: float) -> Result:
-        on_a_thread = partial(self._on_a_thread, run, deadline)
-        # The deadline is for the way into the thread; a thread at work is waited for, whoever is cancelled meanwhile.
-        wait_seconds_max = deadline - time.monotonic()
+        # The deadline is for the way to a connection; work that has begun is finished, whoever is cancelled meanwhile.
         try:
-            return await run_on_a_thread(on_a_thread, places=self.pool.places, wait_seconds_max=wait_seconds_max)
+            return await run_aside(
+                partial(self._on_a_connection, run, deadline),
+                places=self.pool.places,
+                wait_seconds_max=deadline - time.monotonic(),
+            )
         except trio.TooSlowError:
             raise _unavailable() from None
 
-    def _on_a_thread(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+    def _on_a_connection(self, run: Callable[[Connection], Result], deadline: float) -> Result:
         try:
             with self.pool.connection(deadline) as connection:
                 try:

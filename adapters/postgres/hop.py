@@ -1,32 +1,38 @@
-"""The way to a thread and back, as short as Trio allows.
+"""The hop: how a use case, which is an ordinary function, waits for the database without keeping anybody else waiting.
 
-`trio.to_thread.run_sync` does the same and more: it names the thread before and after each job, and whoever calls into
-the system for that lets other threads take the interpreter; and it prepares for calls back into the event loop. Nothing
-here needs either, and both together are a good part of what a small read costs.
+It runs on the event loop, on a stack of its own (a greenlet). Whenever it must wait it steps aside: its stack is kept,
+its task waits as any other, and then it goes on where it was. So no threads compete for the interpreter;
+`ops/decisions/0008-a-use-case-steps-aside.md` has the figures.
 """
 
 from __future__ import annotations
 
 import contextvars
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
+from greenlet import getcurrent, greenlet
+from outcome import acapture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from outcome import Outcome
 
 Result = TypeVar("Result")
 
 
-async def run_on_a_thread(
-    work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float
-) -> Result:
-    """Run on a thread, with the caller's context variables; raise `trio.TooSlowError` when no place is free in time.
+class _Stack(greenlet):
+    """What a use case stands on, and the end of its patience."""
 
-    Waiting for a place can be cancelled. Work that has begun is waited for, whoever is cancelled meanwhile, and its
-    result given.
+    patience: trio.CancelScope
+
+
+async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float) -> Result:
+    """Run what can step aside; raise `trio.TooSlowError` when no place is free in time.
+
+    Waiting for a place can be cancelled. Work that has begun is finished, whoever is cancelled meanwhile, and its
+    result is given.
     """
     await trio.lowlevel.checkpoint_if_cancelled()
     try:
@@ -34,17 +40,39 @@ async def run_on_a_thread(
     except trio.WouldBlock:
         with trio.fail_after(max(0.0, wait_seconds_max)):
             await places.acquire()
+    try:
+        return await _run(work)
+    finally:
+        places.release()
 
-    task, token = trio.lowlevel.current_task(), trio.lowlevel.current_trio_token()
-    context = contextvars.copy_context()
-    arrived: list[Outcome[Result]] = []
 
-    def come_back(result: Outcome[Result]) -> None:
-        arrived.append(result)
-        places.release_on_behalf_of(task)
-        trio.lowlevel.reschedule(task)
+async def _run(work: Callable[[], Result]) -> Result:
+    stack = _Stack(work)
+    stack.gr_context = contextvars.copy_context()
+    with trio.CancelScope(shield=True) as stack.patience:
+        said: Any = stack.switch()
+        while not stack.dead:
+            said = stack.switch(await acapture(said))
+        return said
+    raise AssertionError("who waited too long was not told")
 
-    trio.lowlevel.start_thread_soon(lambda: context.run(work), lambda result: token.run_sync_soon(come_back, result))
-    await trio.lowlevel.wait_task_rescheduled(lambda _raise_cancel: trio.lowlevel.Abort.FAILED)
-    # Taken out, so that an error does not hold itself by way of this frame.
-    return arrived.pop().unwrap()
+
+def is_aside() -> bool:
+    """Say whether we are where one can step aside."""
+    return isinstance(getcurrent(), _Stack)
+
+
+def step_aside(wait: Callable[[], Awaitable[Result]], *, seconds_max: float, spare_seconds: float = 0.0) -> Result:
+    """Wait for something asynchronous, in the middle of what `run_aside` runs.
+
+    It sees `trio.Cancelled` after that many seconds, and may see it the spare ones later: moving a deadline costs more
+    than a glance at it.
+    """
+    stack = getcurrent()
+    assert isinstance(stack, _Stack), "only what `run_aside` runs can step aside"
+    assert stack.parent is not None, "only the first stack of a thread has none to go back to"
+    now = trio.current_time()
+    if not seconds_max <= stack.patience.deadline - now <= seconds_max + spare_seconds:
+        stack.patience.deadline = now + seconds_max + spare_seconds
+    answer: Outcome[Result] = stack.parent.switch(wait)
+    return answer.unwrap()

@@ -1,7 +1,7 @@
 """A property that is computed when it is first asked for, and kept; each object by itself.
 
-`functools.cached_property` does the same, but in Python 3.11 it computes under one lock for all objects of the class:
-the requests on all threads would ask the database one after the other. A unit of work is one thread's own.
+`functools.cached_property` does the same, but in Python 3.11 it computes under one lock for all objects of the class,
+and a use case that asks the database steps aside meanwhile. A unit of work is one use case's own.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ for an answer than PostgreSQL may work on a statement. What runs on a connection
 from __future__ import annotations
 
 import math
-import select
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import psycopg
@@ -19,7 +19,11 @@ import structlog
 import trio
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
+from psycopg.waiting import Wait
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from adapters.postgres import waiting
+from adapters.postgres.hop import is_aside, step_aside
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -34,6 +38,8 @@ LOCK_WAIT_SECONDS_MAX = 3
 IDLE_IN_TRANSACTION_SECONDS_MAX = 10
 # PostgreSQL ends a statement before this, so whoever is still silent then hangs, and may never answer.
 ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 1.0
+# A few statements in a row share one deadline, which is that much later than that of the first.
+SPARE_SECONDS = 0.5
 # The shortest that libpq accepts.
 CONNECT_SECONDS_MAX = 2
 # The pool tries to connect when somebody begins to wait, and not again while they wait; so they begin anew this often.
@@ -98,7 +104,10 @@ class Pool:
 
     @contextmanager
     def connection(self, deadline: float) -> Generator[Connection]:
-        """Lend a connection that works; raise `NoConnection` when there is none by that moment of `time.monotonic`."""
+        """Lend a connection that works; raise `NoConnection` when there is none by that moment of `time.monotonic`.
+
+        Only what can step aside may ask for one.
+        """
         connection = self._take(deadline)
         try:
             yield connection
@@ -115,7 +124,7 @@ class Pool:
     def _take(self, deadline: float) -> _WaryConnection:
         while (remaining_seconds := deadline - time.monotonic()) > 0:
             try:
-                connection = self._pool.getconn(timeout=min(remaining_seconds, WAIT_ANEW_SECONDS))
+                connection = self._lent(remaining_seconds)
             except PoolTimeout:
                 continue
             except PoolClosed as closed:
@@ -126,6 +135,13 @@ class Pool:
             connection.close()
             self._pool.putconn(connection)
         raise NoConnection
+
+    def _lent(self, seconds_max: float) -> _WaryConnection:
+        if self.statistics().idle:
+            return self._pool.getconn(timeout=seconds_max)
+        # The pool waits in its own way, which is a thread's.
+        get = partial(self._pool.getconn, timeout=min(seconds_max, WAIT_ANEW_SECONDS))
+        return step_aside(lambda: trio.to_thread.run_sync(get), seconds_max=math.inf)
 
 
 class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -152,8 +168,13 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def wait(self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None) -> Answer:
         """Wait for what the driver waits for; close the connection when it does not come."""
+        seconds_max = timeout or self._answer_seconds_max
         try:
-            answer = super().wait(gen, interval, timeout or self._answer_seconds_max)
+            if is_aside():
+                wait = partial(waiting.answer, gen, self.pgconn.socket)
+                answer = step_aside(wait, seconds_max=seconds_max, spare_seconds=SPARE_SECONDS)
+            else:
+                answer = super().wait(gen, interval, seconds_max)
         except psycopg.OperationalError:
             # Otherwise it was an answer, if not the one that was hoped for.
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
@@ -170,9 +191,7 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def _has_something_to_say(self) -> bool:
         # Nobody asked it anything, so this is nearly always the end.
-        poll = select.poll()
-        poll.register(self.pgconn.socket, select.POLLIN)
-        return bool(poll.poll(0))
+        return bool(waiting.ready_now(self.pgconn.socket, Wait.R))
 
     def _answers(self, seconds_max: float) -> bool:
         usual = self._answer_seconds_max

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,8 +22,9 @@ from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
 from core.events import EventType
 from ports.doorbells import Bell
+from tests.meeting import Meeting, wait_for
 from tests.postgres import CONNECTIONS_MAX
-from tests.waiting import BUSY_MACHINE_SECONDS_MAX, WAIT_SECONDS_MAX, eventually
+from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -203,7 +203,7 @@ async def test_a_serialization_failure_at_the_commit_is_tried_again(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     # Each writes what the other has read, so one of them fails, and at the earliest when the first has committed.
-    both_have_read = threading.Barrier(2)
+    both_have_read = Meeting(2)
     attempts: list[str] = []
 
     def use_case(uow: Any, mine: str, other: str) -> None:
@@ -221,7 +221,7 @@ async def test_a_serialization_failure_at_the_commit_is_tried_again(
 
 
 async def test_a_deadlock_is_tried_again(database: PostgresDatabase, connection: Connection) -> None:
-    both_have_one = threading.Barrier(2)
+    both_have_one = Meeting(2)
     attempts: list[str] = []
 
     def use_case(uow: Any, first: str, second: str) -> None:
@@ -276,7 +276,7 @@ async def test_a_connection_lost_before_the_commit_is_replaced(
 async def test_connections_that_broke_while_idle_are_never_lent(
     database: PostgresDatabase, connection: Connection
 ) -> None:
-    together = threading.Barrier(CONNECTIONS_MAX)
+    together = Meeting(CONNECTIONS_MAX)
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS_MAX):
             nursery.start_soon(database.read, lambda uow: together.wait())
@@ -400,12 +400,12 @@ async def test_every_connection_has_its_limits_whatever_the_address_says(
 @asynccontextmanager
 async def every_place_taken(database: PostgresDatabase) -> AsyncGenerator[None]:
     """Let callers take every place and connection, and keep them until the block ends."""
-    door = threading.Event()
+    door = trio.Event()
     inside: list[Any] = []
 
     def use_case(uow: Any) -> None:
         inside.append(uow)
-        door.wait()
+        wait_for(door)
 
     async def is_full() -> bool:
         return len(inside) == CONNECTIONS_MAX
@@ -443,13 +443,12 @@ async def test_a_cancelled_caller_leaves_a_whole_transaction(
     database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells
 ) -> None:
     begun = trio.Event()
-    door = threading.Event()
-    token = trio.lowlevel.current_trio_token()
+    door = trio.Event()
 
     def use_case(uow: Any) -> str:
         count(uow, "left")
-        trio.from_thread.run_sync(begun.set, trio_token=token)
-        door.wait(WAIT_SECONDS_MAX)
+        begun.set()
+        wait_for(door)
         count(uow, "right")
         publish(uow)
         return "done"
@@ -469,7 +468,7 @@ async def test_a_cancelled_caller_leaves_a_whole_transaction(
     assert doorbells.rung == [Bell.EVENTS]
 
 
-async def test_there_are_never_more_threads_or_connections_than_places(
+async def test_there_is_never_more_at_work_than_there_are_places(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     running: list[int] = []

@@ -1,14 +1,16 @@
-"""The way to a thread and back: what arrives there, what comes back, and who is waited for."""
+"""Stepping aside: what goes on meanwhile, what comes back, and who is waited for."""
 
 from __future__ import annotations
 
 import contextvars
+import math
 import threading
 
 import pytest
 import trio
 
-from adapters.postgres.hop import run_on_a_thread
+from adapters.postgres.hop import is_aside, run_aside, step_aside
+from tests.meeting import Meeting, wait_for
 
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01
@@ -22,10 +24,10 @@ def places() -> trio.CapacityLimiter:
     return trio.CapacityLimiter(1)
 
 
-async def test_the_result_comes_back_from_another_thread(places: trio.CapacityLimiter) -> None:
-    there = await run_on_a_thread(threading.get_ident, places=places, wait_seconds_max=LONG_SECONDS)
+async def test_the_result_comes_back_on_the_same_thread(places: trio.CapacityLimiter) -> None:
+    there = await run_aside(threading.get_ident, places=places, wait_seconds_max=LONG_SECONDS)
 
-    assert there != threading.get_ident()
+    assert there == threading.get_ident()
     assert places.borrowed_tokens == 0
 
 
@@ -34,7 +36,7 @@ async def test_what_is_raised_there_is_raised_here(places: trio.CapacityLimiter)
         raise LookupError("nobody here")
 
     with pytest.raises(LookupError, match="nobody here"):
-        await run_on_a_thread(refuse, places=places, wait_seconds_max=LONG_SECONDS)
+        await run_aside(refuse, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert places.borrowed_tokens == 0
 
@@ -45,10 +47,53 @@ async def test_context_variables_go_along_and_changes_stay_there(places: trio.Ca
     def change() -> str:
         before = WHO.get()
         WHO.set("another")
-        return before
+        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+        return f"{before}, {WHO.get()}"
 
-    assert await run_on_a_thread(change, places=places, wait_seconds_max=LONG_SECONDS) == "me"
+    assert await run_aside(change, places=places, wait_seconds_max=LONG_SECONDS) == "me, another"
     assert WHO.get() == "me"
+
+
+async def test_only_what_is_run_aside_can_step_aside(places: trio.CapacityLimiter) -> None:
+    assert await run_aside(is_aside, places=places, wait_seconds_max=LONG_SECONDS)
+    assert not is_aside()
+    with pytest.raises(AssertionError, match="can step aside"):
+        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+
+
+async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimiter) -> None:
+    async def fail() -> None:
+        raise LookupError("not there")
+
+    def work() -> tuple[int, str]:
+        thread = step_aside(lambda: trio.to_thread.run_sync(threading.get_ident), seconds_max=LONG_SECONDS)
+        with pytest.raises(LookupError) as failed:
+            step_aside(fail, seconds_max=LONG_SECONDS)
+        return thread, str(failed.value)
+
+    thread, failure = await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+
+    assert thread != threading.get_ident()
+    assert failure == "not there"
+
+
+async def test_who_waits_longer_than_they_may_is_told_and_goes_on(places: trio.CapacityLimiter) -> None:
+    def work() -> str:
+        with pytest.raises(trio.Cancelled):
+            step_aside(trio.sleep_forever, seconds_max=SHORT_SECONDS)
+        return "gone on"
+
+    assert await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS) == "gone on"
+
+
+async def test_each_wait_has_its_own_end(places: trio.CapacityLimiter) -> None:
+    def work() -> None:
+        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS, spare_seconds=LONG_SECONDS)
+        with pytest.raises(trio.Cancelled):
+            step_aside(trio.sleep_forever, seconds_max=SHORT_SECONDS, spare_seconds=SHORT_SECONDS)
+
+    await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
 
 
 async def test_without_a_free_place_in_time_nothing_is_run(places: trio.CapacityLimiter) -> None:
@@ -56,7 +101,7 @@ async def test_without_a_free_place_in_time_nothing_is_run(places: trio.Capacity
     run: list[str] = []
 
     with pytest.raises(trio.TooSlowError):
-        await run_on_a_thread(lambda: run.append("it"), places=places, wait_seconds_max=SHORT_SECONDS)
+        await run_aside(lambda: run.append("it"), places=places, wait_seconds_max=SHORT_SECONDS)
 
     assert run == []
     assert places.borrowed_tokens == 1
@@ -64,11 +109,11 @@ async def test_without_a_free_place_in_time_nothing_is_run(places: trio.Capacity
 
 async def test_there_is_work_in_every_place_at_the_same_time() -> None:
     places = trio.CapacityLimiter(2)
-    both_there = threading.Barrier(2)
+    both_there = Meeting(2)
 
     async with trio.open_nursery() as nursery:
         for _ in range(2):
-            nursery.start_soon(lambda: run_on_a_thread(both_there.wait, places=places, wait_seconds_max=LONG_SECONDS))
+            nursery.start_soon(lambda: run_aside(both_there.wait, places=places, wait_seconds_max=LONG_SECONDS))
 
     assert places.borrowed_tokens == 0
 
@@ -78,27 +123,25 @@ async def test_who_is_cancelled_does_not_even_begin(places: trio.CapacityLimiter
 
     with trio.CancelScope() as scope:
         scope.cancel()
-        await run_on_a_thread(lambda: run.append("it"), places=places, wait_seconds_max=LONG_SECONDS)
+        await run_aside(lambda: run.append("it"), places=places, wait_seconds_max=LONG_SECONDS)
 
     assert run == []
     assert places.borrowed_tokens == 0
 
 
-async def test_work_that_has_begun_is_waited_for_whoever_is_cancelled(places: trio.CapacityLimiter) -> None:
-    token = trio.lowlevel.current_trio_token()
-    door = threading.Event()
-    results: list[bool] = []
+async def test_work_that_has_begun_is_finished_whoever_is_cancelled(places: trio.CapacityLimiter) -> None:
+    door = trio.Event()
+    results: list[str] = []
 
-    def work() -> bool:
-        token.run_sync_soon(cancel_and_open)
-        return door.wait(LONG_SECONDS)
-
-    def cancel_and_open() -> None:
+    def work() -> str:
         scope.cancel()
-        door.set()
+        trio.lowlevel.current_trio_token().run_sync_soon(door.set)
+        wait_for(door)
+        step_aside(trio.lowlevel.checkpoint, seconds_max=math.inf)
+        return "finished"
 
     with trio.CancelScope() as scope:
-        results.append(await run_on_a_thread(work, places=places, wait_seconds_max=LONG_SECONDS))
+        results.append(await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS))
 
-    assert results == [True]
+    assert results == ["finished"]
     assert places.borrowed_tokens == 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import trio
 
 from core import platform_owners
+from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def test_of_many_first_owners_that_are_founded_at_once_one_is(
     database: PostgresDatabase, connection: Connection
 ) -> None:
-    together = threading.Barrier(CONNECTIONS_MAX)
+    together = Meeting(CONNECTIONS_MAX)
     appointments: list[Appointment | None] = []
 
     def found(uow: UnitOfWork, email: str) -> Appointment | None:
@@ -41,7 +41,7 @@ async def test_of_many_first_owners_that_are_founded_at_once_one_is(
 async def test_one_address_that_is_appointed_twice_at_once_is_one_owner(
     database: PostgresDatabase, connection: Connection
 ) -> None:
-    together = threading.Barrier(CONNECTIONS_MAX)
+    together = Meeting(CONNECTIONS_MAX)
     appointments: list[Appointment] = []
 
     def appoint(uow: UnitOfWork, password_hash: str) -> Appointment:

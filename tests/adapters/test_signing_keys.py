@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ import trio
 
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
+from adapters.postgres.hop import step_aside
 from adapters.postgres.signing_keys import PostgresSigningKeys
 from core import signing_keys
 from core.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
-from tests.waiting import wait_until
+from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,18 +167,12 @@ async def test_whoever_wants_to_change_the_keys_waits_for_whoever_does(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     await database.transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
-    is_waiting = (
-        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    )
-
     has_rotated = trio.Event()
-    token = trio.lowlevel.current_trio_token()
 
     def rotate_and_wait_for_another(uow: UnitOfWork) -> None:
         signing_keys.rotate(uow, PAIRS[2], LIFETIME)
-        trio.from_thread.run_sync(has_rotated.set, trio_token=token)
-        wait_until(lambda: connection.execute(is_waiting).fetchone() == (1,))
+        has_rotated.set()
+        step_aside(lambda: waiting_for_a_lock(connection), seconds_max=math.inf)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(database.transact, rotate_and_wait_for_another)
