@@ -7,6 +7,7 @@ begun, from then on it starts the orderly way down, and a second one cuts that s
 
 from __future__ import annotations
 
+import gc
 import resource
 import secrets
 import signal
@@ -39,6 +40,8 @@ OWNER_KEPT_IN: Final = "owner-password"
 OWNER_PASSWORD_BYTES: Final = 12
 # What a worker needs besides the time for requests in flight: for its actors, its connections, and a busy machine.
 WORKER_LEAVE_SECONDS_MAX: Final = 20.0
+# A request in flight makes some hundreds; the default, 700, interrupts every other one of them.
+NEW_OBJECTS_MAX: Final = 10_000
 
 log = structlog.get_logger(__name__)
 
@@ -111,6 +114,7 @@ async def _serve(
                 owner = await _ensure_owner(connected.house)
                 connected.start_actors()
                 application = Application(connected.house, capabilities.routes(is_development=settings.dev))
+                _settle_memory()
                 listen_on(listener, settings.bind)
                 if tell_ready is None:
                     log.info("worker.ready", worker=worker)
@@ -119,6 +123,16 @@ async def _serve(
                     tell_ready()
                 await Server(application, listener, float(settings.shutdown_seconds)).serve(stopping)
             nursery.cancel_scope.cancel()
+
+
+def _settle_memory() -> None:
+    """Let collections look at what requests leave behind, and no more at what stays as long as the process.
+
+    Looking at everything each time took a tenth of the processor, and held all requests for up to 0.2 s.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
 
 
 async def _heed(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:
