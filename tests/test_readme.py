@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 RUNBOOKS = sorted((ROOT / "ops" / "runbooks").glob("*.md"))
+DECISIONS = sorted((ROOT / "ops" / "decisions").glob("*.md"))
 LAYERS = ("core", "adapters", "actors", "entrypoints")
 BEGIN = "<!-- settings: begin; written by tests/test_readme.py, which fails when this table and the code differ -->"
 END = "<!-- settings: end -->"
@@ -73,6 +74,13 @@ def logged_events() -> set[str]:
     """Find the names of everything that the house logs."""
     sources = (path.read_text() for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
     return {name for source in sources for name in re.findall(r'\blog\.\w+\(\s*"([a-z_]+\.[a-z_]+)"', source)}
+
+
+def begins(route: Route, path: str) -> bool:
+    """Say whether a route's path begins with these words; whatever stands for a parameter fits it."""
+    words, spoken_of = route.path.split("/"), path.split("/")
+    pairs = zip(words, spoken_of, strict=False)
+    return len(spoken_of) <= len(words) and all(word in (own, "") or own.startswith(":") for own, word in pairs)
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
@@ -128,6 +136,24 @@ def test_every_path_leads_to_its_file_by_its_words_or_by_the_table() -> None:
     assert set(exceptions) <= {route.path for route in routes}
     assert {route.path: file_of(route) for route in routes if route.path in exceptions} == exceptions
     assert [route.name for route in routes if route.path not in exceptions and not names_its_file(route)] == []
+
+
+def test_every_link_between_documents_leads_somewhere() -> None:
+    documents = [README, CONTRIBUTING, ROOT / "CHANGELOG.md", *RUNBOOKS, *DECISIONS]
+    links = [(path, link) for path in documents for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", path.read_text())]
+
+    assert (README, "CONTRIBUTING.md") in links
+    assert [(path.name, link) for path, link in links if not (path.parent / link).exists()] == []
+
+
+def test_every_path_that_an_operator_reads_of_is_a_route() -> None:
+    routes = capabilities.routes(is_development=True)
+    texts = [path.read_text() for path in (README, *RUNBOOKS)]
+
+    spoken_of = {path for text in texts for path in re.findall(r"/(?:api|auth|dev|health)/[^\s'\"`<>?|),]*", text)}
+
+    assert {path for path in spoken_of if not any(begins(route, path) for route in routes)} == set()
+    assert "/api/platform/users/search" in spoken_of
 
 
 @pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
