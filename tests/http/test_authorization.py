@@ -55,7 +55,7 @@ async def call(world: World, route: Route, caller: Caller, **named: str) -> Answ
     names = dict.fromkeys(SLUGS, ACME) | named
     path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(NOT_THERE)), route.path)
     return await world.door.client.request(
-        route.method, path, headers=world.credentials[caller], data=b"[]" if route.body is not None else None
+        route.method, path, headers=world.credentials(caller), data=b"[]" if route.body is not None else None
     )
 
 
