@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
+from core.devices import is_trusted
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.memberships import ADMIN, MEMBER, OWNER
 from core.organizations import OrganizationStatus
@@ -30,6 +31,15 @@ class SecondFactorRequired(Forbidden):
     default_message = (
         "This organization asks for multi-factor authentication. Set MFA up if you have not, and sign in again with a"
         " code."
+    )
+
+
+class DeviceTrustedTooLongAgo(Forbidden):
+    """The device stood in for the second factor, and has done so for longer than the organization allows."""
+
+    default_message = (
+        "Your device was trusted longer ago than this organization allows."
+        " Sign in again, naming this organization, and give a code."
     )
 
 
@@ -151,6 +161,7 @@ def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
     # Else not to name the organization at sign-in would be the way around its setting. What it asks can always be seen.
     if organization.mfa_required and operation is not Operation.ORGANIZATION_READ:
         insist_on_second_factor(arrival.caller)
+        insist_on_device_trust(uow, arrival.caller, organization)
     return Place(caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities)
 
 
@@ -174,6 +185,16 @@ def insist_on_second_factor(caller: Caller) -> None:
     # Whoever governs the platform is not held off by the settings of an organization.
     if not (caller.has_second_factor or caller.is_impersonated):
         raise SecondFactorRequired
+
+
+def insist_on_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
+    """Refuse whose device would not have stood in for the second factor had the session begun in the organization."""
+    if caller.is_impersonated or not caller.is_remembered:
+        return
+    device = uow.devices.by_id(caller.device_id, at=uow.now) if caller.device_id is not None else None
+    trusted_at = device.mfa_trusted_at if device is not None else None
+    if not is_trusted(trusted_at, organization.device_trust, at=caller.authenticated_at):
+        raise DeviceTrustedTooLongAgo
 
 
 def _insist(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:

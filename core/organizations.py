@@ -122,4 +122,7 @@ def checked_name(name: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, UUID | datetime | StrEnum) else value
+    if isinstance(value, datetime):
+        # As times are written everywhere (decisions 1.1).
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value) if isinstance(value, UUID | StrEnum) else value

@@ -5,12 +5,11 @@ from typing import Annotated
 import msgspec
 
 from core import organization_creation, organization_management, organization_selection
-from core.access import Operation, SecondFactorRequired
+from core.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
 from core.errors import OrganizationNotActive
 from core.memberships import Membership
 from core.organization_creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
 from core.organization_management import OrganizationDetail, OrganizationOfMine, Settings
-from core.organization_selection import DeviceTrustedTooLongAgo
 from core.organizations import DEVICE_TRUST_DAYS_MAX, Organization
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import in_organization, signed_in

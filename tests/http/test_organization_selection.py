@@ -332,6 +332,28 @@ class TestDeviceTrust:
         if status == 403:
             assert answer.json["error"].startswith("Your device was trusted longer ago than this organization allows.")
 
+    @pytest.mark.parametrize(
+        ("is_asked", "days", "status"), [(True, 0, 403), (True, 10, 403), (True, 11, 200), (False, 0, 200)]
+    )
+    async def test_where_two_factors_are_asked_for_it_counts_without_selecting_as_well(
+        self,
+        tenants: Tenants,
+        grace: Person,
+        client: Client,
+        trusted_device: dict[str, str],
+        is_asked: bool,
+        days: int,
+        status: int,
+    ) -> None:
+        tenants.door.rows(
+            "UPDATE organizations SET mfa_required = %s, device_trust_days = %s RETURNING id", is_asked, days
+        )
+        session = (await grace.log_in(headers=trusted_device)).json
+
+        answer = await client.get("/api/organizations/acme/members", token=session["access_token"])
+
+        assert answer.status == status, answer.text
+
     async def test_a_session_of_a_device_that_is_trusted_no_more_does_not_select(
         self, tenants: Tenants, grace: Person, client: Client, trusted_device: dict[str, str]
     ) -> None:

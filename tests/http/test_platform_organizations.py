@@ -217,6 +217,14 @@ class TestTransitions:
         assert own_details["changes"]["status"] == {"from": before, "to": after}
         assert (receiver, email, data) == (acme, root.email, own_details)
 
+    async def test_the_log_writes_times_as_they_are_written_everywhere(self, tenants: Tenants, root: Somebody) -> None:
+        acme = organization(tenants, "approve")
+
+        await do(root, "approve", acme)
+
+        [(_, _, details)] = tenants.audited(acme)
+        assert details["changes"]["approved_at"] == {"from": None, "to": NOW}
+
     @every_transition
     async def test_an_unknown_organization_is_not_found(self, root: Somebody, verb: str) -> None:
         assert_refused(await do(root, verb, NO_ID), 404, "NOT_FOUND")
