@@ -7,15 +7,14 @@ have capabilities of their own.
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
+from core import names
 from core.errors import BadRequest
-from core.limits import NAME_CHARACTERS_MAX
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
@@ -111,14 +110,8 @@ class Organization:
 
 
 def checked_name(name: str) -> str:
-    """Give the spelling under which a name is stored; refuse what is no name."""
-    trimmed = name.strip()
-    if not NAME_CHARACTERS_MIN <= len(trimmed) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field("name", f"A name has {NAME_CHARACTERS_MIN} to {NAME_CHARACTERS_MAX} characters.")
-    # It goes into letters, where a line break could begin something else.
-    if any(unicodedata.category(character) in {"Cc", "Zl", "Zp"} for character in trimmed):
-        raise BadRequest.of_field("name", "A name is one line, without control characters.")
-    return trimmed
+    """Give the spelling under which the name of an organization is stored; refuse what is none."""
+    return names.checked_name(name, characters_min=NAME_CHARACTERS_MIN)
 
 
 def _plain(value: Any) -> Any:

@@ -15,8 +15,8 @@ from core.access import Capability, Operation
 from core.audit import AuditAction
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events import EventType
-from core.limits import NAME_CHARACTERS_MAX
 from core.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
+from core.names import checked_name
 from core.slugs import checked_slug
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def create(
     place = access.enter_and_lock(uow, slug, Operation.ROLES_CHANGE)
     role = Role(
         slug=checked_slug(role_slug),
-        name=_checked_name(name),
+        name=checked_name(name, characters_min=1),
         description=_checked_description(description),
         permissions=_sorted(permissions),
         is_built_in=False,
@@ -154,7 +154,7 @@ def change(
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     # What is wrong with the input is said before whether there is such a role (decisions 1.6).
-    new_name = _checked_name(name) if name is not None else None
+    new_name = checked_name(name, characters_min=1) if name is not None else None
     new_description = _checked_description(description) if description is not None else None
     before = _custom(uow, place, role_slug)
     after = replace(
@@ -212,13 +212,6 @@ def _tell(uow: UnitOfWork, place: Place, change: str, role: Role) -> None:
         permissions=role.permissions,
     )
     uow.publish(EventType.ORGANIZATION_UPDATED, organization_id=organization_id, change=change, role_slug=role.slug)
-
-
-def _checked_name(text: str) -> str:
-    name = text.strip()
-    if not 1 <= len(name) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
-    return name
 
 
 def _checked_description(text: str) -> str:

@@ -138,7 +138,9 @@ async def test_a_name_has_2_to_100_characters(ada: Somebody, name: str) -> None:
     assert (answer.status, answer.json["organization"]["name"]) == (200, name)
 
 
-@pytest.mark.parametrize("name", ["", "a", " a ", "x" * 101, "Acme\nBcc: all", "Acme\x7f", "Acme\u2028Ltd"])
+@pytest.mark.parametrize(
+    "name", ["", "a", " a ", "x" * 101, "Acme\nBcc: all", "Acme\x7f", "Acme\u2028Ltd", "Acme\u202edtL"]
+)
 async def test_anything_else_is_no_name(ada: Somebody, name: str) -> None:
     answer = await found(ada, name=name)
 

@@ -117,6 +117,8 @@ class TestCreate:
             ("slug", "a b"),
             ("name", " "),
             ("name", "x" * 101),
+            ("name", "Auditor\nAdmin"),
+            ("name", "rotidua\u202e"),
             ("description", "x" * (DESCRIPTION_CHARACTERS_MAX + 1)),
             ("permissions", None),
         ],
