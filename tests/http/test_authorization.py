@@ -140,6 +140,20 @@ async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_d
 
 
 @in_organization
+async def test_where_two_factors_are_asked_for_one_opens_nothing_but_the_sight_of_it(
+    world: World, route: Route
+) -> None:
+    world.door.connection.execute("UPDATE organizations SET mfa_required = true")
+
+    answer = await call(world, route, Caller.OWNER)
+
+    if route.who.operation is Operation.ORGANIZATION_READ:
+        assert is_let_in(answer), answer.text
+    else:
+        assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@in_organization
 async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(world: World, route: Route) -> None:
     before = world.everything_of_globex()
 
