@@ -159,6 +159,17 @@ class PostgresAnonymization:
 
     def lock(self, user_id: UUID) -> Subject | None:
         """Find an account, and let nobody write anything that refers to it before this transaction ends."""
+        # Before the account, as whoever accepts an invitation holds first the one and then the other.
+        self._connection.execute(
+            """
+            SELECT
+            FROM     invitations
+            WHERE    email = (SELECT email FROM users WHERE id = %s) AND status = 'pending'
+            ORDER BY id
+            FOR      UPDATE
+            """,
+            (user_id,),
+        )
         return (
             self._connection.cursor(row_factory=class_row(Subject))
             .execute(

@@ -416,6 +416,30 @@ class TestAtThisMoment:
         assert [answer.status for answer in answers] == [401 if "login" in path else 200]
         assert self.traces(door) == []
 
+    async def test_while_an_invitation_is_answered_nobody_waits_for_each_other(
+        self, platform: Platform, door: Door
+    ) -> None:
+        ada, acme = door.account(), door.organization()
+        door.member(acme, door.account(BOB), "owner")
+        bob = await door.enter(BOB)
+        invitation = {"email": EMAIL, "role": "member"}
+        invited = await platform.ask("POST", "/api/organizations/acme/invitations", invitation, by=bob)
+        assert invited.status == 200, invited.text
+        answers: list[Answer] = []
+
+        async def be_forgotten() -> None:
+            answers.append(await forget(platform, ada))
+
+        async with trio.open_nursery() as nursery:
+            with door.connection.transaction():
+                # As accepting does: first the invitation, then the account.
+                door.connection.execute("UPDATE invitations SET status = 'accepted'")
+                nursery.start_soon(be_forgotten)
+                await waiting_for_a_lock(door.connection)
+                door.connection.execute("SELECT FROM users WHERE id = %s FOR NO KEY UPDATE NOWAIT", (ada,))
+
+        assert [answer.status for answer in answers] == [200]
+
     def traces(self, door: Door) -> list[tuple[str, str]]:
         """List the rows with the address, the network or the program; failures that are counted end by themselves."""
         tables = door.rows(
