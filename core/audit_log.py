@@ -113,13 +113,11 @@ class Wanted:
         )
 
     @property
-    def actions(self) -> list[str] | None:
-        """The actions that entries of this action or target type can have, unless that is all of them."""
+    def kind(self) -> str:
+        """The kind of entries under which these are counted: an action, else a target type, else all."""
         if self.action is not None:
-            return [self.action.value]
-        if self.target_type is not None:
-            return [action.value for action in AuditAction if action.target_type is self.target_type]
-        return None
+            return self.action.value
+        return self.target_type.value if self.target_type is not None else ""
 
 
 def read_page(uow: UnitOfWork, slug: str, wanted: Wanted, *, page: int, limit: int) -> AuditLogPage:

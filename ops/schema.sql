@@ -58,14 +58,25 @@ CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id,
 CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
 
+CREATE TABLE audit_milestones (
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    entries bigint NOT NULL,
+    entry_id uuid NOT NULL
+);
+COMMENT ON TABLE audit_milestones IS 'Now and then, how many audit entries of a kind there are up to one of them.';
+ALTER TABLE ONLY audit_milestones
+    ADD CONSTRAINT audit_milestones_pkey PRIMARY KEY (organization_id, kind, entries);
+
 CREATE TABLE audit_totals (
     organization_id uuid NOT NULL,
-    action text NOT NULL,
+    kind text NOT NULL,
     entries bigint NOT NULL
 );
 COMMENT ON TABLE audit_totals IS 'How many audit entries there are up to the one that audit_counting names.';
+COMMENT ON COLUMN audit_totals.kind IS 'An action, a target type, or nothing for all.';
 ALTER TABLE ONLY audit_totals
-    ADD CONSTRAINT audit_totals_pkey PRIMARY KEY (organization_id, action);
+    ADD CONSTRAINT audit_totals_pkey PRIMARY KEY (organization_id, kind);
 
 CREATE TABLE backup_codes (
     id uuid NOT NULL,
@@ -592,6 +603,9 @@ COMMENT ON VIEW relations IS 'The tuples that every check of access is decided f
 
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY audit_milestones
+    ADD CONSTRAINT audit_milestones_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

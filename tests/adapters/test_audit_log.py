@@ -11,7 +11,7 @@ import pytest
 
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres import audit_log as sql
-from adapters.postgres.audit_log import PostgresAuditLog
+from adapters.postgres.audit_log import MILESTONE_ENTRIES, PostgresAuditLog
 from core import audit_log
 from core.audit import AuditAction, TargetType
 from core.audit_log import SETTLES_AFTER, Wanted
@@ -50,16 +50,28 @@ MANY = """
            (n / 400 % 10)::text, true, '{}', now()
     FROM   generate_series(1, 60000) AS n
 """
+# A log of one organization that is long enough for two milestones, and a batch that ends at each of them.
+LONG = """
+    INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success, details,
+                               created_at)
+    SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '02000000-0000-7000-8000-000000000001', NULL,
+           CASE n % 12 WHEN 0 THEN 'plan.created' ELSE 'user.invited' END,
+           CASE n % 12 WHEN 0 THEN 'plan' ELSE 'user' END, n::text, true, '{}', now()
+    FROM   generate_series(1, 24000) AS n
+"""
+LONG_ENTRIES = 24_000
+BATCH_ENTRIES = 5_000
 VALUES: dict[str, object] = {
     "organization_id": ACME,
     "action": "user.invited",
-    "actions": ["user.invited"],
+    "kind": "user.invited",
     "target_type": "user",
     "target_id": "0",
     "limit": 50,
     "offset": 10,
 }
 TARGETED: dict[str, dict[str, object]] = {sql.PAGE_OF_TARGET: {"action": None, "offset": 0}}
+KIND_OF: dict[str, dict[str, object]] = {sql.PAGE: {"kind": ""}, sql.PAGE_OF_TARGET_TYPE: {"kind": "user"}}
 KINDS: tuple[tuple[LiteralString, str], ...] = (
     (sql.PAGE, "audit_entries_newest"),
     (sql.PAGE_OF_ACTION, "audit_entries_action"),
@@ -95,7 +107,8 @@ def write(connection: Connection, organization_id: UUID = ACME, action: str = "p
 
 
 def totals(connection: Connection) -> set[tuple[UUID, str, int]]:
-    return set(connection.execute("SELECT organization_id, action, entries FROM audit_totals").fetchall())
+    rows = connection.execute("SELECT organization_id, kind, entries FROM audit_totals WHERE kind LIKE '%.%'")
+    return set(rows.fetchall())
 
 
 def total(connection: Connection, wanted: Wanted | None = None, organization_id: UUID = ACME) -> int:
@@ -169,12 +182,70 @@ def test_a_deleted_organization_leaves_no_totals(connection: Connection, transac
     assert totals(connection) == {(BOLT, "plan.created", 1)}
 
 
+@pytest.mark.parametrize(
+    ("wanted", "condition"),
+    [
+        (Wanted(), "true"),
+        (Wanted(action=AuditAction.USER_INVITED), "action = 'user.invited'"),
+        (Wanted(action=AuditAction.PLAN_CREATED), "action = 'plan.created'"),
+        (Wanted(target_type=TargetType.USER), "target_type = 'user'"),
+        (Wanted(action=AuditAction.USER_INVITED, target_type=TargetType.USER), "target_type = 'user'"),
+    ],
+)
+def test_a_page_is_the_same_whichever_way_it_is_found(
+    connection: Connection, transact: Transact, wanted: Wanted, condition: str
+) -> None:
+    connection.execute(LONG)
+    entries = f"SELECT id FROM audit_entries WHERE {condition} AND organization_id = '{ACME}' ORDER BY id DESC"
+    expected = [entry_id for (entry_id,) in connection.execute(entries.encode())]
+    pages = PostgresAuditLog(connection)
+
+    def check_all() -> None:
+        for offset in (0, 7, 1_990, 3_000, 11_950, 12_000, 14_051, 21_980, LONG_ENTRIES - 50, LONG_ENTRIES - 3, 99_999):
+            total, found = pages.page(ACME, wanted, limit=50, offset=offset)
+            assert total == len(expected)
+            assert [entry.id for entry in found] == expected[offset : offset + 50], offset
+
+    check_all()
+    while transact(audit_log.count_on, BATCH_ENTRIES):
+        check_all()
+    # Those that are younger than what is counted come before all the others.
+    write(connection, times=60, action="user.invited")
+    connection.execute("UPDATE audit_entries SET target_type = 'user' WHERE action = 'user.invited'")
+    expected = [entry_id for (entry_id,) in connection.execute(entries.encode())]
+    check_all()
+
+
+def test_a_page_in_the_depth_is_counted_from_a_milestone(connection: Connection, transact: Transact) -> None:
+    connection.execute(LONG)
+    while transact(audit_log.count_on, BATCH_ENTRIES):
+        pass
+    connection.execute("VACUUM ANALYZE")
+    milestones = connection.execute("SELECT kind, entries FROM audit_milestones WHERE kind IN ('', 'plan') ORDER BY 2")
+    assert milestones.fetchall() == [("", MILESTONE_ENTRIES), ("", 2 * MILESTONE_ENTRIES)]
+
+    for offset, skipped in ((12_000, 1_950), (23_000, 950)):
+        plan = explained(connection, sql.PAGE, VALUES | {"kind": "", "offset": offset})
+
+        assert plan["Actual Rows"] == 50
+        assert rows_read(plan, "audit_entries") <= skipped + 2 * 50
+
+
+def test_a_deleted_organization_leaves_no_milestones(connection: Connection, transact: Transact) -> None:
+    connection.execute(LONG)
+    transact(audit_log.count_on, LONG_ENTRIES)
+
+    connection.execute("DELETE FROM organizations WHERE id = %s", (ACME,))
+
+    assert connection.execute("SELECT count(*) FROM audit_milestones").fetchone() == (0,)
+
+
 def test_a_page_of_a_long_log_is_a_range_of_an_index(connection: Connection, transact: Transact) -> None:
     connection.execute(MANY)
     transact(audit_log.count_on, 40_000)
     connection.execute("VACUUM ANALYZE")
     for query, index in KINDS:
-        values = VALUES | ({"actions": None} if query is sql.PAGE else {}) | TARGETED.get(query, {})
+        values = VALUES | KIND_OF.get(query, {}) | TARGETED.get(query, {})
 
         plan = explained(connection, query, values)
 

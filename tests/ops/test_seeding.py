@@ -188,10 +188,15 @@ def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connec
 def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: Connection) -> None:
     seed_quietly(connection, replace(PLAN, audit_entries=500))
 
-    counted = connection.execute("SELECT organization_id, action, entries FROM audit_totals ORDER BY 1, 2").fetchall()
+    counted = connection.execute("SELECT organization_id, kind, entries FROM audit_totals ORDER BY 1, 2").fetchall()
 
     entries = connection.execute(
-        "SELECT organization_id, action, count(*) FROM audit_entries GROUP BY 1, 2 ORDER BY 1, 2"
+        """
+        SELECT   organization_id, kind, count(*)
+        FROM     audit_entries, unnest(ARRAY['', action, target_type]) AS kind
+        GROUP BY 1, 2
+        ORDER BY 1, 2
+        """
     )
     assert counted == entries.fetchall()
     last = one(connection, "SELECT id FROM audit_entries ORDER BY id DESC LIMIT 1")

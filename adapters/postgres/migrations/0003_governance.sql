@@ -82,11 +82,21 @@ ALTER TABLE login_events SET (autovacuum_vacuum_insert_scale_factor = 0.01);
 
 CREATE TABLE audit_totals (
     organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
-    action          text NOT NULL,
+    kind            text NOT NULL,
     entries         bigint NOT NULL,
-    PRIMARY KEY (organization_id, action)
+    PRIMARY KEY (organization_id, kind)
 );
 COMMENT ON TABLE audit_totals IS 'How many audit entries there are up to the one that audit_counting names.';
+COMMENT ON COLUMN audit_totals.kind IS 'An action, a target type, or nothing for all.';
+
+CREATE TABLE audit_milestones (
+    organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+    kind            text NOT NULL,
+    entries         bigint NOT NULL,
+    entry_id        uuid NOT NULL,
+    PRIMARY KEY (organization_id, kind, entries)
+);
+COMMENT ON TABLE audit_milestones IS 'Now and then, how many audit entries of a kind there are up to one of them.';
 
 CREATE TABLE audit_counting (
     is_the_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_the_only_row),
