@@ -14,6 +14,7 @@ from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.comparing import Comparison
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
+from ops.benchmarks.governance import AUDIT_ENTRIES, MEMBERSHIPS, ORGANIZATIONS, Governed, governance
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.operations import BARE, OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
@@ -43,30 +44,36 @@ def main() -> int:
     options = _parser().parse_args()
     # So that what was started is stopped then, too.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
-    names: list[str] = options.only or ([] if options.scale else _everything())
+    names: list[str] = options.only or ([] if options.scale or options.governance else _everything())
     description = machine.description() | {"loader": options.loader}
     try:
         figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
         rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
         scaled = _scaled(options) if options.scale else []
-    except (servers.CannotMeasure, LoaderFailed, ProcessLookupError) as failure:
+        governed = governance(options.size, _say) if options.governance else Governed(asked=(), figures=())
+    except (servers.CannotMeasure, LoaderFailed, ProcessLookupError, ConnectionError) as failure:
         _say(f"Cannot measure. {failure}")
         return 1
     except KeyboardInterrupt:
         return 130
 
+    figures += governed.figures
     tables = [report.machine_table(description)]
     if rows:
         tables.append(report.operations_table(rows))
     # Each is beside itself.
     tables += [report.operations_table([row], beside=f"with {USERS:,}") for row in scaled]
+    if governed.asked:
+        tables.append(report.asked_table(governed.asked))
     if figures:
         tables.append(report.standing_table(figures))
     print("\n\n".join(tables))
     if options.json:
-        options.json.write_text(json.dumps(report.as_json(description, [*rows, *scaled], figures), indent=2) + "\n")
+        options.json.write_text(
+            json.dumps(report.as_json(description, [*rows, *scaled], figures, governed.asked), indent=2) + "\n"
+        )
     is_well = not any(row.is_over or row.errors for row in (*rows, *scaled)) and not any(
-        figure.is_over for figure in figures
+        each.is_over for each in (*figures, *governed.asked)
     )
     return 1 if options.strict and not is_well else 0
 
@@ -126,6 +133,14 @@ def _parser() -> argparse.ArgumentParser:
         help=f"compare {USERS * TIMES:,} people who signed in {LOGIN_EVENTS * TIMES:,} times with {USERS:,} and"
         f" {LOGIN_EVENTS:,}, and measure nothing else that is not asked for; to seed them takes some minutes",
     )
+    add(
+        "--governance",
+        action="store_true",
+        help=f"fill a database with {ORGANIZATIONS:,} organizations, {MEMBERSHIPS:,} memberships and"
+        f" {AUDIT_ENTRIES:,} audit entries, and ask it as one caller; measure nothing else that is not asked for. To"
+        " seed it takes some ten minutes and 20 GB in the folder for temporary files (TMPDIR)",
+    )
+    add("--size", type=_share, default=1.0, metavar="SHARE", help="take only this part of --governance, such as 0.01")
     add("--loader", choices=LOADERS, default=best_loader(), help="what sends the requests (default: wrk, if present)")
     add("--json", type=Path, metavar="FILE", help="also write everything there, every round by itself")
     add("--strict", action="store_true", help="end with status 1 when a limit is exceeded or a request failed")
@@ -137,6 +152,13 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("it takes 1 or more")
     return number
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError("it takes more than 0, and 1 at most")
+    return share
 
 
 def _positive_numbers(text: str) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ops.benchmarks import people
-from ops.seeding.population import PASSWORD
+from ops.seeding.population import PASSWORD, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +62,21 @@ OPERATIONS: Final = (
     Operation(name="ready", path="/health/ready", cpu_ratio_max=2.0),
     Operation(name="jwks", path="/.well-known/jwks.json"),
     PROFILE,
+    # Who asks and whether they may, then a page in one more statement; a small team, and a page that is full.
+    Operation(
+        name="members",
+        path=f"/api/organizations/{slug(0)}/members?limit=10",
+        headers={"Authorization": f"Bearer {WORD}"},
+        setup=people.as_members,
+        cpu_ratio_max=2.5,
+    ),
+    Operation(
+        name="members, 50",
+        path=f"/api/organizations/{slug(0)}/members",
+        headers={"Authorization": f"Bearer {WORD}"},
+        setup=people.as_members,
+        cpu_ratio_max=2.5,
+    ),
     # Every request exchanges the token that the one before it got.
     Operation(
         name="refresh",

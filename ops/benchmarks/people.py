@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 USERS: Final = 1_000
 LOGIN_EVENTS: Final = 5_000
+# Together they give the largest organization more members than a page has.
+ORGANIZATIONS: Final = 20
+MEMBERSHIPS: Final = 200
 # So many different ones sign in during a load, and then again from the first; wrk takes their addresses as a list.
 SAMPLE: Final = 1_000
 # Tokens that are good once are lost with the last answers of a load, and the loader may ask for one to look at it.
@@ -32,10 +35,16 @@ def settle(
     service: RunningServer, data_folder: Path, say: Say, *, users: int = USERS, login_events: int = LOGIN_EVENTS
 ) -> RunningServer:
     """Seed the database of a service that runs on this data folder; give the service that knows it."""
-    plan = Plan(users=users, login_events=login_events, until=datetime.now(UTC))
+    plan = Plan(
+        users=users,
+        login_events=login_events,
+        organizations=ORGANIZATIONS,
+        memberships=MEMBERSHIPS,
+        until=datetime.now(UTC),
+    )
     with EmbeddedPostgres(data_folder) as url, psycopg.connect(url, autocommit=True) as connection:
         seed(connection, plan, say)
-    return replace(service, people=users)
+    return replace(service, people=users, members=plan.members().size(0))
 
 
 def sample(server: RunningServer, count: int) -> list[str]:
@@ -56,6 +65,12 @@ def with_addresses(operation: Operation, server: RunningServer, _connections: in
 def with_access_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:
     """Sign in as many people as there are connections."""
     emails = sample(server, min(connections, server.people))
+    return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
+
+
+def as_members(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """Sign in as many of the first organization's members as there are connections, if it has them."""
+    emails = [address(turn) for turn in range(min(connections, server.members))]
     return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
 
 

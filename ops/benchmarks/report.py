@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from ops.benchmarks.asking import P99_MS_MAX
 from ops.benchmarks.comparing import COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ops.benchmarks.asking import Asked
     from ops.benchmarks.comparing import Row, Spread
     from ops.benchmarks.standing import StandingFigure
 
@@ -59,7 +61,30 @@ def standing_table(figures: Sequence[StandingFigure]) -> str:
     return table(("", "median", "spread", "limit", ""), lines)
 
 
-def as_json(description: Mapping[str, str], rows: Sequence[Row], figures: Sequence[StandingFigure]) -> dict[str, Any]:
+def asked_table(asked: Sequence[Asked]) -> str:
+    """Show how long one caller waits for each answer, and which big tables were read whole for it."""
+    lines = [
+        (
+            each.name,
+            f"{each.p50_ms:.1f}",
+            f"{each.p99_ms:.1f}",
+            f"{each.bytes_max / 1000:.1f}",
+            ", ".join(each.read_whole) or "none",
+            OVER if each.is_over else "",
+        )
+        for each in asked
+    ]
+    return table(
+        ("one caller alone", "p50 ms", f"p99 ms (≤ {P99_MS_MAX:.0f})", "kB", "big tables read whole", ""), lines
+    )
+
+
+def as_json(
+    description: Mapping[str, str],
+    rows: Sequence[Row],
+    figures: Sequence[StandingFigure],
+    asked: Sequence[Asked] = (),
+) -> dict[str, Any]:
     """Give everything that was measured, each round by itself too."""
     return {
         "machine": dict(description),
@@ -76,6 +101,7 @@ def as_json(description: Mapping[str, str], rows: Sequence[Row], figures: Sequen
             for row in rows
         ],
         "standing": [asdict(figure) | {"is_over": figure.is_over} for figure in figures],
+        "asked": [asdict(each) | {"is_over": each.is_over} for each in asked],
     }
 
 

@@ -44,6 +44,8 @@ class RunningServer:
     start_seconds: float
     # How many were seeded; they can sign in.
     people: int = 0
+    # How many of them are members of the first organization; they are the first of all.
+    members: int = 0
 
     @property
     def python_process(self) -> int:

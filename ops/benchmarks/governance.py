@@ -1,0 +1,111 @@
+"""Organizations with years of everything behind them: what one caller waits for, and what the sweeper holds up.
+
+Ten thousand organizations, a million memberships, twenty million audit entries: what has a limit there is asked by
+one caller alone, so that the figures are of the statements and not of a queue.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+
+from adapters.postgres import migrations
+from adapters.postgres.embedded import EmbeddedPostgres
+from ops.benchmarks import people, servers
+from ops.benchmarks.asking import REQUESTS, Asked, ask
+from ops.benchmarks.questions import PLATFORM_OWNER, questions
+from ops.benchmarks.sweeping import sweep
+from ops.seeding.copying import seed
+from ops.seeding.population import Plan, address
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ops.benchmarks.comparing import Say
+    from ops.benchmarks.questions import Question
+    from ops.benchmarks.standing import StandingFigure
+
+USERS: Final = 1_000_000
+ORGANIZATIONS: Final = 10_000
+MEMBERSHIPS: Final = 1_000_000
+SERVICES: Final = 20_000
+END_USERS: Final = 1_000_000
+# Half of them have run out; some of these are of organizations that are not active, and stay.
+INVITATIONS: Final = 220_000
+EXPIRED_SHARE_MIN: Final = 100_000 / INVITATIONS
+LOGIN_EVENTS: Final = 5_000_000
+AUDIT_ENTRIES: Final = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Governed:
+    """What came of it all."""
+
+    asked: Sequence[Asked]
+    figures: Sequence[StandingFigure]
+
+
+def governance(size: float, say: Say) -> Governed:
+    """Seed such a database, or a part of one, and measure everything in it."""
+    with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
+        plan = plan_of(size)
+        data_folder = Path(folder) / "data"
+        prepare(data_folder, plan, say)
+        return measure(data_folder, plan, say)
+
+
+def plan_of(size: float) -> Plan:
+    """Plan a part of the whole."""
+    return Plan(
+        users=_part(USERS, size),
+        organizations=_part(ORGANIZATIONS, size),
+        memberships=_part(MEMBERSHIPS, size),
+        services=_part(SERVICES, size),
+        end_users=_part(END_USERS, size),
+        invitations=_part(INVITATIONS, size),
+        login_events=_part(LOGIN_EVENTS, size),
+        audit_entries=_part(AUDIT_ENTRIES, size),
+        until=datetime.now(UTC),
+    )
+
+
+def prepare(data_folder: Path, plan: Plan, say: Say) -> None:
+    """Make the database before anything runs on it."""
+    with EmbeddedPostgres(data_folder) as url:
+        with migrations.connected(url) as connection:
+            migrations.migrate(connection, lambda _line: None)
+        with psycopg.connect(url, autocommit=True) as connection:
+            seed(connection, plan, say)
+            connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (address(plan.users - 1),))
+
+
+def measure(
+    data_folder: Path, plan: Plan, say: Say, *, chosen: Sequence[Question] | None = None, requests: int = REQUESTS
+) -> Governed:
+    """Sweep, then start the service and ask everything, or what is chosen."""
+    figures = sweep(data_folder, int(plan.invitations * EXPIRED_SHARE_MIN), say)
+    with (
+        servers.service(data_folder) as service,
+        EmbeddedPostgres(data_folder) as url,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
+        tokens: dict[str, str] = {}
+        asked: list[Asked] = []
+        for question in questions(plan) if chosen is None else chosen:
+            email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
+            if email not in tokens:
+                tokens[email] = people.sign_in(service, email)["access_token"]
+            asked.append(ask(service, connection, question, tokens[email], requests=requests))
+            done = asked[-1]
+            whole = f", reads whole: {', '.join(done.read_whole)}" if done.read_whole else ""
+            say(f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms{whole}")
+    return Governed(asked=asked, figures=figures)
+
+
+def _part(whole: int, size: float) -> int:
+    return max(1, round(whole * size))

@@ -1,0 +1,89 @@
+"""The invitation sweeper on a heap of invitations that have run out: the actor itself, with a stopwatch at its seam.
+
+What it locks it holds until the end of a transaction, so no lock is held longer than the longest one takes.
+"""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import trio
+
+from actors.invitation_sweeper import InvitationSweeper
+from entrypoints import database, main, settings
+from ops.benchmarks.comparing import Spread
+from ops.benchmarks.standing import StandingFigure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from core.invitations import Swept
+    from ops.benchmarks.comparing import Say
+    from ports.database import Database
+
+LOCK_MS_MAX: Final = 50.0
+SWEEP_SECONDS_MAX: Final = 600.0
+REPORT_TRANSACTIONS: Final = 500
+
+
+def sweep(data_folder: Path, expected: int, say: Say) -> list[StandingFigure]:
+    """Let the sweeper go once through all that have run out."""
+    watch = trio.run(_sweep, settings.load({"GATEHOUSE_DATA_DIR": str(data_folder)}), say)
+    percentiles = statistics.quantiles(watch.took_ms, n=100, method="inclusive")
+    return [
+        StandingFigure(name="invitations expired", unit="", values=Spread.of([watch.expired]), minimum=float(expected)),
+        StandingFigure(
+            name="sweeper: transaction, p50 and both ends",
+            unit="ms",
+            values=Spread(median=percentiles[49], least=min(watch.took_ms), most=max(watch.took_ms)),
+        ),
+        StandingFigure(
+            name="sweeper: longest transaction",
+            unit="ms",
+            values=Spread.of([max(watch.took_ms)]),
+            maximum=LOCK_MS_MAX,
+        ),
+        StandingFigure(name="sweeper: the whole round", unit="s", values=Spread.of([watch.seconds])),
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watch:
+    """A database that takes the time of every transaction, and knows when the last one of a round is done."""
+
+    database: Database
+    say: Say
+    took_ms: list[float] = field(default_factory=list[float])
+    expired: int = 0
+    seconds: float = 0.0
+    is_done: trio.Event = field(default_factory=trio.Event)
+
+    async def transact(self, use_case: Callable[..., Swept], /, *args: Any, **kwargs: Any) -> Swept:
+        """Pass it on."""
+        began_at = trio.current_time()
+        swept = await self.database.transact(use_case, *args, **kwargs)
+        self.took_ms.append((trio.current_time() - began_at) * 1000)
+        self.expired += swept.expired
+        if len(self.took_ms) % REPORT_TRANSACTIONS == 0:
+            self.say(f"{self.expired:,} invitations expired, the longest transaction took {max(self.took_ms):.0f} ms")
+        if swept.go_on_after is None:
+            self.is_done.set()
+        return swept
+
+
+async def _sweep(read: settings.Settings, say: Say) -> _Watch:
+    with database.address_of(read) as address:
+        async with main.connected(read, address) as connected, trio.open_nursery() as nursery:
+            house = connected.house
+            watch = _Watch(database=house.database, say=say)
+            sweeper = InvitationSweeper(database=cast("Database", watch), metrics=house.metrics)
+            began_at = trio.current_time()
+            nursery.start_soon(sweeper.run)
+            with trio.fail_after(SWEEP_SECONDS_MAX):
+                await watch.is_done.wait()
+            watch.seconds = trio.current_time() - began_at
+            nursery.cancel_scope.cancel()
+    return watch

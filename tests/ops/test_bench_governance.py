@@ -1,0 +1,72 @@
+"""The bench of full databases: what it takes for too much, and the whole way once, in small."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ops.benchmarks import __main__ as command
+from ops.benchmarks import report
+from ops.benchmarks.asking import P99_MS_MAX, SCANS_OF_THE_REFRESHER, Asked, read_whole
+from ops.benchmarks.governance import measure, plan_of, prepare
+from ops.benchmarks.questions import questions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ASKED = Asked(name="members", p50_ms=1.0, p99_ms=2.0, bytes_max=100, read_whole=[])
+# Ten organizations, whose thousand people wrote twenty thousand audit entries.
+SMALL = 0.001
+# One second each, because PostgreSQL does not report its counts more often.
+ASKED_EVERY = 9
+
+
+def test_a_question_is_over_when_it_takes_too_long_or_reads_a_big_table_whole() -> None:
+    slow = replace(ASKED, p99_ms=P99_MS_MAX + 1)
+    scanning = replace(ASKED, read_whole=["audit_entries"])
+
+    assert [each.is_over for each in (ASKED, slow, scanning)] == [False, True, True]
+    _, _, *lines = report.asked_table([ASKED, slow, scanning]).splitlines()
+    assert [report.OVER in line for line in lines] == [False, True, True]
+    assert "audit_entries" in lines[2]
+
+
+def test_what_one_actor_scans_meanwhile_is_not_laid_to_the_question() -> None:
+    before = {"users": 7, "audit_entries": 3}
+
+    def found(users: int, audit_entries: int, seconds: float) -> list[str]:
+        return read_whole(before, {"users": 7 + users, "audit_entries": 3 + audit_entries}, seconds)
+
+    assert found(SCANS_OF_THE_REFRESHER, 0, 5.0) == []
+    assert found(SCANS_OF_THE_REFRESHER + 1, 0, 5.0) == ["users"]
+    assert found(2 * SCANS_OF_THE_REFRESHER, 20, 35.0) == ["audit_entries"]
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5"])
+def test_a_part_is_more_than_nothing_and_no_more_than_all(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="more than 0"):
+        command._share(text)
+
+
+def test_no_two_questions_have_the_same_name() -> None:
+    names = [question.name for question in questions(plan_of(SMALL))]
+
+    assert len(names) == len(set(names))
+
+
+def test_everything_is_seeded_swept_and_asked(tmp_path: Path) -> None:
+    plan = plan_of(SMALL)
+    chosen = questions(plan)[::ASKED_EVERY]
+    said: list[str] = []
+
+    prepare(tmp_path / "data", plan, said.append)
+    governed = measure(tmp_path / "data", plan, said.append, chosen=chosen, requests=5)
+
+    assert [each.name for each in governed.asked] == [question.name for question in chosen]
+    assert all(0 < each.p50_ms <= each.p99_ms for each in governed.asked)
+    figures = {figure.name: figure for figure in governed.figures}
+    assert not figures["invitations expired"].is_over
+    assert figures["sweeper: longest transaction"].values.median > 0
