@@ -17,20 +17,8 @@ if TYPE_CHECKING:
 
 # More than an array holds, and as far as its places can be counted.
 _PLACE_MAX: Final = 2**30
-# Every address has the empty part, so one query does for all filters. It goes once through the links of the
-# organization in the order of their index, and looks at nothing else before it knows who is on the page.
-PAGE: Final = """
-    WITH   found (people) AS MATERIALIZED (
-               SELECT coalesce(array_agg(user_id), '{}')
-               FROM   (SELECT   DISTINCT user_id
-                       FROM     service_users
-                       WHERE    organization_id = %(organization_id)s
-                         AND    strpos(email, %(part)s) > 0
-                         AND    (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)
-                       ORDER BY user_id DESC) AS matching),
-           page (user_id) AS MATERIALIZED (
-               SELECT unnest(people[%(offset)s + 1 : %(offset)s + %(limit)s]) FROM found)
-    SELECT cardinality(found.people) AS total,
+_SHOWN: Final = """
+    SELECT found.total,
            u.id, u.email, u.created_at, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, used.last_login_at, used.services
     FROM   found
     LEFT   JOIN page ON true
@@ -42,6 +30,38 @@ PAGE: Final = """
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
     ORDER  BY u.id DESC
 """
+# Everybody is only counted, and what is behind the page is not looked at for it.
+PAGE_OF_ALL: Final = f"""
+    WITH   found (total) AS MATERIALIZED (
+               SELECT count(*)
+               FROM   (SELECT   DISTINCT user_id
+                       FROM     service_users
+                       WHERE    organization_id = %(organization_id)s
+                       ORDER BY user_id DESC) AS everybody),
+           page (user_id) AS MATERIALIZED (
+               SELECT   DISTINCT user_id
+               FROM     service_users
+               WHERE    organization_id = %(organization_id)s
+               ORDER BY user_id DESC
+               LIMIT    %(limit)s OFFSET %(offset)s)
+    {_SHOWN}
+"""  # noqa: S608 - made of constants alone
+# Every address has the empty part, so one query does for both filters. It goes once through the links of the
+# organization in the order of their index, and looks at nothing else before it knows who is on the page.
+PAGE: Final = f"""
+    WITH   matching (people) AS MATERIALIZED (
+               SELECT coalesce(array_agg(user_id), '{{}}')
+               FROM   (SELECT   DISTINCT user_id
+                       FROM     service_users
+                       WHERE    organization_id = %(organization_id)s
+                         AND    strpos(email, %(part)s) > 0
+                         AND    (%(service_id)s::uuid IS NULL OR service_id = %(service_id)s)
+                       ORDER BY user_id DESC) AS ordered),
+           found (total) AS (SELECT cardinality(people) FROM matching),
+           page (user_id) AS MATERIALIZED (
+               SELECT unnest(people[%(offset)s + 1 : %(offset)s + %(limit)s]) FROM matching)
+    {_SHOWN}
+"""  # noqa: S608 - likewise
 DETAIL: Final = """
     SELECT u.id, u.email, u.email_verified_at IS NOT NULL AS email_verified, u.created_at, u.updated_at,
            u.mfa_enabled_at IS NOT NULL AS mfa_enabled,
@@ -75,7 +95,7 @@ class PostgresEndUsers:
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
-                PAGE,
+                PAGE_OF_ALL if not part and service_id is None else PAGE,
                 {
                     "organization_id": organization_id,
                     "part": part,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.audit import AuditAction, TargetType
 from core.limits import PAGE_ITEMS_DEFAULT
+from core.organizations import OrganizationStatus
+from ops.seeding.accounts import status_of
 from ops.seeding.population import address, dashed, slug
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ class Question:
 def questions(plan: Plan) -> list[Question]:
     """List everything that is asked."""
     another = max(LARGEST + 1, int(plan.organizations * ANOTHER_AT))
+    while status_of(another) is not OrganizationStatus.ACTIVE:
+        another += 1
     return [*_of(plan, LARGEST, "largest"), *_of(plan, another, "another"), *_of_the_platform(plan)]
 
 

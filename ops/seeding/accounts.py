@@ -57,7 +57,7 @@ def organizations(plan: Plan, tier_ids: list[str], batch: Batch) -> Iterator[str
     """Write organizations, most of them active."""
     for organization in batch:
         since = moment(plan.organization_since_ms(organization))
-        status = _status(organization)
+        status = status_of(organization)
         yield line(
             plan.organization_id(organization),
             slug(organization),
@@ -152,7 +152,8 @@ def invitations(plan: Plan, batch: Batch) -> Iterator[str]:
         )
 
 
-def _status(organization: int) -> OrganizationStatus:
+def status_of(organization: int) -> OrganizationStatus:
+    """Give the state of an organization; the first one is active."""
     match organization % 30:
         case 10:
             return OrganizationStatus.PENDING

@@ -41,6 +41,19 @@ END_USERS_OF_ONE = 200
 LIMIT = 20
 
 
+def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(connection: Connection) -> None:
+    connection.execute(MANY)
+    connection.execute("VACUUM ANALYZE")
+
+    plan = explained(connection, sql.PAGE_OF_ALL, {"organization_id": ACME, "limit": LIMIT, "offset": 0})
+
+    assert plan["Actual Rows"] == LIMIT
+    assert tables_read_whole(plan) & {"service_users", "users"} == set()
+    links = [node for node in nodes_of(plan) if node.get("Index Name") == "service_users_of_organization"]
+    assert sorted(node["Actual Rows"] for node in links) == [LIMIT, END_USERS_OF_ONE]
+    assert rows_read(plan, "users") <= LIMIT
+
+
 @pytest.mark.parametrize("part", ["", "example.com", "99", "nobody"])
 def test_a_search_reads_the_links_of_one_organization_in_their_index(connection: Connection, part: str) -> None:
     connection.execute(MANY)
