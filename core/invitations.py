@@ -21,6 +21,7 @@ from core.events import EventType
 from core.mail import MailTemplate
 from core.members import RoleUnknown
 from core.memberships import BUILT_IN_ROLES, MEMBER, OWNER
+from core.organization_creation import AddressNotVerified
 from core.secrets import hash_token
 from core.users import normalize_email
 
@@ -133,7 +134,10 @@ class Invited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presented:
-    """An invitation that somebody has the token of, with what they want to know before they answer."""
+    """An invitation that somebody has the token of, with what they want to know before they answer.
+
+    The inviter is named by an address that they have proved, or not at all.
+    """
 
     invitation: Invitation
     proof_hash: bytes = field(repr=False)
@@ -163,6 +167,9 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     # Locked, so that a role that is given here is not deleted meanwhile, and nobody joins unseen.
     place = enter_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = place.organization, place.caller
+    if not caller.is_verified:
+        # The letter says who invites, and anybody can change to an address that they have never proved.
+        raise AddressNotVerified
     _insist_on_role(uow, place, role)
     address = normalize_email(email)
     if uow.invitations.has_member(organization.id, address):

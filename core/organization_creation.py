@@ -43,7 +43,7 @@ class TooManyPending(BadRequest):
 
 
 class AddressNotVerified(Forbidden):
-    """Whoever founds an organization has to be reachable."""
+    """Whoever founds an organization, or invites in their own name, has to be who they say."""
 
     default_message = "Verify your email address first: open the link that was sent to you, or ask for a new one."
 

@@ -177,7 +177,8 @@ class PostgresInvitations:
                 """
                 SELECT    i.id, i.organization_id AS org_id, i.email, i.role, i.invited_by, i.status, i.token_hash,
                           i.expires_at, i.created_at, i.proof_hash, o.name AS organization_name,
-                          o.status AS organization_status, u.email AS inviter_email
+                          o.status AS organization_status,
+                          CASE WHEN u.email_verified_at IS NOT NULL THEN u.email END AS inviter_email
                 FROM      invitations i
                 JOIN      organizations o ON o.id = i.organization_id
                 LEFT JOIN users u         ON u.id = i.invited_by

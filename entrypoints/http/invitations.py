@@ -26,6 +26,7 @@ from core.invitations import (
     Inviter,
 )
 from core.members import RoleUnknown
+from core.organization_creation import AddressNotVerified
 from core.rate_limits import RateLimit
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import in_organization, public, signed_in
@@ -104,7 +105,8 @@ class Empty(msgspec.Struct, kw_only=True):
 
 
 @routes.post(
-    "/api/organizations/:org_slug/invitations", refuses=(BadRequest, RoleUnknown, AlreadyMember, AlreadyInvited)
+    "/api/organizations/:org_slug/invitations",
+    refuses=(BadRequest, RoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified),
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:

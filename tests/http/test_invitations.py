@@ -90,6 +90,20 @@ async def test_an_invitation_is_told_with_address_and_role_and_without_secrets(h
     assert hosts.door.events("user.invited") == [(hosts.organization_id, OWNER, details)]
 
 
+async def test_nobody_invites_in_the_name_of_an_address_that_they_have_not_proved(hosts: Hosts) -> None:
+    changed = await hosts.door.client.patch(
+        "/api/user", token=hosts.owner.access_token, body={"email": "president@example.com"}
+    )
+    assert changed.status == 200, changed.text
+    await hosts.letters()
+
+    refused = await hosts.ask()
+
+    assert_refused(refused, 403, "FORBIDDEN")
+    assert refused.json["error"].startswith("Verify your email address first")
+    assert await hosts.letters() == []
+
+
 async def test_nobody_is_invited_as_owner(hosts: Hosts) -> None:
     answer = await hosts.ask(role="owner")
 

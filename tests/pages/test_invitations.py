@@ -139,6 +139,16 @@ async def test_an_inviter_who_is_gone_is_not_named(hosts: Hosts) -> None:
     assert "You are invited" in await opened(hosts, invitation)
 
 
+async def test_an_inviter_is_not_named_by_an_address_that_they_have_not_proved(hosts: Hosts) -> None:
+    invitation = await hosts.invite()
+    await hosts.door.client.patch("/api/user", token=hosts.owner.access_token, body={"email": "president@example.com"})
+
+    page = await hosts.door.client.get(f"/app/invitations/accept{invitation.link}")
+
+    assert "You are invited" in page.text
+    assert "president@example.com" not in page.text
+
+
 async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_password_comes(hosts: Hosts) -> None:
     invitation = await hosts.invite()
     fields = fields_of(await opened(hosts, invitation), ACCEPT)
