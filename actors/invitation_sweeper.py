@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # An invitation that is met before the sweeper gets to it is expired on the spot, so there is no hurry.
 PERIOD_SECONDS = 60.0
 # All of a batch are held until the last is written down; the pause leaves the database to others.
-BATCH_ROWS_MAX = 50
+BATCH_ROWS_MAX = 20
 PAUSE_SECONDS = 0.02
 
 JOB_TYPE = "invitation_sweep"

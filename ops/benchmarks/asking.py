@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from actors import metrics_refresher
 from ops.benchmarks.load import HOST
+from ops.benchmarks.machine import PROCESSORS
+from ops.benchmarks.processes import cpu_seconds, machine_cpu_seconds, own_cpu_seconds
 from ops.benchmarks.servers import ANSWER_SECONDS_MAX, READY_PATH, CannotMeasure
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Asked:
     p99_ms: float
     bytes_max: int
     read_whole: Sequence[str]
+    # Which part of the machine worked for neither the server nor us.
+    others_share: float
 
     @property
     def is_over(self) -> bool:
@@ -90,10 +94,11 @@ def ask(
     """Ask a question many times, in its forms by turns."""
     caller = Caller(port=server.port, token=token)
     try:
-        before, began_at = _counts(database), time.monotonic()
+        before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
         answers = [
             caller.ask(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
         ]
+        elapsed, busy_after = time.monotonic() - began_at, _busy(server)
     finally:
         caller.close()
     after = _counts_with(server, database, before.lookups + len(answers))
@@ -105,6 +110,7 @@ def ask(
         p99_ms=percentiles[98],
         bytes_max=max(size for _, size in answers),
         read_whole=read_whole(before.scans, after.scans, time.monotonic() - began_at),
+        others_share=max(0.0, (busy_after - busy_before) / (elapsed * PROCESSORS)),
     )
 
 
@@ -114,6 +120,11 @@ def read_whole(before: Mapping[str, int], after: Mapping[str, int], seconds: flo
     return sorted(
         table for table, scans in after.items() if scans - before.get(table, 0) > SCANS_OF_THE_REFRESHER * periods
     )
+
+
+def _busy(server: RunningServer) -> float:
+    """Sum up the processor time that was used by neither the server nor us."""
+    return machine_cpu_seconds() - own_cpu_seconds() - cpu_seconds(server.roots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,13 +70,13 @@ def asked_table(asked: Sequence[Asked]) -> str:
             f"{each.p99_ms:.1f}",
             f"{each.bytes_max / 1000:.1f}",
             ", ".join(each.read_whole) or "none",
+            f"{each.others_share:.0%}",
             OVER if each.is_over else "",
         )
         for each in asked
     ]
-    return table(
-        ("one caller alone", "p50 ms", f"p99 ms (≤ {P99_MS_MAX:.0f})", "kB", "big tables read whole", ""), lines
-    )
+    limit = f"p99 ms (≤ {P99_MS_MAX:.0f})"
+    return table(("one caller alone", "p50 ms", limit, "kB", "big tables read whole", "others", ""), lines)
 
 
 def as_json(

@@ -17,7 +17,7 @@ from ops.benchmarks.questions import questions
 if TYPE_CHECKING:
     from pathlib import Path
 
-ASKED = Asked(name="members", p50_ms=1.0, p99_ms=2.0, bytes_max=100, read_whole=[])
+ASKED = Asked(name="members", p50_ms=1.0, p99_ms=2.0, bytes_max=100, read_whole=[], others_share=0.25)
 # Ten organizations, whose thousand people wrote twenty thousand audit entries.
 SMALL = 0.001
 # One second each, because PostgreSQL does not report its counts more often.
