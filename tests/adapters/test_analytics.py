@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from adapters.postgres import analytics as sql
-from tests.plans import explained, indexes_used, rows_read, tables_read_whole
+from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
     from typing import LiteralString
@@ -35,13 +35,17 @@ MANY = b"""
 """
 DAYS: dict[str, object] = {"organization_id": ACME, "start": "2026-01-03", "end": "2026-01-05"}
 HOURS_OF_DAYS = 3 * 24
+# Four hundred hours.
+DAYS_OF_ONE = 17
+# The first sign-in and the last one, between which days are looked at.
+EDGES = ("first", "last")
 
 
 def test_what_is_asked_is_a_range_of_one_index(connection: Connection) -> None:
     connection.execute(MANY)
     connection.execute("VACUUM ANALYZE")
     asked: tuple[tuple[LiteralString, dict[str, object], int], ...] = (
-        (sql.BY_DAY, DAYS, HOURS_OF_DAYS),
+        (sql.BY_DAY, DAYS, HOURS_OF_DAYS + len(EDGES)),
         (sql.BY_SERVICE, DAYS, HOURS_OF_DAYS),
         (sql.BY_PROVIDER, DAYS, HOURS_OF_DAYS),
         (sql.RECENT, {"organization_id": ACME, "limit": 10}, 10),
@@ -52,3 +56,15 @@ def test_what_is_asked_is_a_range_of_one_index(connection: Connection) -> None:
         assert "login_events" not in tables_read_whole(plan)
         assert "login_events_of_organization" in indexes_used(plan)
         assert rows_read(plan, "login_events") == rows
+
+
+def test_days_on_which_nobody_can_have_signed_in_are_not_looked_at(connection: Connection) -> None:
+    connection.execute(MANY)
+    ages: dict[str, object] = {"start": "0001-01-01", "end": "9999-12-31"}
+    nobody = UUID("02000000-0000-7000-8000-000000000099")
+
+    for organization_id, days_looked_at in ((ACME, DAYS_OF_ONE), (nobody, 0)):
+        plan = explained(connection, sql.BY_DAY, ages | {"organization_id": organization_id})
+
+        [series] = [node for node in nodes_of(plan) if node["Node Type"] == "Function Scan"]
+        assert series["Actual Rows"] * series["Actual Loops"] == days_looked_at
