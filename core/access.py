@@ -154,6 +154,7 @@ def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
         raise NotFound("There is no such organization.")
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
+    arrival.caller.forbid_services()
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     capabilities = capabilities_of(membership.role, arrival.custom_permissions)

@@ -65,6 +65,7 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     """Forget a person; once more changes nothing."""
     caller = uow.caller
     caller.forbid_impersonated()
+    caller.forbid_services()
     # Locked against everything that refers to it, so that nobody signs in, joins or is written about meanwhile.
     subject = uow.anonymization.lock(user_id)
     belongings = uow.anonymization.belongings(user_id, owner_id=caller.user_id)

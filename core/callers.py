@@ -78,9 +78,14 @@ class Caller:
         return self.impersonator_id is not None
 
     @property
+    def is_of_service(self) -> bool:
+        """Whether the session is one with a service, whose makers have its tokens."""
+        return self.service_id is not None
+
+    @property
     def is_governing(self) -> bool:
-        """Whether a platform owner asks, and not somebody who acts as one."""
-        return self.is_platform_owner and not self.is_impersonated
+        """Whether a platform owner asks, and not somebody who acts as one, nor a service that they use."""
+        return self.is_platform_owner and not self.is_impersonated and not self.is_of_service
 
     @property
     def has_second_factor(self) -> bool:
@@ -100,6 +105,11 @@ class Caller:
         """
         is_asked = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
         return is_asked and not self.has_second_factor
+
+    def forbid_services(self) -> None:
+        """Refuse what a service must not do with the token of somebody who uses it (RFC 9068, 4: whom it is for)."""
+        if self.is_of_service:
+            raise Forbidden("Your token is for a service. Sign in without naming one to manage organizations.")
 
     def forbid_impersonated(self) -> None:
         """Refuse what an impersonator must not do (identity 4.8)."""

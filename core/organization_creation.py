@@ -70,6 +70,7 @@ class Founded:
 def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founded:
     """Found an organization, which waits for approval unless every organization is welcome."""
     caller = uow.caller
+    caller.forbid_services()
     if not caller.is_verified:
         raise AddressNotVerified
     if checked_slug(slug) in RESERVED_SLUGS:

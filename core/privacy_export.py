@@ -121,6 +121,7 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | 
     """List the organizations of which the caller may know; None is all of them. Refuse whoever may know of none."""
     if caller.user_id == user_id or caller.is_governing:
         return None
+    caller.forbid_services()
     owned = uow.privacy_export.organizations_of_both(user_id, caller.user_id)
     if not owned:
         raise Forbidden("You may export your own data, and those of the members of an organization that you own.")

@@ -103,7 +103,8 @@ async def delete_organization(call: Call, slug: str) -> None:
 async def select_organization(call: Call, slug: str) -> SelectedOrganization:
     """Go on with your session in an organization.
 
-    The session leaves the organization or service that it was in. Its refresh token is exchanged, so keep the new one.
+    The session leaves the organization that it was in; one with a service selects nothing. Its refresh token is
+    exchanged, so keep the new one.
     """
     selected = await call.transact(organization_selection.select, slug)
     tokens = signed(call, selected.grant)

@@ -17,7 +17,7 @@ from entrypoints.http.credentials import CredentialKind
 from entrypoints.http.routes import Route
 from entrypoints.settings import Settings
 from tests.application import Answer
-from tests.callers import ACME, ROLES, UNKNOWN, Caller, World, make_world
+from tests.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, World, make_world
 from tests.sign_ins import Door, door
 
 __all__ = ["door"]
@@ -50,13 +50,22 @@ def world(door: Door, house: House) -> World:
     return make_world(door, house)
 
 
-async def call(world: World, route: Route, caller: Caller, **named: str) -> Answer:
+async def call(
+    world: World, route: Route, caller: Caller, shown: dict[str, str] | None = None, /, **named: str
+) -> Answer:
     """Try a route as somebody, with input that no route takes where it takes any."""
     names = dict.fromkeys(SLUGS, ACME) | named
     path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(NOT_THERE)), route.path)
     return await world.door.client.request(
-        route.method, path, headers=world.credentials(caller), data=b"[]" if route.body is not None else None
+        route.method, path, headers=shown or world.credentials(caller), data=b"[]" if route.body is not None else None
     )
+
+
+async def with_a_service(world: World, caller: Caller) -> dict[str, str]:
+    """Let somebody sign in with a service of the other tenant, and give what that one can show then."""
+    email = f"{caller.name.lower()}@example.com"
+    entered = await world.door.enter(email, org_slug=GLOBEX, service_slug=world.foreign["service_slug"])
+    return {"Authorization": f"Bearer {entered.access_token}"}
 
 
 def code_of(answer: Answer) -> str | None:
@@ -162,6 +171,24 @@ async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(world
     assert answer.status in {200, 204, 400, 404}, answer.text
     assert answer.status in {400, 404} or not set(world.foreign) & set(route.path_parameters), answer.text
     assert world.everything_of_globex() == before
+
+
+@in_organization
+async def test_a_service_manages_nothing_with_the_tokens_of_its_users(world: World, route: Route) -> None:
+    shown = await with_a_service(world, Caller.OWNER)
+
+    answer = await call(world, route, Caller.OWNER, shown)
+
+    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@governs_platform
+async def test_a_service_governs_nothing_with_the_tokens_of_its_users(world: World, route: Route) -> None:
+    shown = await with_a_service(world, Caller.PLATFORM_OWNER)
+
+    answer = await call(world, route, Caller.PLATFORM_OWNER, shown)
+
+    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
 @governs_platform

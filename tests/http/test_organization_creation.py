@@ -98,6 +98,13 @@ async def test_whose_address_is_not_verified_founds_nothing(tenants: Tenants, ad
     assert answer.json["error"].startswith("Verify your email address first")
 
 
+async def test_a_service_founds_nothing_with_the_tokens_of_its_users(tenants: Tenants, ada: Somebody) -> None:
+    tenants.door.service(tenants.organization("market"))
+    buyer = await tenants.enter(ada.id, ada.email, org_slug="market", service_slug="shop")
+
+    assert_refused(await found(buyer), 403, "FORBIDDEN")
+
+
 async def test_who_is_not_signed_in_founds_nothing(tenants: Tenants) -> None:
     answer = await tenants.door.client.post("/api/organizations", body={"slug": "acme", "name": "Acme"})
 

@@ -170,6 +170,23 @@ async def test_an_organization_that_asks_for_two_factors_gives_its_owner_nothing
     assert (await door.client.get(path(ada), token=token)).status == 200
 
 
+@pytest.mark.parametrize("is_platform_owner", [True, False])
+async def test_a_service_gets_nothing_of_others_with_the_tokens_of_its_users(
+    door: Door,
+    is_platform_owner: bool,
+) -> None:
+    ada, bob = door.account(), door.account("bob@example.com", is_platform_owner=is_platform_owner)
+    bolt = door.organization("bolt")
+    door.member(bolt, ada)
+    door.member(bolt, bob, "owner")
+    door.service(door.organization("market"))
+    token = (await door.enter("bob@example.com", org_slug="market", service_slug="shop")).access_token
+
+    assert_refused(await door.client.get(path(ada), token=token), 403, "FORBIDDEN")
+    assert_refused(await door.client.delete(f"/api/privacy/forget/{ada}", token=token), 403, "FORBIDDEN")
+    assert (await door.client.get(path(bob), token=token)).status == 200
+
+
 async def test_a_platform_owner_may_have_it(platform: Platform, door: Door) -> None:
     ada = door.account()
 
