@@ -109,12 +109,17 @@ class Caller:
     def forbid_services(self) -> None:
         """Refuse what a service must not do with the token of somebody who uses it (RFC 9068, 4: whom it is for)."""
         if self.is_of_service:
-            raise Forbidden("Your token is for a service. Sign in without naming one to manage organizations.")
+            raise Forbidden("Your token is for a service, which cannot do this for you. Sign in without naming one.")
 
     def forbid_impersonated(self) -> None:
-        """Refuse what an impersonator must not do (identity 4.8)."""
+        """Refuse what an impersonator must not do (identity 4.8), nor a service for whoever governs the platform.
+
+        These are the changes that open an account or end it. By one of them whoever makes the service would govern.
+        """
         if self.is_impersonated:
             raise Forbidden("This cannot be done while impersonating somebody.")
+        if self.is_platform_owner:
+            self.forbid_services()
 
 
 def present_in_person(uow: UnitOfWork) -> Caller:

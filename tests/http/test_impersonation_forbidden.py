@@ -13,7 +13,7 @@ import pytest
 from entrypoints import capabilities
 from entrypoints.http.credentials import CredentialKind
 from tests.passkeys import Keyring, keyring
-from tests.platform import Platform, platform, settings
+from tests.platform import OWNER, Platform, platform, settings
 from tests.sign_ins import PASSWORD, Door, assert_refused, door
 
 if TYPE_CHECKING:
@@ -102,6 +102,32 @@ async def test_it_cannot_be_done_in_somebody_elses_name(
 
     assert_refused(answer, 403, "FORBIDDEN")
     assert everything_of(door, user_id) == before
+
+
+@pytest.mark.parametrize("name", sorted(FORBIDDEN))
+async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, door: Door, name: str) -> None:
+    door.service(door.organization("market"))
+    shopping = await door.enter(OWNER, org_slug="market", service_slug="shop")
+    method, path = name.split()
+    before = door.rows("SELECT t::text FROM users AS t ORDER BY 1")
+
+    answer = await platform.ask(method, path, ["no object"], by=shopping)
+
+    assert_refused(answer, 403, "FORBIDDEN")
+    assert answer.json["error"].startswith("Your token is for a service")
+    assert door.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
+
+
+async def test_of_everybody_else_a_service_may_show_the_pages_that_look_after_the_account(
+    platform: Platform, door: Door
+) -> None:
+    door.account()
+    door.service(door.organization("market"))
+    shopping = await door.enter(org_slug="market", service_slug="shop")
+
+    answer = await platform.ask("POST", "/api/user/mfa/setup", by=shopping)
+
+    assert answer.status == 200, answer.text
 
 
 async def test_whoever_acts_can_sign_out_and_name_a_device(platform: Platform, door: Door) -> None:

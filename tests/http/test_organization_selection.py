@@ -106,7 +106,7 @@ class TestSelect:
         answer = await buyer.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("Your token is for a service.")
+        assert answer.json["error"].startswith("Your token is for a service")
         assert (await buyer.get("/api/user")).json["service"] == "shop"
 
     async def test_only_members_select_it(self, tenants: Tenants, acme: UUID) -> None:
