@@ -121,6 +121,10 @@ class Operation(Enum):
         return member
 
 
+# What the organization asks for can always be seen; and who asked for more than they have themselves can take it back.
+_WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """Who asks and what they are in an organization, as stored; what they may do there is not decided yet."""
@@ -159,8 +163,8 @@ def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     capabilities = capabilities_of(membership.role, arrival.custom_permissions)
     _insist(operation.takes, membership, capabilities)
-    # Else not to name the organization at sign-in would be the way around its setting. What it asks can always be seen.
-    if organization.mfa_required and operation is not Operation.ORGANIZATION_READ:
+    # Else not to name the organization at sign-in would be the way around its setting.
+    if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         insist_on_second_factor(arrival.caller)
         insist_on_device_trust(uow, arrival.caller, organization)
     return Place(caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities)

@@ -80,9 +80,9 @@ async def read_organization(call: Call, slug: str) -> OrganizationDetail:
 async def change_organization(call: Call, slug: str, body: OrganizationChange) -> OrganizationRecord:
     """Change what an organization is called, and what it asks of its members.
 
-    Where `mfa_required` is set, members sign in to it, select it, go on with a session in it, and do anything there but
-    read it, with a second factor alone. A device that remembers the second factor does so for `device_trust_days`; 0 is
-    never.
+    Where `mfa_required` is set, members need a second factor to sign in to it, to select it, and to do anything there
+    but read and change the organization itself. A device that remembers the second factor does so for
+    `device_trust_days`; 0 is never.
     """
     settings = Settings(name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days)
     return OrganizationRecord(organization=await call.transact(organization_management.change, slug, settings))

@@ -217,7 +217,7 @@ class TestSecondFactor:
         ("method", "path", "body"),
         [
             ("GET", "/members", None),
-            ("PATCH", "", {"mfa_required": False}),
+            ("DELETE", "", None),
             ("POST", "/invitations", {"email": "eve@example.com", "role": "member"}),
             ("POST", "/roles", {"slug": "auditor", "name": "Auditor"}),
         ],
@@ -235,6 +235,12 @@ class TestSecondFactor:
         answer = await ada.get("/api/organizations/acme")
 
         assert (answer.status, answer.json["organization"]["mfa_required"]) == (200, True)
+
+    async def test_who_asks_for_more_than_they_have_can_take_it_back(self, ada: Somebody) -> None:
+        answer = await ada.patch("/api/organizations/acme", {"mfa_required": False})
+
+        assert answer.status == 200, answer.text
+        assert (await ada.get("/api/organizations/acme/members")).status == 200
 
     async def test_who_may_not_do_something_anyway_hears_that_first(self, tenants: Tenants, acme: UUID) -> None:
         bob = await tenants.member(acme, "member", "bob@example.com")
