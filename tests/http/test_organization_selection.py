@@ -217,7 +217,7 @@ class TestSecondFactor:
         ("method", "path", "body"),
         [
             ("GET", "/members", None),
-            ("DELETE", "", None),
+            ("GET", "/audit-log", None),
             ("POST", "/invitations", {"email": "eve@example.com", "role": "member"}),
             ("POST", "/roles", {"slug": "auditor", "name": "Auditor"}),
         ],
