@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -31,6 +32,7 @@ from tests.doorbells import RecordedDoorbells
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
+from tests.tracing import trace_core_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,6 +48,9 @@ AUTOJUMP_SECONDS = 0.02
 hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("gatehouse")
 watch_everything()
+# Whoever is started in the background ignores Ctrl-C, and so would the servers that tests stop with it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure() -> None:
@@ -56,8 +61,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass by what stays until the end: the tests, and all that they import."""
-    # To look through it again and again took a sixth of the time.
+    """Begin, now that all is imported: measure core alone, and let the garbage collector pass by what is there."""
+    trace_core_alone()
+    # All of it stays until the end, and to look through it again and again took a sixth of the time.
     gc.collect()
     gc.freeze()
 

@@ -111,6 +111,15 @@ def put(connection: Connection, leftover: Leftover, *ends: datetime) -> None:
     )
 
 
+def put_many(connection: Connection, leftover: Leftover) -> None:
+    """Make very many rows, of which one ended in each of the last seconds."""
+    connection.execute(
+        b"WITH ends AS (SELECT %(now)s::timestamptz - n * interval '1 s' AS ended FROM generate_series(1, %(many)s) n)"
+        + KINDS[leftover].insert.encode(),
+        {"now": NOW, "many": MANY, "user": USER, "device": DEVICE},
+    )
+
+
 def left(connection: Connection, leftover: Leftover) -> list[datetime]:
     """List when the rows that are there end, but for the device that everything belongs to."""
     ends = KINDS[leftover].ends
@@ -172,7 +181,7 @@ def test_a_row_that_somebody_holds_is_left_for_the_next_time(
 
 @leftovers
 def test_among_a_hundred_thousand_it_finds_them_by_an_index(leftover: Leftover, connection: Connection) -> None:
-    put(connection, leftover, *(NOW - timedelta(seconds=n) for n in range(1, MANY + 1)))
+    put_many(connection, leftover)
     connection.execute(f"ANALYZE {leftover.value}".encode())
     plans: list[str] = []
 

@@ -9,23 +9,27 @@ import pytest
 from adapters.postgres.platform_users import WITH_BEGINNING, WITH_ID, WITH_PART
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adapters.postgres.pool import Connection
+    from tests.postgres import Databases
 
 PEOPLE = 20_000
 
 
-@pytest.fixture
-def crowd(connection: Connection) -> Connection:
-    """Very many people."""
-    connection.execute(
-        """
-        INSERT INTO users (id, email, created_at, updated_at)
-        SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
-        """,
-        (PEOPLE,),
-    )
-    connection.execute("ANALYZE users")
-    return connection
+@pytest.fixture(scope="module")
+def crowd(databases: Databases) -> Iterator[Connection]:
+    """Very many people, for tests that only ask how they would be found."""
+    with databases.migrated() as url, databases.connection(url) as connection:
+        connection.execute(
+            """
+            INSERT INTO users (id, email, created_at, updated_at)
+            SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
+            """,
+            (PEOPLE,),
+        )
+        connection.execute("ANALYZE users")
+        yield connection
 
 
 @pytest.mark.parametrize("part", ["somebody1234", "1234", "ody99@exa", "example.com", "nobody"])
