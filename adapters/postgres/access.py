@@ -10,10 +10,12 @@ from adapters.postgres.organizations import organization_row
 from adapters.postgres.sessions import CALLER, LIVE, LIVE_SESSION
 from core.access import Arrival
 from core.callers import Caller
-from core.members import Membership
+from core.memberships import Membership
+from core.organizations import Organization
 from core.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from uuid import UUID
 
@@ -51,6 +53,9 @@ ARRIVAL: Final = f"""
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}
 """
+# Which columns are which fields; written out, because looking for them in every row takes as long as reading it.
+_ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
+_MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
 
 
 class PostgresAccess:
@@ -70,7 +75,7 @@ class PostgresAccess:
 
 
 def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> Arrival:
-    organization, membership = _taken(columns, "path_organization_"), _taken(columns, "path_membership_")
+    organization, membership = _taken(columns, _ORGANIZATION), _taken(columns, _MEMBERSHIP)
     return Arrival(
         caller=Caller(**columns),
         organization=organization_row(**organization) if organization["id"] is not None else None,
@@ -79,5 +84,5 @@ def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> Arrival:
     )
 
 
-def _taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
+def _taken(columns: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: columns.pop(column) for column, name in names.items()}

@@ -81,16 +81,21 @@ class PostgresMembers:
 
     def page(self, organization_id: UUID, tier_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         """List members, who came first first, with how many there are and the tier's limit."""
-        rows = self._connection.execute(
-            PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
-            {
-                "organization_id": organization_id,
-                "tier_id": tier_id,
-                "role": role,
-                "limit": limit,
-                "offset": offset,
-            },
-        ).fetchall()
+        rows = (
+            # Ids and moments as bytes, which neither side has to spell out.
+            self._connection.cursor(binary=True)
+            .execute(
+                PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
+                {
+                    "organization_id": organization_id,
+                    "tier_id": tier_id,
+                    "role": role,
+                    "limit": limit,
+                    "offset": offset,
+                },
+            )
+            .fetchall()
+        )
         total, has_tier, tier_max_users, first_id, *_ = rows[0]
         return MembersPage(
             # There is a row without a member when the page has none.
