@@ -32,7 +32,7 @@ from tests.doorbells import RecordedDoorbells
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
-from tests.tracing import trace_core_alone
+from tests.tracing import follow_stacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,8 +61,8 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Begin, now that all is imported: measure core alone, and let the garbage collector pass by what is there."""
-    trace_core_alone()
+    """Begin, now that all is imported: follow the stacks, and let the garbage collector pass by what is there."""
+    follow_stacks()
     # All of it stays until the end, and to look through it again and again took a sixth of the time.
     gc.collect()
     gc.freeze()
