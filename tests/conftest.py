@@ -63,7 +63,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """Begin, now that all is imported: follow the stacks, and let the garbage collector pass by what is there."""
     follow_stacks()
-    # All of it stays until the end, and to look through it again and again took a sixth of the time.
+    # All of it stays until the end, and to look through it again and again took an eighth of the time.
     gc.collect()
     gc.freeze()
 

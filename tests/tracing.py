@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import greenlet
 
@@ -23,7 +22,7 @@ class Follower:
     def __init__(self, first: Any) -> None:
         # Coverage's beginning: it makes a tracer and puts it into its own place.
         self._first = first
-        self._left: WeakKeyDictionary[greenlet.greenlet, Any] = WeakKeyDictionary()
+        self._left: dict[greenlet.greenlet, Any] = {}
         self._idle: list[Any] = []
 
     def __call__(self, event: str, stacks: tuple[greenlet.greenlet, greenlet.greenlet]) -> None:
