@@ -51,7 +51,7 @@ MANY = """
     FROM   generate_series(1, 60000) AS n
 """
 # A log of one organization that is long enough for two milestones, and a batch that ends at each of them.
-LONG = """
+LONG = b"""
     INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, success, details,
                                created_at)
     SELECT ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '02000000-0000-7000-8000-000000000001', NULL,
@@ -61,6 +61,11 @@ LONG = """
 """
 LONG_ENTRIES = 24_000
 BATCH_ENTRIES = 5_000
+# The same in small, where the milestones are as much closer to each other.
+SHORT = LONG.replace(b"24000", b"2400")
+SHORT_ENTRIES = 2_400
+SHORT_BATCH_ENTRIES = 500
+SHORT_MILESTONE_ENTRIES = 1_000
 VALUES: dict[str, object] = {
     "organization_id": ACME,
     "action": "user.invited",
@@ -193,21 +198,22 @@ def test_a_deleted_organization_leaves_no_totals(connection: Connection, transac
     ],
 )
 def test_a_page_is_the_same_whichever_way_it_is_found(
-    connection: Connection, transact: Transact, wanted: Wanted, condition: str
+    connection: Connection, transact: Transact, wanted: Wanted, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connection.execute(LONG)
+    monkeypatch.setattr(sql, "MILESTONE_ENTRIES", SHORT_MILESTONE_ENTRIES)
+    connection.execute(SHORT)
     entries = f"SELECT id FROM audit_entries WHERE {condition} AND organization_id = '{ACME}' ORDER BY id DESC"
     expected = [entry_id for (entry_id,) in connection.execute(entries.encode())]
     pages = PostgresAuditLog(connection)
 
     def check_all() -> None:
-        for offset in (0, 7, 1_990, 3_000, 11_950, 12_000, 14_051, 21_980, LONG_ENTRIES - 50, LONG_ENTRIES - 3, 99_999):
+        for offset in (0, 7, 190, 300, 1_150, 1_200, 1_451, 2_180, SHORT_ENTRIES - 50, SHORT_ENTRIES - 3, 9_999):
             total, found = pages.page(ACME, wanted, limit=50, offset=offset)
             assert total == len(expected)
             assert [entry.id for entry in found] == expected[offset : offset + 50], offset
 
     check_all()
-    while transact(audit_log.count_on, BATCH_ENTRIES):
+    while transact(audit_log.count_on, SHORT_BATCH_ENTRIES):
         check_all()
     # Those that are younger than what is counted come before all the others.
     write(connection, times=60, action="user.invited")

@@ -12,7 +12,10 @@ from adapters.postgres import end_users as sql
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adapters.postgres.pool import Connection
+    from tests.postgres import Databases
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 ADA = UUID("01000000-0000-7000-8000-000000000001")
@@ -41,11 +44,17 @@ END_USERS_OF_ONE = 200
 LIMIT = 20
 
 
-def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(connection: Connection) -> None:
-    connection.execute(MANY)
-    connection.execute("VACUUM ANALYZE")
+@pytest.fixture(scope="module")
+def many(databases: Databases) -> Iterator[Connection]:
+    """A database with many end users; nobody changes anything in it."""
+    with databases.migrated() as url, databases.connection(url) as connection:
+        connection.execute(MANY)
+        connection.execute("VACUUM ANALYZE")
+        yield connection
 
-    plan = explained(connection, sql.PAGE_OF_ALL, {"organization_id": ACME, "limit": LIMIT, "offset": 0})
+
+def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(many: Connection) -> None:
+    plan = explained(many, sql.PAGE_OF_ALL, {"organization_id": ACME, "limit": LIMIT, "offset": 0})
 
     assert plan["Actual Rows"] == LIMIT
     assert tables_read_whole(plan) & {"service_users", "users"} == set()
@@ -56,12 +65,9 @@ def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(connectio
 
 
 @pytest.mark.parametrize("part", ["", "example.com", "99", "nobody"])
-def test_a_search_reads_the_links_of_one_organization_in_their_index(connection: Connection, part: str) -> None:
-    connection.execute(MANY)
-    connection.execute("VACUUM ANALYZE")
-
+def test_a_search_reads_the_links_of_one_organization_in_their_index(many: Connection, part: str) -> None:
     values = {"organization_id": ACME, "part": part, "service_id": None, "limit": LIMIT, "offset": 0}
-    plan = explained(connection, sql.PAGE, values)
+    plan = explained(many, sql.PAGE, values)
 
     assert tables_read_whole(plan) & {"service_users", "users"} == set()
     [search] = [node for node in nodes_of(plan) if node.get("Alias") == "service_users"]

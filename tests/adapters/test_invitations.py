@@ -13,22 +13,30 @@ from adapters.crypto.vault import SealBroken
 from adapters.postgres.invitations import PostgresInvitations
 from core.invitations import Due, InvitationStatus
 from tests.accounts import make_organization
+from tests.clock import SettableClock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.pool import Connection
-    from tests.clock import SettableClock
+    from tests.postgres import Databases
 
 ORGANIZATIONS = 20
 EACH = 2_000
 ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 
-@pytest.fixture
-def invitations(connection: Connection, vault: Vault, clock: SettableClock) -> PostgresInvitations:
-    """The port over a table of many invitations, of which a quarter waits and half of those has run out."""
+@pytest.fixture(scope="module")
+def many(databases: Databases) -> Iterator[Connection]:
+    """A database with many invitations, of which a quarter waits and half of those has run out."""
+    with databases.migrated() as url, databases.connection(url) as connection:
+        fill(connection, SettableClock())
+        yield connection
+
+
+def fill(connection: Connection, clock: SettableClock) -> None:
+    """Make organizations with many invitations each."""
     for number in range(ORGANIZATIONS):
         organization_id = make_organization(connection, f"acme{number}")
         connection.execute(
@@ -45,7 +53,13 @@ def invitations(connection: Connection, vault: Vault, clock: SettableClock) -> P
         )
     connection.execute("ANALYZE invitations")
     connection.execute("ANALYZE organizations")
-    return PostgresInvitations(connection, vault, clock())
+
+
+@pytest.fixture
+def invitations(many: Connection, vault: Vault, clock: SettableClock) -> Iterator[PostgresInvitations]:
+    """The port over all of them; what is done to them is undone afterwards."""
+    with many.transaction(force_rollback=True):
+        yield PostgresInvitations(many, vault, clock())
 
 
 def an_organization(connection: Connection) -> UUID:
@@ -72,9 +86,9 @@ def plan_of(connection: Connection, ask: Callable[[], object]) -> str:
 
 
 def test_among_many_each_question_is_an_index_range(
-    invitations: PostgresInvitations, connection: Connection, clock: SettableClock
+    invitations: PostgresInvitations, many: Connection, clock: SettableClock
 ) -> None:
-    acme = an_organization(connection)
+    acme = an_organization(many)
     due = invitations.due(None, 50)
     middle = Due(id=ID, expires_at=clock() - timedelta(minutes=EACH // 4))
 
@@ -92,19 +106,19 @@ def test_among_many_each_question_is_an_index_range(
         ("due later", "invitations_running_out", lambda: invitations.due(middle, 50)),
         ("expiring", "invitations_pkey", lambda: invitations.expire([one.id for one in due])),
     ):
-        plan = plan_of(connection, ask)
+        plan = plan_of(many, ask)
         assert index in plan, (name, plan)
         assert "Seq Scan on invitations" not in plan, (name, plan)
 
 
 def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(
-    invitations: PostgresInvitations, connection: Connection, clock: SettableClock
+    invitations: PostgresInvitations, many: Connection, clock: SettableClock
 ) -> None:
     seen: list[Due] = []
     while batch := invitations.due(seen[-1] if seen else None, 999):
         seen += batch
 
-    expected = connection.execute(
+    expected = many.execute(
         "SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= %s ORDER BY expires_at, id",
         (clock(),),
     ).fetchall()

@@ -19,18 +19,19 @@ from core import members, ownership, roles
 from core.callers import BACKGROUND
 from core.errors import Refusal
 from core.memberships import ADMIN, MEMBER, OWNER, Membership
+from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
 from tests.sign_ins import FREE_TIER, new_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
     from uuid import UUID
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.pool import Connection
     from adapters.postgres.unit_of_work import Tools
-    from tests.clock import SettableClock
+    from tests.postgres import Databases
 
 PEOPLE = 4
 KEEPER = "keeper"
@@ -251,9 +252,17 @@ def test_somebody_is_made_a_member_once(crowd: Crowd, transact: Callable[..., An
     assert transact(lambda uow: uow.members.of_user(organization_id, crowd.people[1])) == membership
 
 
-@pytest.fixture
-def large(crowd: Crowd) -> UUID:
-    """An organization with many members, of whom few are admins, among others."""
+@pytest.fixture(scope="module")
+def large(databases: Databases) -> Iterator[tuple[Connection, UUID]]:
+    """An organization with many members, of whom few are admins, among others; nobody changes anything there."""
+    with databases.migrated() as url, databases.connection(url) as connection:
+        crowd = Crowd(connection, SettableClock())
+        crowd.gather()
+        yield connection, found_large(crowd)
+
+
+def found_large(crowd: Crowd) -> UUID:
+    """Make an organization with many members, and others."""
     organization_id, _ = crowd.found()
     for number in range(OTHERS):
         crowd.found(*[MEMBER] * (number % 2))
@@ -282,12 +291,13 @@ def large(crowd: Crowd) -> UUID:
 
 
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
-def test_a_page_of_many_members_is_found_by_indexes(crowd: Crowd, large: UUID, mode: str) -> None:
-    crowd.connection.execute(f"SET plan_cache_mode = {mode}".encode())
-    values = {"organization_id": large, "tier_id": FREE_TIER, "limit": 50, "offset": MEMBERS_OF_LARGE // 2}
+def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, UUID], mode: str) -> None:
+    connection, organization_id = large
+    connection.execute(f"SET plan_cache_mode = {mode}".encode())
+    values = {"organization_id": organization_id, "tier_id": FREE_TIER, "limit": 50, "offset": MEMBERS_OF_LARGE // 2}
 
-    everybody = explained(crowd.connection, PAGE_OF_ALL, values)
-    admins = explained(crowd.connection, PAGE_OF_ROLE, values | {"role": ADMIN, "limit": 5, "offset": 0})
+    everybody = explained(connection, PAGE_OF_ALL, values)
+    admins = explained(connection, PAGE_OF_ROLE, values | {"role": ADMIN, "limit": 5, "offset": 0})
 
     for plan, members_listed in ((everybody, 50), (admins, 5)):
         assert tables_read_whole(plan) & {"memberships", "users"} == set()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
     from tests.postgres import Databases
 
-MANY = 5000
-MEMBERS = 10
+MANY = 4000
+MEMBERS = 4
 NO_TIER = "00000000-0000-7000-8000-00000000000f"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adapters.postgres.pool import Connection
     from tests.postgres import Databases
 
-PEOPLE = 20_000
+PEOPLE = 10_000
 
 
 @pytest.fixture(scope="module")
