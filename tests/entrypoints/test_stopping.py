@@ -23,7 +23,7 @@ from core.secrets import Secret
 from entrypoints.signals import stop_signals
 from tests.clients import answers, load, losses
 from tests.mail_server import PostOffice
-from tests.processes import MASTER_KEY, Service, Services
+from tests.processes import MASTER_KEY, Service, Services, lay_made_cluster
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -156,7 +156,10 @@ def test_with_nobody_there_it_stops_without_delay(services: Services) -> None:
     assert min(seconds) < QUICK_STOP_SECONDS_MAX
 
 
-def test_the_embedded_database_stops_with_the_last_who_uses_it(embedded_services: Services) -> None:
+def test_the_embedded_database_stops_with_the_last_who_uses_it(
+    embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lay_made_cluster(embedded_services, tmp_path_factory)
     service = embedded_services.ready()
     folder = service.data_folder
     with EmbeddedPostgres(folder) as url:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 import psutil
 
 from tests.clients import answers, load, losses
+from tests.processes import lay_made_cluster
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.processes import Service, Services
 
 WORKERS = 2
@@ -35,7 +38,7 @@ def counted(service: Service) -> float:
     return float(found[1]) if found else 0.0
 
 
-def test_all_workers_serve_and_one_announcement_is_made(services: Services) -> None:
+def test_all_workers_serve_and_the_metrics_are_those_of_all_and_survive_one(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS), DEV="on")
     workers = crew(service)
     before = {pid: psutil.Process(pid).cpu_times().user for pid in workers}
@@ -51,10 +54,6 @@ def test_all_workers_serve_and_one_announcement_is_made(services: Services) -> N
     assert {answer.status for answer in answers(clients)} == {200}
     assert len(service.said("server.ready")) == 1
 
-
-def test_the_metrics_are_those_of_all_workers_and_survive_one(services: Services) -> None:
-    service = services.ready("--workers", str(WORKERS))
-    workers = crew(service)
     with load(service.port, ["/.well-known/jwks.json"], loyal=0, fickle=4) as clients:
         wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
     asked = len(answers(clients))
@@ -122,7 +121,10 @@ def test_when_the_parent_is_killed_the_workers_end_and_a_new_one_can_start(servi
     assert services.ready().get("/health/ready").status == 200
 
 
-def test_the_embedded_database_is_shared_and_stops_with_the_last(embedded_services: Services) -> None:
+def test_the_embedded_database_is_shared_and_stops_with_the_last(
+    embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lay_made_cluster(embedded_services, tmp_path_factory)
     service = embedded_services.ready("--workers", str(WORKERS))
     crew(service)
 
