@@ -44,6 +44,8 @@ __all__ = ["chromium"]
 # Real seconds of stillness after which virtual time jumps. Longer than a transaction, because to Trio a task that waits
 # for a thread is as still as one that sleeps; the fixture that pytest-trio brings jumps at once.
 AUTOJUMP_SECONDS = 0.02
+# As much as a few tests leave behind, rather than a few calls.
+NEW_OBJECTS_MAX = 50_000
 
 hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("gatehouse")
@@ -66,6 +68,7 @@ def pytest_collection_finish() -> None:
     # All of it stays until the end, and to look through it again and again took an eighth of the time.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Twenty times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
+"""Fifteen times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
 
 Some of the kills come while the house is made for the first time, the others under load; some take PostgreSQL along.
 """
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from tests.processes import Commands, Service, Services
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
-KILLS_UNDER_LOAD = 14
+KILLS_UNDER_LOAD = 9
 # Every so many kills somebody changes something first, and every so many PostgreSQL dies as well.
-ROTATION_PERIOD = 7
+ROTATION_PERIOD = 4
 POWER_CUT_PERIOD = 3
 WARM_ANSWERS = 20
 

@@ -1,5 +1,6 @@
 """Pages: their headers, their pieces, and that no value can become markup."""
 
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jinja2 import UndefinedError
+from jinja2 import Template, UndefinedError
 
 from entrypoints.house import House
 from entrypoints.http.calls import Call
@@ -57,7 +58,12 @@ async def shown(house: House, template: str, **values: Any) -> Answer:
 
 def pieces(value: str) -> str:
     """Render every component with this value in every place."""
-    return TEMPLATES.from_string(PIECES).render(value=value)
+    return _compiled().render(value=value)
+
+
+@cache
+def _compiled() -> Template:
+    return TEMPLATES.from_string(PIECES)
 
 
 async def test_a_page_says_what_it_is_and_is_not_kept(house: House) -> None:
