@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import psycopg
+import pytest
 
 from adapters.postgres import migrations
 from adapters.postgres.embedded import EmbeddedPostgres
@@ -59,6 +60,7 @@ def active_key(commands: Commands) -> str:
     return rotated.stdout.split()[1]
 
 
+@pytest.mark.long
 def test_every_start_after_a_kill_recovers_and_nothing_that_was_done_is_lost(
     embedded_services: Services, embedded_commands: Commands
 ) -> None:
