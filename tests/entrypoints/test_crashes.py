@@ -1,4 +1,4 @@
-"""Fifteen times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
+"""Twenty times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
 
 Some of the kills come while the house is made for the first time, the others under load; some take PostgreSQL along.
 """
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from tests.processes import Commands, Service, Services
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
-KILLS_UNDER_LOAD = 9
+KILLS_UNDER_LOAD = 14
 # Every so many kills somebody changes something first, and every so many PostgreSQL dies as well.
-ROTATION_PERIOD = 4
+ROTATION_PERIOD = 7
 POWER_CUT_PERIOD = 3
 WARM_ANSWERS = 20
 
@@ -84,8 +84,7 @@ def test_every_start_after_a_kill_recovers_and_nothing_that_was_done_is_lost(
                 cut_power(service)
             else:
                 service.kill()
-        # A busy machine may have no connection in time; anything else would be a defect.
-        assert {answer.status for answer in answers(clients)} <= {200, 503}
+        assert {answer.status for answer in answers(clients)} == {200}
 
     survivor = embedded_services.ready(DEV="on")
     assert survivor.get("/health/ready").status == 200

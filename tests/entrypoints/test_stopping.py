@@ -87,7 +87,6 @@ def test_a_request_in_flight_finishes(services: Services, connection: Connection
     assert answers(clients)[before].status == 200
 
 
-@pytest.mark.long
 def test_a_hanging_request_is_cut_when_its_time_is_over(services: Services) -> None:
     service = services.ready(SHUTDOWN_SECONDS="1")
     with hanging_request(service) as connection:

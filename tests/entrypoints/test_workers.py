@@ -8,13 +8,14 @@ import signal
 from typing import TYPE_CHECKING
 
 import psutil
-import pytest
 
 from tests.clients import answers, load, losses
 from tests.processes import lay_made_cluster
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.processes import Service, Services
 
 WORKERS = 2
@@ -37,7 +38,6 @@ def counted(service: Service) -> float:
     return float(found[1]) if found else 0.0
 
 
-@pytest.mark.long
 def test_all_workers_serve_and_the_metrics_are_those_of_all_and_survive_one(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS), DEV="on")
     workers = crew(service)
@@ -82,7 +82,6 @@ def test_a_worker_that_is_killed_or_stopped_by_hand_is_replaced_and_the_other_go
     assert service.get("/health/ready").status == 200
 
 
-@pytest.mark.long
 def test_a_supervisor_that_tells_everybody_ends_them_all_and_cuts_nobody_short(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
     workers = crew(service)
@@ -112,7 +111,6 @@ def test_ctrl_c_at_the_terminal_is_the_parents_affair(services: Services) -> Non
     assert "Traceback" not in service.log
 
 
-@pytest.mark.long
 def test_when_the_parent_is_killed_the_workers_end_and_a_new_one_can_start(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
     workers = crew(service)
