@@ -11,7 +11,7 @@ import errno
 import logging
 import resource
 import socket
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -38,6 +38,8 @@ KEEP_ALIVE_SECONDS: Final = 75
 LETTING_GO_SECONDS: Final = 1.0
 # A client sends its request right behind the handshake, so it comes this soon or nothing was on its way.
 LAST_WORD_SECONDS: Final = 0.2
+# So many are let in at once besides the first; the rest is for the other workers, or the next turn.
+SOME: Final = 8
 # Out of file descriptors: wait for some to come back rather than spin.
 ACCEPT_PAUSE_SECONDS: Final = 0.1
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
@@ -152,6 +154,7 @@ class _Visitors:
             await self._places.acquire()
             try:
                 self._welcome(await listener.accept())
+                self._let_in_some(door)
             except OSError as error:
                 self._places.release()
                 if error.errno not in _EXHAUSTED:
@@ -159,15 +162,23 @@ class _Visitors:
                 log.warning("server.exhausted", reason=error.strerror)
                 await trio.sleep(ACCEPT_PAUSE_SECONDS)
 
+    def _let_in_some(self, door: socket.socket) -> None:
+        """Let in some more of those who wait: with one in each turn it takes longer, the more are inside."""
+        # What is wrong with the door, the next one shows.
+        with suppress(OSError, trio.WouldBlock):
+            for _ in range(SOME):
+                self._places.acquire_nowait()
+                try:
+                    self._welcome(_accepted(door))
+                except OSError:
+                    self._places.release()
+                    raise
+
     def let_in_who_waits(self, door: socket.socket) -> None:
         """Let in whom the kernel accepted while we were busy."""
-        while True:
-            try:
-                accepted, _ = door.accept()
-            except OSError:
-                return
-            accepted.setblocking(False)
-            self._welcome(trio.SocketStream(trio.socket.from_stdlib_socket(accepted)))
+        with suppress(OSError):
+            while True:
+                self._welcome(_accepted(door))
 
     def _welcome(self, stream: trio.SocketStream) -> None:
         if not self._inside:
@@ -183,6 +194,12 @@ class _Visitors:
             self._inside -= 1
             if not self._inside:
                 self._last_left.set()
+
+
+def _accepted(door: socket.socket) -> trio.SocketStream:
+    accepted, _ = door.accept()
+    accepted.setblocking(False)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
 
 
 def _connections_max() -> int:

@@ -5,7 +5,7 @@ import logging
 import math
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, MutableMapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from quart import Response
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from entrypoints import server as servers
 from entrypoints.http.answers import Media
 from entrypoints.http.application import BODY_SECONDS_MAX, Application
 from entrypoints.http.calls import Call
@@ -25,7 +26,7 @@ from entrypoints.http.connections import LINGER_SECONDS_MAX, SEND_SECONDS_MAX
 from entrypoints.http.credentials import public
 from entrypoints.http.decoding import BODY_BYTES_MAX
 from entrypoints.http.routes import Routes
-from entrypoints.server import KEEP_ALIVE_SECONDS, Server, listen
+from entrypoints.server import KEEP_ALIVE_SECONDS, SOME, Server, listen
 from entrypoints.settings import Bind
 from tests.http.probe import make_house, serving
 
@@ -678,6 +679,62 @@ async def test_who_is_gone_before_being_let_in_does_no_harm(server: Running) -> 
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
 
     assert (await server.exchange(GOOD)).status == 200
+
+
+class Doorkeeper(trio.abc.Instrument):
+    """Writes down in which turn of the event loop connections begin to be served."""
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self.let_in: list[int] = []
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.turn += 1
+
+    def task_spawned(self, task: trio.lowlevel.Task) -> None:
+        if task.name.endswith("_Visitors._serve"):
+            self.let_in.append(self.turn)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_some_who_come_at_once_are_let_in_in_the_same_turn(server: Running) -> None:
+    doorkeeper = Doorkeeper()
+    trio.lowlevel.add_instrument(doorkeeper)
+    with ExitStack() as clients:
+        # Nothing here waits, so they all come before the server looks.
+        for _ in range(SOME + 3):
+            clients.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+        await trio.testing.wait_all_tasks_blocked()
+    trio.lowlevel.remove_instrument(doorkeeper)
+
+    first, *others = doorkeeper.let_in
+    assert len(doorkeeper.let_in) == SOME + 3
+    assert [turn for turn in others if turn == first] == [first] * SOME
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_no_more_are_let_in_than_there_are_places_and_the_others_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "CONNECTIONS_MAX", 3)
+    answers: list[Answer] = []
+
+    async def ask(server: Running) -> None:
+        answers.append(await server.exchange(request(b"GET /good HTTP/1.1", b"Connection: close")))
+
+    async with running(serving(routes)) as server:
+        doorkeeper = Doorkeeper()
+        trio.lowlevel.add_instrument(doorkeeper)
+        waiting = [await server.connect() for _ in range(4)]
+        await trio.testing.wait_all_tasks_blocked()
+        inside = len(doorkeeper.let_in)
+        for wire in waiting:
+            await wire.stream.aclose()
+        async with trio.open_nursery() as nursery:
+            for _ in range(10):
+                nursery.start_soon(ask, server)
+        trio.lowlevel.remove_instrument(doorkeeper)
+
+    assert inside == 3
+    assert len(answers) == 10
 
 
 @pytest.mark.usefixtures("complaints")
