@@ -27,6 +27,7 @@ from entrypoints.http.answers import InternalFailure, answered, as_refusal, empt
 from entrypoints.http.calls import Call
 from entrypoints.http.client_address import client_address, is_trusted_peer
 from entrypoints.http.decoding import BODY_BYTES_MAX, decode_body, decode_id, decode_query, decode_word
+from entrypoints.http.exchanges import Exchange
 from entrypoints.http.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.http.response_headers import ResponseHeaders
 from entrypoints.http.routes import insist_on_distinct, is_id
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
-RESPONSE_SECONDS_MAX: Final = 60
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -60,13 +60,13 @@ class GatehouseRequest(TrioRequest):
 class Application(QuartTrio):
     """Serves the declared routes."""
 
+    asgi_http_class = Exchange
     request_class = GatehouseRequest
 
     def __init__(self, house: House, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None) -> None:
         super().__init__("gatehouse", static_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
         self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
-        self.config["RESPONSE_TIMEOUT"] = RESPONSE_SECONDS_MAX
         self.house = house
         if rate_limiter is None:
             rate_limiter = RateLimiter() if house.settings.rate_limits else NoRateLimiter()
