@@ -73,14 +73,15 @@ class Arrival:
 def arrive(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Arrival:
     """Look at somebody who has proved who they are; refuse whoever wants to where they do not belong."""
     organization, service = _place(uow, user, destination)
-    sighting = devices_recognition.look(uow, user.id, destination.device_token)
+    asked, habits = devices_recognition.ask(uow, user.id, destination.device_token), risk.ask_habits(uow, user.id)
+    sighting = asked()
     return Arrival(
         user=user,
         proof=proof,
         organization=organization,
         service=service,
         sighting=sighting,
-        risk=risk.assess(uow, user.id, is_known_device=sighting.is_known),
+        risk=risk.assess(uow, habits(), is_known_device=sighting.is_known),
     )
 
 

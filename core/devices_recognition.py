@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.asked import Asked
     from core.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
@@ -71,31 +72,43 @@ class Admitted:
     """The device that a session begins on, and the token it shows from now on.
 
     `name` is for a letter about this sign-in: what its owner calls the device, if it proved to be that device.
+    `is_still_there` is asked for, and says in the end whether its owner left it alone (`insist_on`).
     """
 
     device_id: UUID
     name: str
     token: Secret
+    is_still_there: Asked[bool]
 
 
 def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Sighting:
-    """Recognize the device of this request; changes nothing, and is one statement whoever asks."""
+    """Recognize the device of this request."""
+    return ask(uow, user_id, presented)()
+
+
+def ask(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Asked[Sighting]:
+    """Ask for the device of this request; changes nothing, and is one statement whoever asks."""
     token_hash = hash_token(presented) if presented is not None else None
-    device, token = uow.devices.recognize(user_id, token_hash, uow.origin.user_agent, at=uow.now)
-    return Sighting(
-        device=device,
-        token=token,
-        presented=Secret(presented) if presented is not None and token is not None else None,
-    )
+    recognized = uow.devices.ask_recognized(user_id, token_hash, uow.origin.user_agent, at=uow.now)
+
+    def sighting() -> Sighting:
+        device, token = recognized()
+        return Sighting(
+            device=device,
+            token=token,
+            presented=Secret(presented) if presented is not None and token is not None else None,
+        )
+
+    return sighting
 
 
 def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, trust: bool) -> Admitted:
-    """Write down that somebody signs in from the device, and give it a token if it has none."""
+    """Write down that somebody signs in from the device, and give it a token if it has none.
+
+    Before the transaction ends `insist_on` follows.
+    """
     visit = _visit(uow, user_id, sighting.device, risk)
-    if sighting.device is None:
-        uow.devices.add(visit)
-    elif not uow.devices.save_visit(visit):
-        raise DeviceRemovedMeanwhile
+    is_still_there = uow.devices.save_visit(visit) if sighting.device is not None else _add(uow, visit)
 
     presented, token = sighting.presented, sighting.token
     if presented is None or token is None:
@@ -106,7 +119,18 @@ def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, tru
         uow.devices.trust(token.token_hash, at=uow.now)
     # Another machine of the same make must not be announced as its owner's own.
     name = visit.name if sighting.is_known else user_agents.describe(visit.user_agent).name
-    return Admitted(device_id=visit.id, name=name, token=presented)
+    return Admitted(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
+
+
+def insist_on(admitted: Admitted) -> None:
+    """Refuse a sign-in from a device that was removed while it went on."""
+    if not admitted.is_still_there():
+        raise DeviceRemovedMeanwhile
+
+
+def _add(uow: UnitOfWork, device: Device) -> Asked[bool]:
+    uow.devices.add(device)
+    return lambda: True
 
 
 def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) -> Device:

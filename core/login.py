@@ -19,6 +19,8 @@ from core.users import spelled
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.asked import Asked
+    from core.passwords import StoredPassword
     from core.sign_in import Outcome
     from core.users import User
     from ports.unit_of_work import UnitOfWork
@@ -37,13 +39,13 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     """Count the attempt and find what to compare with; refuse an unknown organization, and one try too many."""
     arrivals.find_organization(uow, destination.organization_slug)
     address = spelled(email)
-    found = uow.credentials.password_of(address)
-    user = found.user if found is not None else None
+    asked = uow.credentials.ask_password_of(address)
+    is_known_device = _is_known_device(uow, asked, destination.device_token)
+    attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
+    found = asked()
     return Attempt(
-        id=sign_in_failures.attempt(
-            uow, address, network, is_known_device=_is_known_device(uow, user, destination.device_token)
-        ),
-        user=user,
+        id=attempt_id,
+        user=found.user if found is not None else None,
         password_hash=found.password_hash if found is not None else None,
     )
 
@@ -63,20 +65,25 @@ def finish(
     user = attempt.user
     if user is None or not user.is_active or not is_right:
         return _refuse(uow, user, destination, reason=_reason(user))
-    if uow.credentials.lock_password(user.id) != attempt.password_hash:
+    stored = uow.credentials.lock(user.id)
+    if stored is None or stored.password_hash != attempt.password_hash:
         # Changed or reset while we compared: what was right is so no longer.
         return _refuse(uow, user, destination, reason="password_changed")
 
     if upgraded_hash is not None:
         uow.credentials.set_password_hash(user.id, upgraded_hash)
     uow.sign_in_failures.remove(attempt.id)
-    return sign_in.conclude(uow, Proof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",)), destination)
+    proof = Proof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",))
+    return sign_in.conclude_locked(uow, stored.user, proof, destination)
 
 
-def _is_known_device(uow: UnitOfWork, user: User | None, device_token: str | None) -> bool:
+def _is_known_device(uow: UnitOfWork, asked: Asked[StoredPassword | None], device_token: str | None) -> bool:
+    if device_token is None:
+        return False
+    found = asked()
     # Nobody's devices are looked for like anybody's.
-    user_id = user.id if user is not None else uow.randomness.new_id()
-    return device_token is not None and devices_recognition.look(uow, user_id, device_token).is_known
+    user_id = found.user.id if found is not None else uow.randomness.new_id()
+    return devices_recognition.look(uow, user_id, device_token).is_known
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:

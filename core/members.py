@@ -91,8 +91,9 @@ def list_page(
     uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
 ) -> tuple[MembersPage, MemberLimits]:
     """List members, who came first first."""
+    asked = uow.members.ask_page(slug, role=role, limit=limit, offset=(page - 1) * limit)
     organization = access.enter(uow, slug, Operation.MEMBERS_LIST).organization
-    found = uow.members.page(organization.id, organization.tier_id, role=role, limit=limit, offset=(page - 1) * limit)
+    found = asked()
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 

@@ -39,7 +39,7 @@ class Reset:
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to choose a password if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    found = uow.credentials.password_of(spelled(email))
+    found = uow.credentials.ask_password_of(spelled(email))()
     known = anonymization.still_known(uow, found.user if found is not None else None)
     user = known if known is not None and known.is_active else None
     has_none = found is not None and found.password_hash is None

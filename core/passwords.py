@@ -21,6 +21,7 @@ from core.one_time_tokens import TokenPurpose
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 # What is no text: it could be typed nowhere else, and some systems end a password at a NUL.
@@ -43,6 +44,14 @@ class CurrentPasswordWrong(Unauthorized):
     """The session is good, but whoever has it does not know the password."""
 
     default_message = "Your current password is wrong. Try again, or reset it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPassword:
+    """An account, and the hash of its password if it has one."""
+
+    user: User
+    password_hash: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,12 +106,12 @@ def begin_change(uow: UnitOfWork, new_password: str, network: str | None) -> Cha
     caller = uow.caller
     caller.forbid_impersonated()
     check(new_password, "new_password")
-    password_hash = uow.credentials.lock_password(caller.user_id)
-    if password_hash is None:
+    stored = uow.credentials.lock(caller.user_id)
+    if stored is None or stored.password_hash is None:
         raise NoPasswordSet
     # Whoever has a session here is known, and is not kept out by what others try elsewhere.
     attempt_id = sign_in_failures.attempt(uow, caller.email, network, is_known_device=True)
-    return Change(attempt_id=attempt_id, password_hash=password_hash)
+    return Change(attempt_id=attempt_id, password_hash=stored.password_hash)
 
 
 def give_up(uow: UnitOfWork, begun: Change) -> None:
@@ -114,7 +123,8 @@ def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
     """Change the caller's password after a right comparison, and end all their sessions but this one."""
     caller = uow.caller
     caller.forbid_impersonated()
-    if uow.credentials.lock_password(caller.user_id) != begun.password_hash:
+    stored = uow.credentials.lock(caller.user_id)
+    if stored is None or stored.password_hash != begun.password_hash:
         # Changed or reset while we compared: what was right is so no longer.
         raise CurrentPasswordWrong
     uow.sign_in_failures.remove(begun.attempt_id)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.asked import Asked
     from ports.unit_of_work import UnitOfWork
 
 FAILURES_COUNT_FOR: Final = timedelta(minutes=15)
@@ -84,16 +85,20 @@ class Risk:
         return round(self.score * 100)
 
 
-def assess(uow: UnitOfWork, user_id: UUID, *, is_known_device: bool) -> Risk:
-    """Look at an attempt to sign in, and at those before it."""
-    location = uow.locations.find(uow.origin.ip_address)
-    habits = uow.login_events.habits(
+def ask_habits(uow: UnitOfWork, user_id: UUID) -> Asked[Habits]:
+    """Ask for what an attempt to sign in is compared with."""
+    return uow.login_events.ask_habits(
         user_id,
         since=uow.now - HABITS_ARE_OF,
         sign_ins_max=HABIT_SIGN_INS_MAX,
         failures_since=uow.now - FAILURES_COUNT_FOR,
         failures_max=FAILURES_MAX,
     )
+
+
+def assess(uow: UnitOfWork, habits: Habits, *, is_known_device: bool) -> Risk:
+    """Look at an attempt to sign in, and at those before it."""
+    location = uow.locations.find(uow.origin.ip_address)
     return _weighed(_factors(location, habits, uow.now, is_known_device=is_known_device), location)
 
 

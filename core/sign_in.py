@@ -20,6 +20,9 @@ from core.sessions import ABSOLUTE_LIFETIME, Session
 from core.sign_in_refused import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
     from core.devices_recognition import Admitted
     from core.mfa_challenges import Challenge
     from core.proofs import Destination, Proof
@@ -46,8 +49,14 @@ Outcome = SignedIn | SecondFactorDue | Refused
 
 def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
     """Let somebody in who has proved who they are, ask for a second factor, or refuse."""
-    # Locked, so that an account that is deactivated or gets a new password at this moment keeps no session from before.
-    user = uow.users.lock(proof.user_id)
+    return conclude_locked(uow, uow.users.lock(proof.user_id), proof, destination)
+
+
+def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> Outcome:
+    """Do what `conclude` does, with the account that whoever checked the proof has locked.
+
+    Locked, so that an account that is deactivated or gets a new password at this moment keeps no session from before.
+    """
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
     if not user.is_verified:
@@ -88,10 +97,13 @@ def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedI
     if arrival.is_suspicious and not user.has_mfa:
         _warn(uow, user, device)
 
+    receivers = person_events.ask_receivers(uow, user.id, arrival.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated at this very moment; raising takes all of it back.
         raise SignInBroken
+    devices_recognition.insist_on(device)
+    _tell(uow, arrival, receivers())
     return SignedIn(
         grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )
@@ -117,24 +129,25 @@ def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
 
 
 def _record(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> None:
-    user, provider = arrival.user, arrival.proof.provider
     login_events.record(
         uow,
-        user.id,
-        provider,
+        arrival.user.id,
+        arrival.proof.provider,
         arrival.risk,
         is_success=True,
         organization_id=arrival.organization_id,
         service_id=arrival.service_id,
         device_id=device.device_id,
     )
-    person_events.publish(
-        uow,
+
+
+def _tell(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -> None:
+    uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
-        user.id,
-        user.email,
-        organization_id=arrival.organization_id,
-        provider=provider,
+        receivers,
+        actor_user_id=arrival.user.id,
+        actor_email=arrival.user.email,
+        provider=arrival.proof.provider,
         service_id=str(arrival.service_id) if arrival.service_id is not None else None,
     )
 

@@ -75,20 +75,22 @@ def record_failure(
     # Somebody may have been forgotten while the password was compared.
     user = anonymization.still_known(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    sighting = devices_recognition.look(uow, user_id, device_token)
+    asked, habits = devices_recognition.ask(uow, user_id, device_token), risk.ask_habits(uow, user_id)
+    receivers = person_events.ask_receivers(uow, user.id if user is not None else None)
+    sighting = asked()
     login_events.record(
         uow,
         user_id,
         provider,
-        risk.assess(uow, user_id, is_known_device=sighting.is_known),
+        risk.assess(uow, habits(), is_known_device=sighting.is_known),
         is_success=False,
         device_id=sighting.known_device_id,
     )
-    person_events.publish(
-        uow,
+    uow.publish_to_each(
         EventType.USER_LOGIN_FAILED,
-        user.id if user is not None else None,
-        user.email if user is not None else None,
+        receivers(),
+        actor_user_id=user.id if user is not None else None,
+        actor_email=user.email if user is not None else None,
         provider=provider,
         reason=reason,
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
 # These tell, at info, of every connection or every request; our own line says it better.
-_TALKATIVE: Final = ("hypercorn", "httpx", "httpcore", "psycopg.pool", "aiosmtpd", "mail.log")
+_TALKATIVE: Final = ("hypercorn", "httpx", "httpcore", "aiosmtpd", "mail.log")
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 

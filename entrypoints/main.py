@@ -151,7 +151,6 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
-    pool.open()
     try:
         async with trio.open_nursery() as nursery:
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.asked import Asked
 from core.devices import Device, KeptDevice, RenamedDevice
 from core.devices_recognition import DeviceToken
 from core.risk import Location
@@ -13,10 +14,10 @@ from core.risk import Location
 class Devices(Protocol):
     """Devices and their tokens. A removed device keeps its row, and nothing here finds it but `by_id`."""
 
-    def recognize(
+    def ask_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
-    ) -> tuple[Device | None, DeviceToken | None]:
-        """Find the device of this person that the token belongs to, and the token.
+    ) -> Asked[tuple[Device | None, DeviceToken | None]]:
+        """Ask for the device of this person that the token belongs to, and the token.
 
         Without a token that is good, find the device that last used this User-Agent. One statement in any case.
         """
@@ -26,7 +27,7 @@ class Devices(Protocol):
         """Store a new device."""
         ...
 
-    def save_visit(self, device: Device) -> bool:
+    def save_visit(self, device: Device) -> Asked[bool]:
         """Store what a sign-in says of a device, which is all but its name; False when it was removed meanwhile.
 
         Nobody removes it before this transaction ends.

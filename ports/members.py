@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
+from core.asked import Asked
 from core.members import Member, MembersPage
 from core.memberships import Membership
 
@@ -19,8 +20,15 @@ class Members(Protocol):
         """List the organizations that a person is a member of; nobody is of none."""
         ...
 
-    def page(self, organization_id: UUID, tier_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
-        """List members, who came first first, with how many there are and the tier's limit, in one statement."""
+    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+        """Ask what `organizations_of` answers."""
+        ...
+
+    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+        """Ask for members, who came first first, with how many there are and the tier's limit.
+
+        In an organization that the caller is no member of there is nobody.
+        """
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:

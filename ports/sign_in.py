@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.asked import Asked
 from core.login_events import LoginEvent
 from core.one_time_tokens import OneTimeToken, TokenPurpose
 from core.risk import Habits
@@ -34,10 +35,10 @@ class LoginEvents(Protocol):
         """Write an attempt down; of an account that is not there nothing is stored."""
         ...
 
-    def habits(
+    def ask_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
-    ) -> Habits:
-        """Look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
+    ) -> Asked[Habits]:
+        """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
         ...
 
 

@@ -1,10 +1,11 @@
 """What the core asks of the stored accounts, in two ports: what anybody may read, and what nobody may list."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.asked import Asked
+from core.passwords import StoredPassword
 from core.users import User
 
 
@@ -48,27 +49,19 @@ class Users(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredPassword:
-    """An account, and the hash of its password if it has one."""
-
-    user: User
-    password_hash: str | None = field(repr=False)
-
-
 class Credentials(Protocol):
     """Secrets of accounts."""
 
-    def password_of(self, email: str) -> StoredPassword | None:
-        """Find the account of a normalized address with its password hash."""
+    def ask_password_of(self, email: str) -> Asked[StoredPassword | None]:
+        """Ask for the account of a normalized address with its password hash."""
+        ...
+
+    def lock(self, user_id: UUID) -> StoredPassword | None:
+        """Find an account with its password hash, and let nobody else change either before this transaction ends."""
         ...
 
     def has_password(self, user_id: UUID) -> bool:
         """Say whether the account has a password."""
-        ...
-
-    def lock_password(self, user_id: UUID) -> str | None:
-        """Give the password hash and let nobody else change it before this transaction ends."""
         ...
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:

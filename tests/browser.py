@@ -102,7 +102,6 @@ class Site:
         settings = Settings(dev=True, rate_limits=False, base_url=self.url)
         tools = _tools(self.url)
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
-        pool.open()
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
         house = await connected_house(database, tools.clock, settings, ReportedActors(), self._keys, ring=RsaKeyRing())

@@ -37,7 +37,7 @@ from tests.tracing import follow_stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
 
 __all__ = ["chromium"]
 
@@ -156,6 +156,13 @@ def database(databases: Databases, database_url: str, tools: Tools, doorbells: R
 def connection(databases: Databases, database_url: str) -> Iterator[Connection]:
     """A connection to the test's database, for looking behind the ports."""
     with databases.connection(database_url) as connection:
+        yield connection
+
+
+@pytest.fixture
+def raw_connection(databases: Databases, database_url: str) -> Iterator[RawConnection]:
+    """One more connection, of the driver's own: for what ours does not do, such as several statements in one text."""
+    with databases.raw_connection(database_url) as connection:
         yield connection
 
 

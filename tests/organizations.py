@@ -14,7 +14,7 @@ import pytest
 from tests.sign_ins import Door
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 

@@ -1,29 +1,76 @@
-"""How the database does what it is asked: the plan of a query as the driver would prepare it, and what it took."""
+"""How the database does what it is asked: the plan of a query when PostgreSQL keeps it, and what it took."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from psycopg.sql import SQL, Composed, Literal
+from psycopg.sql import SQL, Literal
+
+from adapters.postgres.connection import Cursor
+from adapters.postgres.rows import Row, scalar_row, tuple_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping
     from typing import LiteralString
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
+    from adapters.postgres.rows import RowFactory
+    from adapters.postgres.statements import Parameters, Text
+
+EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
+# What else is run, such as BEGIN, has no plan.
+_PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
+
+
+@contextmanager
+def explained_statements(connection: Connection) -> Generator[list[dict[str, Any]]]:
+    """Give the plan of each statement that is run on a connection. Each is run twice, first for what it takes."""
+    plans: list[dict[str, Any]] = []
+
+    def cursor(*, row_factory: RowFactory[Row] = tuple_row, binary: bool = False) -> Cursor[Row]:
+        explaining = _Explaining(connection, connection._statements, row_factory, is_binary=binary)
+        explaining.plans = plans
+        return explaining
+
+    vars(connection)["cursor"] = cursor
+    try:
+        yield plans
+    finally:
+        del vars(connection)["cursor"]
+
+
+class _Explaining(Cursor[Row]):
+    """Asks for the plan first."""
+
+    plans: list[dict[str, Any]]
+
+    def execute(self, text: Text, parameters: Parameters = (), *, prepare: bool = True) -> Cursor[Row]:
+        self._explain(text, parameters)
+        return super().execute(text, parameters, prepare=prepare)
+
+    def ask(self, text: Text, parameters: Parameters = ()) -> Cursor[Row]:
+        self._explain(text, parameters)
+        return super().ask(text, parameters)
+
+    def _explain(self, text: Text, parameters: Parameters) -> None:
+        query = text if isinstance(text, bytes) else text.encode()
+        if query.lstrip().startswith(_PLANNED):
+            asking = Cursor(self._connection, self._statements, scalar_row, is_binary=False)
+            [[found]] = asking.execute(EXPLAIN + query, parameters, prepare=False)
+            self.plans.append(found["Plan"])
 
 
 def explained(connection: Connection, query: LiteralString, values: Mapping[str, object]) -> dict[str, Any]:
     """Run a query with these values as a prepared statement, and give its plan."""
     named = {name: value for name, value in values.items() if f"%({name})s" in query}
     numbered = query % {name: f"${number}" for number, name in enumerate(named, start=1)} if named else query
-    connection.execute(f"PREPARE explained AS {numbered}".encode())
+    connection.execute(_as_it_is(f"PREPARE explained AS {numbered}".encode()))
     try:
-        row = connection.execute(SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ") + _execution(named)).fetchone()
+        [[[found]]] = connection.execute(EXPLAIN + _as_it_is(_execution(named)), prepare=False)
     finally:
         connection.execute("DEALLOCATE explained")
-    assert row is not None
-    return row[0][0]["Plan"]
+    return found["Plan"]
 
 
 def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -52,6 +99,11 @@ def rows_read(plan: dict[str, Any], table: str) -> int:
     )
 
 
-def _execution(values: Mapping[str, object]) -> Composed:
+def _execution(values: Mapping[str, object]) -> bytes:
     given = SQL(", ").join(Literal(value) for value in values.values())
-    return SQL("EXECUTE explained ({})").format(given) if values else SQL("EXECUTE explained").format()
+    return (SQL("EXECUTE explained ({})").format(given) if values else SQL("EXECUTE explained")).as_bytes()
+
+
+def _as_it_is(text: bytes) -> bytes:
+    """Write a text in which a percent sign is no placeholder."""
+    return text.replace(b"%", b"%%")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Identifier
 
 from adapters.postgres import migrations
+from adapters.postgres.connection import Connection
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.embedded_cluster import SUPERUSER
 from adapters.postgres.pool import Pool
@@ -28,7 +29,7 @@ from tests.memory import memory_folder
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 
 # PostgreSQL looks ten times a second whether a database that it drops is free; we look more often, and only so long.
@@ -62,6 +63,18 @@ def running_postgres() -> Generator[str]:
         yield url
 
 
+@contextmanager
+def connected(url: str, *, options: str | None = None) -> Generator[Connection]:
+    """Connect to a database as somebody else."""
+    with closing(psycopg.connect(url, autocommit=True, options=options)) as connection:
+        yield Connection(connection)
+
+
+def driver_of(connection: Connection) -> RawConnection:
+    """Give what is beneath a connection."""
+    return vars(connection)["_driver"]
+
+
 class Databases:
     """Makes databases on a server, most of them as copies of one that was migrated once."""
 
@@ -76,7 +89,7 @@ class Databases:
         self._spare: _Spare | None = None
         self._pool: Pool | None = None
         self._pool_url: str | None = None
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, RawConnection] = {}
 
     @contextmanager
     def migrated(self) -> Generator[str]:
@@ -118,13 +131,18 @@ class Databases:
         if self._pool is None or self._pool_url != url:
             self._close_pool()
             self._pool_url, self._pool = url, Pool(url, connections_max=CONNECTIONS_MAX)
-            self._pool.open()
         return self._pool
 
     @contextmanager
     def connection(self, url: str) -> Generator[Connection]:
         """Lend a connection to a lent database, as good as a new one."""
-        # What is prepared is forgotten between two tests, and the driver would not know.
+        with self.raw_connection(url) as connection:
+            # A new one of ours each time, because PostgreSQL forgets between two tests what it kept.
+            yield Connection(connection)
+
+    @contextmanager
+    def raw_connection(self, url: str) -> Generator[RawConnection]:
+        """Lend a connection of the driver's own, which takes several statements in one text."""
         connection = self._connections.pop(url, None) or psycopg.connect(url, autocommit=True, prepare_threshold=None)
         try:
             yield connection

@@ -5,32 +5,33 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import psycopg
+from adapters.postgres.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from adapters.postgres.statements import Statement
+
+# Every transaction has these, and they say nothing of what is done in it.
+_FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
 
 @contextmanager
 def recorded_statements() -> Generator[list[str]]:
-    """Record the statements of all connections, in their order and without their values."""
+    """Record the statements of all our connections, in their order and without their values."""
     recorded: list[str] = []
-    # To the type checker an attribute of a class is not to be replaced; afterwards it is as it was.
-    cursor: Any = psycopg.Cursor
-    originals = {name: getattr(cursor, name) for name in ("execute", "executemany")}
+    # To the type checker a method of a class is not to be replaced; afterwards it is as it was.
+    statements: Any = Statements
+    send = statements._sent
 
-    def recording(name: str) -> Any:
-        def record(self: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
-            # The empty statement is how the pool asks a connection whether it is there.
-            recorded.extend(text for text in [" ".join(str(query).split())] if text)
-            return originals[name](self, query, *args, **kwargs)
+    def record(self: Statements, statement: Statement) -> Any:
+        text = " ".join(statement.text.decode().split())
+        if not text.startswith(_FRAME):
+            recorded.append(text)
+        return send(self, statement)
 
-        return record
-
-    for name in originals:
-        setattr(cursor, name, recording(name))
+    statements._sent = record
     try:
         yield recorded
     finally:
-        for name, original in originals.items():
-            setattr(cursor, name, original)
+        statements._sent = send

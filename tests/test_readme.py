@@ -17,7 +17,7 @@ from entrypoints import capabilities, settings
 from tests.processes import Services, services
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
     from entrypoints.http.routes import Route
 
 __all__ = ["services"]
@@ -157,9 +157,9 @@ def test_every_path_that_an_operator_reads_of_is_a_route() -> None:
 
 
 @pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
-def test_every_statement_of_a_runbook_fits_the_schema(connection: Connection, runbook: Path) -> None:
+def test_every_statement_of_a_runbook_fits_the_schema(raw_connection: RawConnection, runbook: Path) -> None:
     for statements in re.findall(r"^ *```sql\n(.*?)^ *```$", runbook.read_text(), re.MULTILINE | re.DOTALL):
-        connection.execute(statements)
+        raw_connection.execute(statements)
 
 
 def test_every_event_that_a_runbook_speaks_of_is_logged() -> None:

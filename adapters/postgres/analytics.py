@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from psycopg.rows import class_row
-
+from adapters.postgres.rows import kwargs_row
 from core.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.analytics import Period
 
 # Each day is a range of the index, which takes half of the time of finding the day of every sign-in. None is looked at
@@ -79,22 +78,22 @@ class PostgresAnalytics:
 
     def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
         """Count those of each day that had any, in order."""
-        cursor = self._connection.cursor(row_factory=class_row(LoginsOfDay))
+        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfDay))
         return cursor.execute(BY_DAY, _values(organization_id, period)).fetchall()
 
     def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
         """Count those to each service that had any, the most used first."""
-        cursor = self._connection.cursor(row_factory=class_row(LoginsOfService))
+        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfService))
         return cursor.execute(BY_SERVICE, _values(organization_id, period)).fetchall()
 
     def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
         """Count those of each way that was used, the most used first."""
-        cursor = self._connection.cursor(row_factory=class_row(LoginsOfProvider))
+        cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfProvider))
         return cursor.execute(BY_PROVIDER, _values(organization_id, period)).fetchall()
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
         """List the latest, newest first."""
-        cursor = self._connection.cursor(row_factory=class_row(RecentLogin))
+        cursor = self._connection.cursor(row_factory=kwargs_row(RecentLogin))
         return cursor.execute(RECENT, {"organization_id": organization_id, "limit": limit}).fetchall()
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from psycopg.errors import UniqueViolation
-from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.rows import kwargs_row, scalar_row
 from core.anonymization import Belonging, Subject, without_addresses
 from core.memberships import OWNER
 from core.mfa_events import MfaEvent
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.anonymization import Anonymous
 
 # Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.
@@ -171,7 +171,7 @@ class PostgresAnonymization:
             (user_id,),
         )
         return (
-            self._connection.cursor(row_factory=class_row(Subject))
+            self._connection.cursor(row_factory=kwargs_row(Subject))
             .execute(
                 "SELECT id, email, is_platform_owner, anonymized_at FROM users WHERE id = %s FOR UPDATE", (user_id,)
             )
@@ -189,7 +189,7 @@ class PostgresAnonymization:
     def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
         """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
         return (
-            self._connection.cursor(row_factory=class_row(Belonging))
+            self._connection.cursor(row_factory=kwargs_row(Belonging))
             .execute(
                 """
                 SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
@@ -258,7 +258,7 @@ class PostgresAnonymization:
             self._connection.execute(statement, values)
         for find, change in WORDS:
             found = self._connection.execute(find, values).fetchall()
-            self._connection.cursor().executemany(
+            self._connection.execute_each(
                 change, [(Jsonb(without_addresses(words, addresses, anonymous.email)), row) for row, words in found]
             )
 

@@ -16,19 +16,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-import outcome
 import psycopg
 import structlog
 import trio
 from psycopg.errors import (
     DeadlockDetected,
     ForeignKeyViolation,
-    InFailedSqlTransaction,
     OperationalError,
     SerializationFailure,
 )
-from psycopg.pq import TransactionStatus
 
+from adapters.postgres.connection import OUTDATED
 from adapters.postgres.hop import run_aside
 from adapters.postgres.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
@@ -39,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection, Pool
+    from adapters.postgres.connection import Connection
+    from adapters.postgres.pool import Pool
     from adapters.postgres.unit_of_work import Tools
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
@@ -52,9 +51,11 @@ RETRY_AFTER_SECONDS = 1
 
 # The way to the driver, in it and in its compiled half; what we were doing is told by the step before.
 _DRIVER = (
-    *(str(Path(__file__).with_name(name)) for name in ("pool.py", "hop.py", "waiting.py")),
+    *(
+        str(Path(__file__).with_name(name))
+        for name in ("connection.py", "statements.py", "pool.py", "hop.py", "waiting.py")
+    ),
     str(Path(psycopg.__file__).parent),
-    str(Path(outcome.__file__).parent),
     str(Path(trio.__file__).parent),
     "psycopg_binary",
     contextlib.__file__,
@@ -74,6 +75,14 @@ class _ReferenceGone(Exception):
     """What a row was to refer to is not there: it was deleted at this moment, or we made a mistake."""
 
     def __init__(self, error: ForeignKeyViolation) -> None:
+        super().__init__()
+        self.error = error
+
+
+class _TablesChanged(Exception):
+    """What PostgreSQL keeps for a connection does not fit the tables, or we made a mistake that looks like it."""
+
+    def __init__(self, error: psycopg.Error) -> None:
         super().__init__()
         self.error = error
 
@@ -127,7 +136,6 @@ class PostgresDatabase:
             try:
                 with connection.transaction():
                     result = use_case(uow, *args, **kwargs)
-                    _check_can_commit(connection)
                     is_committing = True
             except OperationalError:
                 if is_committing and connection.closed:
@@ -166,6 +174,7 @@ class PostgresDatabase:
             uow = self._unit_of_work(connection)
             result = use_case(uow, *args, **kwargs)
             assert not uow.bells, "what wakes somebody is done in a transaction"
+            connection.settle()
             return result
 
         return await self._hop(run)
@@ -173,7 +182,7 @@ class PostgresDatabase:
     async def _hop(self, run: Callable[[Connection], Result]) -> Result:
         """Run on a connection, as often as it takes and is allowed."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
-        has_looked_again = False
+        has_looked_again = has_renewed = False
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await self._attempt(run, deadline)
@@ -187,6 +196,12 @@ class PostgresDatabase:
                 if has_looked_again:
                     raise _failed(gone.error) from None
                 has_looked_again = True
+            except _TablesChanged as changed:
+                if has_renewed:
+                    raise _failed(changed.error) from None
+                has_renewed = True
+                # The others fit them no better.
+                self.pool.renew()
             # Two that met in a deadlock must not meet again at once.
             await trio.sleep(random.uniform(0, RETRY_PAUSE_SECONDS_MAX))  # noqa: S311 - jitter, not a secret
         log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
@@ -214,16 +229,12 @@ class PostgresDatabase:
             raise _unavailable() from None
 
 
-def _check_can_commit(connection: Connection) -> None:
-    # PostgreSQL answers COMMIT with a silent rollback when a statement failed before, and the driver does not tell.
-    if connection.info.transaction_status != TransactionStatus.INTRANS:
-        raise InFailedSqlTransaction
-
-
 def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
     """Turn what the driver says into what a caller can act on."""
     if isinstance(error, SerializationFailure | DeadlockDetected):
         return _LostRace()
+    if isinstance(error, OUTDATED):
+        return _TablesChanged(error)
     if is_connection_lost:
         return _LostConnection()
     if isinstance(error, ForeignKeyViolation):

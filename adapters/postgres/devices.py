@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import dict_row, kwargs_row
-
+from adapters.postgres.rows import dict_row, kwargs_row
 from core.devices import Device, KeptDevice, RenamedDevice
 from core.devices_recognition import DeviceToken
 from core.user_agents import DeviceType
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
+    from core.asked import Asked
 
 
 class PostgresDevices:
@@ -24,14 +24,12 @@ class PostgresDevices:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def recognize(
+    def ask_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
-    ) -> tuple[Device | None, DeviceToken | None]:
-        """Find the device of this person that the token belongs to, else the one that last used this User-Agent."""
-        found = (
-            self._connection.cursor(row_factory=kwargs_row(_recognized))
-            .execute(
-                """
+    ) -> Asked[tuple[Device | None, DeviceToken | None]]:
+        """Ask for the device of this person that the token belongs to, else the one that last used this User-Agent."""
+        found = self._connection.cursor(row_factory=kwargs_row(_recognized)).ask(
+            """
                 (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
                         d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
                         d.created_at, d.updated_at, d.revoked_at,
@@ -56,15 +54,13 @@ class PostgresDevices:
                 ORDER BY token_hash NULLS LAST
                 LIMIT    1
                 """,
-                {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
-            )
-            .fetchone()
+            {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
         )
-        return found or (None, None)
+        return lambda: found.fetchone() or (None, None)
 
     def add(self, device: Device) -> None:
         """Store a new device."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO devices (id, user_id, name, device_type, browser, browser_version, os, os_version, user_agent,
                                  last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
@@ -90,34 +86,32 @@ class PostgresDevices:
             ),
         )
 
-    def save_visit(self, device: Device) -> bool:
+    def save_visit(self, device: Device) -> Asked[bool]:
         """Store what a sign-in says of a device; False when it was removed meanwhile."""
-        return (
-            self._connection.execute(
-                """
+        saved = self._connection.cursor().ask(
+            """
                 UPDATE devices
                 SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,
                        last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
                 WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
                 """,
-                (
-                    device.device_type,
-                    device.browser,
-                    device.browser_version,
-                    device.os,
-                    device.os_version,
-                    device.user_agent,
-                    device.last_used_at,
-                    device.last_ip,
-                    device.last_city,
-                    device.last_country,
-                    device.risk_score,
-                    device.id,
-                    device.user_id,
-                ),
-            ).rowcount
-            == 1
+            (
+                device.device_type,
+                device.browser,
+                device.browser_version,
+                device.os,
+                device.os_version,
+                device.user_agent,
+                device.last_used_at,
+                device.last_ip,
+                device.last_city,
+                device.last_country,
+                device.risk_score,
+                device.id,
+                device.user_id,
+            ),
         )
+        return lambda: saved.rowcount == 1
 
     def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
         """Find a device of anybody, a removed one as well."""
@@ -196,12 +190,12 @@ class PostgresDevices:
             == 1
         )
         if is_removed:
-            self._connection.execute("DELETE FROM device_tokens WHERE device_id = %s", (device_id,))
+            self._connection.execute_later("DELETE FROM device_tokens WHERE device_id = %s", (device_id,))
         return is_removed
 
     def add_token(self, token: DeviceToken) -> None:
         """Store a new token."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)
             VALUES (%s, %s, %s, %s)
@@ -211,17 +205,19 @@ class PostgresDevices:
 
     def trust(self, token_hash: bytes, *, at: datetime) -> None:
         """Let a token remember the second factor from now on."""
-        self._connection.execute("UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash))
+        self._connection.execute_later(
+            "UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash)
+        )
 
     def forget_tokens(self, user_id: UUID) -> None:
         """Let no device of this person be known until somebody signs in from it again."""
-        self._connection.execute(
+        self._connection.execute_later(
             "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
         )
 
     def forget_trust(self, user_id: UUID) -> None:
         """Let no device of this person remember a second factor any longer."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE device_tokens
             SET    mfa_trusted_at = NULL

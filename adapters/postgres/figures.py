@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psycopg.rows import class_row
-
+from adapters.postgres.rows import kwargs_row
 from core.figures import PlatformFigures
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresFigures:
@@ -23,7 +22,7 @@ class PostgresFigures:
     def platform(self) -> PlatformFigures:
         """Count users, organizations, multi-factor users and waiting work."""
         figures = (
-            self._connection.cursor(row_factory=class_row(PlatformFigures))
+            self._connection.cursor(row_factory=kwargs_row(PlatformFigures))
             .execute(
                 """
                 SELECT (SELECT count(*) FROM users WHERE deactivated_at IS NULL)   AS active_users,

@@ -8,24 +8,47 @@ its task waits as any other, and then it goes on where it was. So no threads com
 from __future__ import annotations
 
 import contextvars
+import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 from greenlet import getcurrent, greenlet
-from outcome import acapture
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from outcome import Outcome
-
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What the work gave."""
+
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What the work raised."""
+
+    error: BaseException
+
+
 class _Stack(greenlet):
-    """What a use case stands on, and the end of its patience."""
+    """What use cases stand on, one after the other, and the end of the patience of the present one."""
 
     patience: trio.CancelScope
+
+
+class _Stacks(threading.local):
+    """The stacks of this thread that nobody stands on; a new one takes memory from the system and gives it back."""
+
+    def __init__(self) -> None:
+        self.free: list[_Stack] = []
+
+
+_stacks = _Stacks()
 
 
 async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float) -> Result:
@@ -47,14 +70,46 @@ async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter,
 
 
 async def _run(work: Callable[[], Result]) -> Result:
-    stack = _Stack(work)
+    stack = _stacks.free.pop() if _stacks.free else _Stack(_work_on)
     stack.gr_context = contextvars.copy_context()
     with trio.CancelScope(shield=True) as stack.patience:
-        said: Any = stack.switch()
-        while not stack.dead:
-            said = stack.switch(await acapture(said))
-        return said
+        said: Any = stack.switch(work)
+        while True:
+            match said:
+                case _Done(result):
+                    _stacks.free.append(stack)
+                    return result
+                case _Failed(error):
+                    _stacks.free.append(stack)
+                    raise error
+                case wait:
+                    said = await _waited(stack, wait)
     raise AssertionError("who waited too long was not told")
+
+
+async def _waited(stack: _Stack, wait: Callable[[], Awaitable[object]]) -> object:
+    """Wait for what a stack waits for, give it the answer, and give what it says next."""
+    try:
+        answer = await wait()
+    except BaseException as error:  # noqa: BLE001 - it is raised again where it was waited for
+        return stack.throw(error)
+    return stack.switch(answer)
+
+
+def _work_on(work: Callable[[], Any]) -> None:
+    """Do one piece of work after the other, and say what became of each."""
+    while True:
+        try:
+            became = _Done(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the work is waited for
+            became = _Failed(error)
+        work = _parent().switch(became)
+
+
+def _parent() -> greenlet:
+    parent = getcurrent().parent
+    assert parent is not None, "only the first stack of a thread has none to go back to"
+    return parent
 
 
 def is_aside() -> bool:
@@ -70,9 +125,8 @@ def step_aside(wait: Callable[[], Awaitable[Result]], *, seconds_max: float, spa
     """
     stack = getcurrent()
     assert isinstance(stack, _Stack), "only what `run_aside` runs can step aside"
-    assert stack.parent is not None, "only the first stack of a thread has none to go back to"
     now = trio.current_time()
     if not seconds_max <= stack.patience.deadline - now <= seconds_max + spare_seconds:
         stack.patience.deadline = now + seconds_max + spare_seconds
-    answer: Outcome[Result] = stack.parent.switch(wait)
-    return answer.unwrap()
+    answer: Result = _parent().switch(wait)
+    return answer

@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from psycopg.rows import dict_row
 
 from adapters.crypto.vault import SealBroken
+from adapters.postgres.rows import dict_row
 from core.mail import Letter, Mail, MailState, MailTemplate
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 # During an upgrade an older replica leaves alone the letters that it does not know.
 _TEMPLATES = [template.value for template in MailTemplate]
@@ -38,7 +38,7 @@ class PostgresMailOutbox:
 
     def add(self, mail: Mail) -> None:
         """Queue a letter and, after the commit, wake the courier."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
                                created_at)
@@ -177,7 +177,7 @@ class PostgresMailOutbox:
 
     def _set_aside(self, mail_id: UUID) -> None:
         # What it said stays, in case the key is found.
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE mails
             SET    state = 'failed',

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import class_row, kwargs_row, scalar_row
-
+from adapters.postgres.rows import kwargs_row, scalar_row
 from core.members import Member, MembersPage
 from core.memberships import Membership
 
@@ -13,53 +12,65 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
+    from core.asked import Asked
 
-# Memberships come out of an index alone, so that what is skipped is never fetched, and neither is what is shown. One
-# row at least, for the total and the tier. With and without a role these are two statements, because a plan for both
-# would use no index well.
-PAGE_OF_ALL: Final = """
-    SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total,
-              t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-              m.id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+# Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped
+# is never fetched, and neither is what is shown. One row at least, for the total and the tier. With and without a role
+# these are two statements, because a plan for both would use no index well.
+_PLACE: Final = """
+    WITH place AS MATERIALIZED (
+        SELECT o.id, o.tier_id
+        FROM   sessions s, organizations o, memberships m
+        WHERE  s.id = %(session_id)s AND o.slug = %(slug)s AND m.organization_id = o.id AND m.user_id = s.user_id
+    )
+"""
+_COLUMNS: Final = """
+    t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner,
+    u.deactivated_at IS NULL AS is_active
+"""
+PAGE_OF_ALL: Final = f"""
+    {_PLACE}
+    SELECT    (SELECT count(*) FROM memberships WHERE organization_id = (SELECT id FROM place)) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
-    LEFT JOIN tiers t ON t.id = %(tier_id)s
-    LEFT JOIN (SELECT   id, user_id, role, created_at
+    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM place)
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
                FROM     memberships
-               WHERE    organization_id = %(organization_id)s
+               WHERE    organization_id = (SELECT id FROM place)
                ORDER BY created_at, id
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
     ORDER BY  m.created_at, m.id
-"""
-PAGE_OF_ROLE: Final = """
+"""  # noqa: S608 - made of constants alone
+PAGE_OF_ROLE: Final = f"""
+    {_PLACE}
     SELECT    (SELECT count(*)
                FROM   memberships
-               WHERE  organization_id = %(organization_id)s AND role = %(role)s) AS total,
-              t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-              m.id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+               WHERE  organization_id = (SELECT id FROM place) AND role = %(role)s) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
-    LEFT JOIN tiers t ON t.id = %(tier_id)s
-    LEFT JOIN (SELECT   id, user_id, role, created_at
+    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM place)
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
                FROM     memberships
-               WHERE    organization_id = %(organization_id)s AND role = %(role)s
+               WHERE    organization_id = (SELECT id FROM place) AND role = %(role)s
                ORDER BY created_at, id
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
     ORDER BY  m.created_at, m.id
-"""
+"""  # noqa: S608 - likewise
 
 
 class PostgresMembers:
     """The port `Members`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, session_id: UUID | None = None) -> None:
         self._connection = connection
+        self._session_id = session_id
 
     def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
         """Find a person's membership in an organization."""
         return (
-            self._connection.cursor(row_factory=class_row(Membership))
+            self._connection.cursor(row_factory=kwargs_row(Membership))
             .execute(
                 """
                 SELECT id, organization_id AS org_id, user_id, role, created_at
@@ -73,37 +84,23 @@ class PostgresMembers:
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
         """List the organizations that a person is a member of; nobody is of none."""
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,))
-            .fetchall()
-        )
+        return self.ask_organizations_of(user_id)()
 
-    def page(self, organization_id: UUID, tier_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
-        """List members, who came first first, with how many there are and the tier's limit."""
-        rows = (
-            # Ids and moments as bytes, which neither side has to spell out.
-            self._connection.cursor(binary=True)
-            .execute(
-                PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
-                {
-                    "organization_id": organization_id,
-                    "tier_id": tier_id,
-                    "role": role,
-                    "limit": limit,
-                    "offset": offset,
-                },
-            )
-            .fetchall()
+    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+        """Ask what `organizations_of` answers."""
+        ids = self._connection.cursor(row_factory=scalar_row)
+        return ids.ask(
+            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+        ).fetchall
+
+    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+        """Ask for members, who came first first, with how many there are and the tier's limit."""
+        # Ids and moments as bytes, which neither side has to spell out.
+        rows = self._connection.cursor(binary=True).ask(
+            PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
+            {"session_id": self._session_id, "slug": slug, "role": role, "limit": limit, "offset": offset},
         )
-        total, has_tier, tier_max_users, first_id, *_ = rows[0]
-        return MembersPage(
-            # There is a row without a member when the page has none.
-            members=[] if first_id is None else [_listed(organization_id, row) for row in rows],
-            total=total,
-            has_tier=has_tier,
-            tier_max_users=tier_max_users,
-        )
+        return lambda: _page(rows.fetchall())
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
         """Find a member of an organization."""
@@ -147,21 +144,32 @@ class PostgresMembers:
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
         """Give a member another role."""
-        self._connection.execute(
+        self._connection.execute_later(
             "UPDATE memberships SET role = %s WHERE organization_id = %s AND user_id = %s",
             (role, organization_id, user_id),
         )
 
     def remove(self, organization_id: UUID, user_id: UUID) -> None:
         """End a membership; what was granted on single services goes with the row."""
-        self._connection.execute(
+        self._connection.execute_later(
             "DELETE FROM memberships WHERE organization_id = %s AND user_id = %s", (organization_id, user_id)
         )
 
 
+def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
+    total, has_tier, tier_max_users, first_id, *_ = rows[0]
+    return MembersPage(
+        # There is a row without a member when the page has none.
+        members=[] if first_id is None else [_listed(row) for row in rows],
+        total=total,
+        has_tier=has_tier,
+        tier_max_users=tier_max_users,
+    )
+
+
 # By place rather than by name, because it is done for every row of the list that is asked for most.
-def _listed(organization_id: UUID, row: tuple[Any, ...]) -> Member:
-    _, _, _, membership_id, user_id, role, created_at, email, is_platform_owner, is_active = row
+def _listed(row: tuple[Any, ...]) -> Member:
+    _, _, _, membership_id, organization_id, user_id, role, created_at, email, is_platform_owner, is_active = row
     return Member(
         membership=Membership(
             id=membership_id, org_id=organization_id, user_id=user_id, role=role, created_at=created_at

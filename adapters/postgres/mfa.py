@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import class_row, kwargs_row
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.rows import kwargs_row
 from core.mfa import MfaStatus, TotpSecret
 from core.mfa_challenges import Challenge
 from core.proofs import Destination, Proof, Provider
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from ports.clock import Randomness
 
 _SEALED_COLUMN: Final = {"table": "totp_secrets", "column": "secret_sealed"}
@@ -34,7 +34,7 @@ class PostgresTotpSecrets:
     def status(self, user_id: UUID) -> MfaStatus:
         """Say whether a second factor is asked for, and whether there are unused backup codes."""
         found = (
-            self._connection.cursor(row_factory=class_row(MfaStatus))
+            self._connection.cursor(row_factory=kwargs_row(MfaStatus))
             .execute(
                 """
                 SELECT mfa_enabled_at IS NOT NULL AS enabled,
@@ -80,8 +80,8 @@ class PostgresTotpSecrets:
 
     def enable(self, user_id: UUID, *, at: datetime) -> None:
         """Ask for the secret's codes at every sign-in from now on."""
-        self._connection.execute("UPDATE totp_secrets SET enabled_at = %s WHERE user_id = %s", (at, user_id))
-        self._connection.execute("UPDATE users SET mfa_enabled_at = %s WHERE id = %s", (at, user_id))
+        self._connection.execute_later("UPDATE totp_secrets SET enabled_at = %s WHERE user_id = %s", (at, user_id))
+        self._connection.execute_later("UPDATE users SET mfa_enabled_at = %s WHERE id = %s", (at, user_id))
 
     def use_step(self, user_id: UUID, step: int) -> bool:
         """Use a step of time up, and all before it; False when it was already."""
@@ -99,7 +99,7 @@ class PostgresTotpSecrets:
 
     def remove(self, user_id: UUID) -> bool:
         """Delete a person's secret and ask for no codes; False when none were asked for."""
-        self._connection.execute("DELETE FROM totp_secrets WHERE user_id = %s", (user_id,))
+        self._connection.execute_later("DELETE FROM totp_secrets WHERE user_id = %s", (user_id,))
         return (
             self._connection.execute(
                 "UPDATE users SET mfa_enabled_at = NULL WHERE id = %s AND mfa_enabled_at IS NOT NULL", (user_id,)
@@ -118,7 +118,7 @@ class PostgresBackupCodes:
     def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
         """Store a set of codes in place of every earlier one."""
         self.remove(user_id)
-        self._connection.cursor().executemany(
+        self._connection.execute_each(
             "INSERT INTO backup_codes (id, user_id, code_hash, created_at) VALUES (%s, %s, %s, %s)",
             [(self._randomness.new_id(), user_id, code_hash, at) for code_hash in code_hashes],
         )
@@ -143,7 +143,7 @@ class PostgresBackupCodes:
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
         """Delete a person's codes, or those that were made since a moment."""
-        self._connection.execute(
+        self._connection.execute_later(
             "DELETE FROM backup_codes WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
             (user_id, made_since),
         )
@@ -165,7 +165,7 @@ class PostgresMfaChallenges:
             "organization": destination.organization_slug,
             "service": destination.service_slug,
         }
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at)
             VALUES (%s, %s, %s, %s, %s, %s)
@@ -198,15 +198,19 @@ class PostgresMfaChallenges:
 
     def count_wrong_code(self, challenge_id: UUID) -> None:
         """Count a wrong code."""
-        self._connection.execute("UPDATE mfa_challenges SET attempts = attempts + 1 WHERE id = %s", (challenge_id,))
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET attempts = attempts + 1 WHERE id = %s", (challenge_id,)
+        )
 
     def use(self, challenge_id: UUID) -> None:
         """Use a challenge up."""
-        self._connection.execute("UPDATE mfa_challenges SET used_at = %s WHERE id = %s", (self._now, challenge_id))
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET used_at = %s WHERE id = %s", (self._now, challenge_id)
+        )
 
     def void_all(self, user_id: UUID) -> None:
         """Use up every challenge of a person."""
-        self._connection.execute(
+        self._connection.execute_later(
             "UPDATE mfa_challenges SET used_at = %s WHERE user_id = %s AND used_at IS NULL", (self._now, user_id)
         )
 

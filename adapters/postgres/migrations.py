@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from psycopg.errors import Diagnostic
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
@@ -104,7 +104,7 @@ def known() -> tuple[Migration, ...]:
 
 
 @contextmanager
-def connected(url: str) -> Generator[Connection]:
+def connected(url: str) -> Generator[RawConnection]:
     """Connect in order to plan or to migrate; raise `DatabaseAway` when the database cannot be reached."""
     _check_address(url)
     try:
@@ -123,7 +123,7 @@ def connected(url: str) -> Generator[Connection]:
             raise MigrationError(f"The database refused: {_words(error)}. Nothing was half done.") from error
 
 
-def plan(connection: Connection, migrations: Sequence[Migration] | None = None) -> Plan:
+def plan(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> Plan:
     """Compare a database with this version; raise `MigrationError` when they cannot fit together."""
     migrations = known() if migrations is None else migrations
     _check_server(connection)
@@ -142,13 +142,13 @@ def plan(connection: Connection, migrations: Sequence[Migration] | None = None) 
     return Plan(applied=applied, pending=tuple(migrations[len(applied) :]))
 
 
-def is_current(connection: Connection, migrations: Sequence[Migration] | None = None) -> bool:
+def is_current(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> bool:
     """Say whether nothing is left to migrate; raise `MigrationError` when database and version cannot fit together."""
     return not plan(connection, migrations).pending
 
 
 def migrate(
-    connection: Connection, report: Callable[[str], None], migrations: Sequence[Migration] | None = None
+    connection: RawConnection, report: Callable[[str], None], migrations: Sequence[Migration] | None = None
 ) -> list[Migration]:
     """Apply what is pending, each migration in a transaction of its own, and list it.
 
@@ -178,7 +178,7 @@ def _check_address(url: str) -> None:
         raise MigrationError("GATEHOUSE_DATABASE_URL is not an address that PostgreSQL understands.") from None
 
 
-def _check_server(connection: Connection) -> None:
+def _check_server(connection: RawConnection) -> None:
     info = connection.info
     if info.server_version < SERVER_VERSION_MIN:
         raise MigrationError(
@@ -192,7 +192,7 @@ def _check_server(connection: Connection) -> None:
         )
 
 
-def _applied(connection: Connection) -> tuple[AppliedMigration, ...]:
+def _applied(connection: RawConnection) -> tuple[AppliedMigration, ...]:
     if not _has_history(connection):
         return ()
     return tuple(
@@ -206,14 +206,14 @@ def _applied(connection: Connection) -> tuple[AppliedMigration, ...]:
     )
 
 
-def _has_history(connection: Connection) -> bool:
+def _has_history(connection: RawConnection) -> bool:
     row = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
     assert row is not None, "a SELECT without FROM has one row"
     return row[0]
 
 
 @contextmanager
-def _alone(connection: Connection, report: Callable[[str], None]) -> Generator[None]:
+def _alone(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
     """Keep other replicas from migrating the same database."""
     _set_time_limits(connection, lock_wait_seconds_max=REPLICA_REPORT_SECONDS)
     give_up_at = time.monotonic() + REPLICA_WAIT_SECONDS_MAX
@@ -232,7 +232,7 @@ def _alone(connection: Connection, report: Callable[[str], None]) -> Generator[N
             connection.execute("SELECT pg_advisory_unlock(hashtext('gatehouse.migrations'))")
 
 
-def _try_lock(connection: Connection) -> bool:
+def _try_lock(connection: RawConnection) -> bool:
     try:
         connection.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
     except psycopg.errors.LockNotAvailable:
@@ -240,7 +240,7 @@ def _try_lock(connection: Connection) -> bool:
     return True
 
 
-def _set_time_limits(connection: Connection, *, lock_wait_seconds_max: float) -> None:
+def _set_time_limits(connection: RawConnection, *, lock_wait_seconds_max: float) -> None:
     # A migration may work long, whatever the role's own limit on statements is; only its waiting is bounded.
     connection.execute(
         "SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', %s, false)",
@@ -248,7 +248,7 @@ def _set_time_limits(connection: Connection, *, lock_wait_seconds_max: float) ->
     )
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: RawConnection) -> None:
     _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
     if _has_history(connection):
         return
@@ -267,7 +267,7 @@ def _prepare(connection: Connection) -> None:
         connection.execute("COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.'")
 
 
-def _apply(connection: Connection, migration: Migration, report: Callable[[str], None]) -> None:
+def _apply(connection: RawConnection, migration: Migration, report: Callable[[str], None]) -> None:
     def pass_on(notice: Diagnostic) -> None:
         # Long work says how far it is with RAISE NOTICE.
         report(f"{migration}: {notice.message_primary}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from psycopg.rows import dict_row, kwargs_row, scalar_row
-
+from adapters.postgres.rows import dict_row, kwargs_row, scalar_row
 from core.memberships import Membership
 from core.organization_management import OrganizationDetail, OrganizationOfMine
 from core.organizations import Organization, OrganizationStatus
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 # The columns of an organization `o` in statements that join, told from others by their first word.
 ORGANIZATION: Final = """
@@ -154,7 +153,7 @@ class PostgresOrganizations:
 
     def save(self, organization: Organization) -> None:
         """Store the new state of an organization that is locked; its slug stays what it is."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE organizations
             SET    name = %s, status = %s, tier_id = %s, max_services = %s, max_users = %s, mfa_required = %s,

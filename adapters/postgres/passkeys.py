@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import kwargs_row
-
+from adapters.postgres.rows import kwargs_row
 from core.passkey_challenges import Challenge, Purpose
 from core.passkeys import Passkey
 from core.webauthn import Transport
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresPasskeys:
@@ -166,7 +165,7 @@ class PostgresPasskeyChallenges:
 
     def add(self, challenge: Challenge) -> None:
         """Store a challenge."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO passkey_challenges (id, purpose, user_id, challenge, created_at, expires_at)
             VALUES (%s, %s, %s, %s, %s, %s)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import dict_row
-
+from adapters.postgres.rows import dict_row
 from core.audit_log import Actor
 from core.platform_audit_log import PlatformLogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.platform_audit_log import WantedOfPlatform
 
 # One row at least, for the total. Actors are looked up for the page alone.

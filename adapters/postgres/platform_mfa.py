@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import class_row, kwargs_row
-
+from adapters.postgres.rows import kwargs_row
 from core.mfa_events import MfaEvent
 from core.platform_mfa import (
     FAILURES_LOOKED_AT_MAX,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 STATUS: Final = """
     SELECT u.id AS user_id, u.email, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.mfa_enabled_at,
@@ -113,7 +112,7 @@ class PostgresPlatformMfa:
     def status(self, user_id: UUID) -> PersonMfaStatus | None:
         """Say how a person's second factor stands."""
         return (
-            self._connection.cursor(row_factory=class_row(PersonMfaStatus))
+            self._connection.cursor(row_factory=kwargs_row(PersonMfaStatus))
             .execute(STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
             .fetchone()
         )
@@ -121,7 +120,7 @@ class PostgresPlatformMfa:
     def counts(self, *, since: datetime) -> MfaCounts:
         """Count accounts, those with a second factor, and what was used and failed since then."""
         counts = (
-            self._connection.cursor(row_factory=class_row(MfaCounts))
+            self._connection.cursor(row_factory=kwargs_row(MfaCounts))
             .execute(COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED})
             .fetchone()
         )

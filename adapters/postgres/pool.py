@@ -3,6 +3,9 @@
 A connection can fail in two ways. It breaks, which its socket shows, or it hangs: the other side neither answers nor
 closes. So no connection is lent that is broken or has not shown for a while that it answers, and nothing waits longer
 for an answer than PostgreSQL may work on a statement. What runs on a connection is the business of `database.py`.
+
+Whoever needs a connection gets the one that was used last, because behind each stands a process of PostgreSQL, and the
+one that has just worked is the quickest (`ops/decisions/0015-several-statements-in-one-turn.md`).
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import psycopg
 import structlog
@@ -20,17 +23,17 @@ import trio
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Wait
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from adapters.postgres import waiting
+from adapters.postgres.connection import Connection
 from adapters.postgres.hop import is_aside, step_aside
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from outcome import Outcome
     from psycopg.abc import PQGen
 
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 Answer = TypeVar("Answer")
 
 STATEMENT_SECONDS_MAX = 5
@@ -42,13 +45,13 @@ ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 1.0
 SPARE_SECONDS = 0.5
 # The shortest that libpq accepts.
 CONNECT_SECONDS_MAX = 2
-# The pool tries to connect when somebody begins to wait, and not again while they wait; so they begin anew this often.
+# Whoever waits looks this often whether it is time to try to connect again.
 WAIT_ANEW_SECONDS = 0.1
 # A connection that answered this lately is trusted; asking each time would make every read twice as dear.
 TRUSTED_SECONDS = 1.0
-CONNECTIONS_MIN = 2
+# One that nobody needed for so long is given up, and so is one that is so old: the process behind it only grows.
 IDLE_SECONDS_MAX = 300.0
-CLOSE_SECONDS_MAX = 3.0
+AGE_SECONDS_MAX = 3600.0
 # An outage is worth a line now and then, not one for each attempt.
 COMPLAINT_PERIOD_SECONDS = 10.0
 
@@ -74,33 +77,33 @@ class Pool:
     def __init__(self, url: str, *, connections_max: int) -> None:
         # As many as there are connections, so that tasks queue in Trio, where waiting can be cancelled.
         self.places = trio.CapacityLimiter(connections_max)
-        self._pool: ConnectionPool[_WaryConnection] = ConnectionPool(
+        self._connect = partial(
+            _WaryConnection.connect,
             url,
-            connection_class=_WaryConnection,
-            kwargs={
-                "autocommit": True,
-                "application_name": "gatehouse",
-                "client_encoding": "UTF8",
-                "connect_timeout": CONNECT_SECONDS_MAX,
-                "options": _with_time_limits(conninfo_to_dict(url).get("options")),
-            },
-            min_size=min(CONNECTIONS_MIN, connections_max),
-            max_size=connections_max,
-            max_idle=IDLE_SECONDS_MAX,
-            # The pool's own retries back off until they miss a database that is back; with no time for them it forgets
-            # a lost connection at once and makes a new one for whoever waits.
-            reconnect_timeout=0.0,
-            open=False,
-            name="gatehouse",
+            autocommit=True,
+            application_name="gatehouse",
+            client_encoding="UTF8",
+            connect_timeout=CONNECT_SECONDS_MAX,
+            options=_with_time_limits(conninfo_to_dict(url).get("options")),
         )
-
-    def open(self) -> None:
-        """Begin to connect, in the background."""
-        self._pool.open()
+        self._maximum = connections_max
+        # Those that exist or are on the way, and of these the ones that nobody uses, the one used last at the end.
+        self._total = 0
+        self._idle: list[_WaryConnection] = []
+        self._waiting = trio.lowlevel.ParkingLot()
+        self._renewed_at = -math.inf
+        self._is_closed = False
 
     def close(self) -> None:
         """Close every connection that is not in use; those in use close when they come back."""
-        self._pool.close(timeout=CLOSE_SECONDS_MAX)
+        self._is_closed = True
+        self.renew()
+
+    def renew(self) -> None:
+        """Replace every connection, those in use when they come back."""
+        self._renewed_at = time.monotonic()
+        while self._idle:
+            self._give_up(self._idle.pop())
 
     @contextmanager
     def connection(self, deadline: float) -> Generator[Connection]:
@@ -108,40 +111,73 @@ class Pool:
 
         Only what can step aside may ask for one.
         """
-        connection = self._take(deadline)
+        wary = self._take(deadline)
         try:
-            yield connection
+            yield wary.ours
         finally:
-            self._pool.putconn(connection)
+            self._take_back(wary)
 
     def statistics(self) -> PoolStatistics:
         """Count the connections."""
-        measures = self._pool.get_stats()
-        return PoolStatistics(
-            total=measures["pool_size"], idle=measures["pool_available"], maximum=measures["pool_max"]
-        )
+        return PoolStatistics(total=self._total, idle=len(self._idle), maximum=self._maximum)
 
     def _take(self, deadline: float) -> _WaryConnection:
-        while (remaining_seconds := deadline - time.monotonic()) > 0:
-            try:
-                connection = self._lent(remaining_seconds)
-            except PoolTimeout:
+        while (remaining_seconds := deadline - time.monotonic()) > 0 and not self._is_closed:
+            if not self._idle:
+                self._begin_to_connect()
+                wait = partial(self._wait, min(remaining_seconds, WAIT_ANEW_SECONDS))
+                step_aside(wait, seconds_max=math.inf)
                 continue
-            except PoolClosed as closed:
-                raise NoConnection from closed
-            if connection.is_fit(deadline - time.monotonic()):
-                return connection
-            # Given back closed, it makes room for a new one.
-            connection.close()
-            self._pool.putconn(connection)
+            wary = self._idle.pop()
+            if wary.is_fit(deadline - time.monotonic()):
+                return wary
+            self._give_up(wary)
         raise NoConnection
 
-    def _lent(self, seconds_max: float) -> _WaryConnection:
-        if self.statistics().idle:
-            return self._pool.getconn(timeout=seconds_max)
-        # The pool waits in its own way, which is a thread's.
-        get = partial(self._pool.getconn, timeout=min(seconds_max, WAIT_ANEW_SECONDS))
-        return step_aside(lambda: trio.to_thread.run_sync(get), seconds_max=math.inf)
+    async def _wait(self, seconds_max: float) -> None:
+        with trio.move_on_after(seconds_max):
+            await self._waiting.park()
+
+    def _begin_to_connect(self) -> None:
+        """Connect on a thread; whoever waits is not told when it fails, but looks again."""
+        if self._total >= self._maximum:
+            return
+        self._total += 1
+        token = trio.lowlevel.current_trio_token()
+
+        def deliver(connected: Outcome[_WaryConnection]) -> None:
+            try:
+                token.run_sync_soon(self._arrived, connected)
+            except trio.RunFinishedError:
+                self._arrived(connected)
+
+        trio.lowlevel.start_thread_soon(self._connect, deliver)
+
+    def _arrived(self, connected: Outcome[_WaryConnection]) -> None:
+        try:
+            wary = connected.unwrap()
+        except psycopg.Error:
+            self._total -= 1
+        else:
+            self._take_back(wary)
+
+    def _take_back(self, wary: _WaryConnection) -> None:
+        now = time.monotonic()
+        # What waits would go with the first statement of whoever comes next.
+        wary.ours.rollback()
+        is_outdated = wary.connected_at <= self._renewed_at or now - wary.connected_at > AGE_SECONDS_MAX
+        if self._is_closed or is_outdated or not wary.is_between_statements:
+            self._give_up(wary)
+        else:
+            wary.idle_since = now
+            self._idle.append(wary)
+        if self._idle and now - self._idle[0].idle_since > IDLE_SECONDS_MAX:
+            self._give_up(self._idle.pop(0))
+        self._waiting.unpark()
+
+    def _give_up(self, wary: _WaryConnection) -> None:
+        self._total -= 1
+        wary.close()
 
 
 class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -149,6 +185,9 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
 
     _complained_at: ClassVar[float] = -math.inf
 
+    ours: Connection
+    connected_at = 0.0
+    idle_since = 0.0
     _answer_seconds_max = ANSWER_SECONDS_MAX
     _answered_at = 0.0
 
@@ -163,7 +202,8 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
                 _WaryConnection._complained_at = now
                 log.warning("database.connect_failed", reason=reason(error))
             raise
-        connection._answered_at = time.monotonic()
+        connection.connected_at = connection._answered_at = time.monotonic()
+        connection.ours = Connection(connection)
         return connection
 
     def wait(self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None) -> Answer:
@@ -171,8 +211,7 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         seconds_max = timeout or self._answer_seconds_max
         try:
             if is_aside():
-                wait = partial(waiting.answer, gen, self.pgconn.socket)
-                answer = step_aside(wait, seconds_max=seconds_max, spare_seconds=SPARE_SECONDS)
+                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=SPARE_SECONDS)
             else:
                 answer = super().wait(gen, interval, seconds_max)
         except psycopg.OperationalError:
@@ -183,6 +222,11 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
             raise
         self._answered_at = time.monotonic()
         return answer
+
+    @property
+    def is_between_statements(self) -> bool:
+        """Whether somebody else can use it."""
+        return not self.closed and self.pgconn.transaction_status == TransactionStatus.IDLE
 
     def is_fit(self, seconds_max: float) -> bool:
         """Say whether it works, asking the other side only when there is a reason to."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import class_row, kwargs_row
-
+from adapters.postgres.rows import kwargs_row
 from core.memberships import OWNER
 from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresPrivacyExport:
@@ -26,7 +25,7 @@ class PostgresPrivacyExport:
     def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
         """List the organizations that the other one owns and a person is a member of."""
         return (
-            self._connection.cursor(row_factory=class_row(OwnedOrganization))
+            self._connection.cursor(row_factory=kwargs_row(OwnedOrganization))
             .execute(
                 """
                 SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
@@ -43,7 +42,7 @@ class PostgresPrivacyExport:
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
         """List a person's memberships, the oldest first."""
         return (
-            self._connection.cursor(row_factory=class_row(ExportedMembership))
+            self._connection.cursor(row_factory=kwargs_row(ExportedMembership))
             .execute(
                 """
                 SELECT   m.organization_id, o.slug AS organization_slug, m.role, m.created_at AS joined_at
@@ -105,7 +104,7 @@ class PostgresPrivacyExport:
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
         """List what the separate log has of a person, the newest first."""
         return (
-            self._connection.cursor(row_factory=class_row(ExportedMfaEvent))
+            self._connection.cursor(row_factory=kwargs_row(ExportedMfaEvent))
             .execute(
                 """
                 SELECT   event_type, created_at AS timestamp, success

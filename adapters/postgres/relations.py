@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from psycopg.rows import class_row
-
+from adapters.postgres.rows import kwargs_row
 from core.relations import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.relations import Object
 
 # By the ids and not by the texts of the tuples, because the ids are what the tables are indexed by.
@@ -38,7 +37,7 @@ class PostgresRelations:
     def between(self, object_: Object, user_id: UUID) -> Sequence[Relation]:
         """List what a person is to an object and to the organization that it belongs to, in one statement."""
         return (
-            self._connection.cursor(row_factory=class_row(Relation))
+            self._connection.cursor(row_factory=kwargs_row(Relation))
             .execute(
                 BETWEEN,
                 {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 # So few that nobody notices how long their rows are locked.
 PAGE_ROWS_MAX = 200
@@ -62,7 +62,7 @@ class Rewrapped:
         return not self.unreadable and not self.held
 
 
-def rewrap(connection: Connection, vault: Vault, report: Callable[[str], None]) -> tuple[Rewrapped, ...]:
+def rewrap(connection: RawConnection, vault: Vault, report: Callable[[str], None]) -> tuple[Rewrapped, ...]:
     """Seal everything anew that was not sealed with the first key; tell the progress, and what cannot be opened.
 
     The connection is in autocommit mode and nobody else's. Processes that still seal with another key undo the work
@@ -77,7 +77,7 @@ class _ColumnRewrap:
     """The work on one column."""
 
     def __init__(
-        self, connection: Connection, vault: Vault, column: SealedColumn, report: Callable[[str], None]
+        self, connection: RawConnection, vault: Vault, column: SealedColumn, report: Callable[[str], None]
     ) -> None:
         self._connection = connection
         self._vault = vault

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import kwargs_row, scalar_row
-
+from adapters.postgres.rows import kwargs_row, scalar_row
 from core.access import Capability
 from core.roles import Role
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresRoles:
@@ -55,7 +54,7 @@ class PostgresRoles:
 
     def add(self, organization_id: UUID, role: Role) -> None:
         """Store a new role."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO organization_roles (organization_id, slug, name, description, permissions, created_at,
                                             updated_at)
@@ -74,7 +73,7 @@ class PostgresRoles:
 
     def save(self, organization_id: UUID, role: Role) -> None:
         """Store the new state of a role."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE organization_roles
             SET    name = %s, description = %s, permissions = %s, updated_at = %s
@@ -108,7 +107,7 @@ class PostgresRoles:
 
     def remove(self, organization_id: UUID, slug: str) -> None:
         """Delete a role."""
-        self._connection.execute(
+        self._connection.execute_later(
             "DELETE FROM organization_roles WHERE organization_id = %s AND slug = %s", (organization_id, slug)
         )
 

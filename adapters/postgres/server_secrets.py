@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresServerSecrets:
@@ -22,7 +22,7 @@ class PostgresServerSecrets:
     def ensure(self, name: str, fresh: bytes) -> bytes:
         """Give the secret of that name; the fresh one becomes it when there is none yet."""
         sealed = self._vault.seal(fresh, table="server_secrets", column="value_sealed", row=name)
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO server_secrets (name, value_sealed, created_at)
             VALUES (%s, %s, %s)

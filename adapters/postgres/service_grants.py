@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import dict_row, kwargs_row, scalar_row
-
+from adapters.postgres.rows import dict_row, kwargs_row, scalar_row
 from core.relations import ServiceRelation
 from core.service_grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.services import Service
 
 # One row at least where the service exists, for the total.

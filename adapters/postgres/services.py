@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg.rows import kwargs_row
-
+from adapters.postgres.rows import kwargs_row
 from core.services import Service, ServiceType
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresServices:
@@ -38,7 +37,7 @@ class PostgresServices:
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
         """Remember that a person signed in with a service: the first time, and the last."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at)
             VALUES (%s, %s, %s, %s, %s)
@@ -49,7 +48,7 @@ class PostgresServices:
 
     def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
         """Forget with which services a person has signed in for the first time since a moment, in any organization."""
-        self._connection.execute(
+        self._connection.execute_later(
             "DELETE FROM service_users WHERE user_id = %s AND first_login_at >= %s", (user_id, linked_since)
         )
 

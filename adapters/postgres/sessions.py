@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import class_row, kwargs_row, scalar_row
-
+from adapters.postgres.rows import kwargs_row, scalar_row
 from core.callers import Caller
 from core.sessions import IDLE_LIFETIME, Session
 from core.sessions_refresh import Refreshable
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresSessions:
@@ -27,7 +26,7 @@ class PostgresSessions:
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
         """Begin a session."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
@@ -93,7 +92,7 @@ class PostgresSessions:
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
         """Store another context of a session that is locked, and the hash of its next refresh token."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE sessions
             SET    organization_id = %s, service_id = NULL, refresh_hash = %s, refreshed_at = %s,
@@ -106,7 +105,7 @@ class PostgresSessions:
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         """List a person's sessions that are alive, the one used last first."""
         return (
-            self._connection.cursor(row_factory=class_row(Session))
+            self._connection.cursor(row_factory=kwargs_row(Session))
             .execute(
                 """
                 SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
@@ -190,7 +189,7 @@ class PostgresSessions:
 
     def end_impersonations(self, user_id: UUID) -> None:
         """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE sessions
             SET    revoked_at = %s
@@ -210,7 +209,7 @@ class PostgresCallers:
     def of_session(self, session_id: UUID) -> Caller | None:
         """Load the person, the session and its context as they stand now, in one statement."""
         return (
-            self._connection.cursor(row_factory=class_row(Caller))
+            self._connection.cursor(row_factory=kwargs_row(Caller))
             .execute(OF_SESSION, (session_id, self._now, self._now - IDLE_LIFETIME))
             .fetchone()
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from psycopg.rows import class_row, kwargs_row
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.rows import kwargs_row
 from core.one_time_tokens import OneTimeToken, TokenPurpose
 from core.risk import Habits
 from core.sign_in_failures import Failure
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
+    from core.asked import Asked
     from core.callers import Origin
     from core.login_events import LoginEvent
     from ports.clock import Randomness
@@ -32,7 +33,7 @@ class PostgresSignInFailures:
 
     def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
         """Count an attempt, one after the other for each address."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO sign_in_failures (id, email_hash, network, created_at)
             SELECT %s, %s, %s, %s
@@ -44,7 +45,7 @@ class PostgresSignInFailures:
     def since(self, email_hash: bytes, moment: datetime) -> Sequence[Failure]:
         """List the attempts since then, the newest first."""
         return (
-            self._connection.cursor(row_factory=class_row(Failure))
+            self._connection.cursor(row_factory=kwargs_row(Failure))
             .execute(
                 """
                 SELECT   network, created_at AS at
@@ -59,7 +60,7 @@ class PostgresSignInFailures:
 
     def remove(self, attempt_id: UUID) -> None:
         """Take an attempt back."""
-        self._connection.execute("DELETE FROM sign_in_failures WHERE id = %s", (attempt_id,))
+        self._connection.execute_later("DELETE FROM sign_in_failures WHERE id = %s", (attempt_id,))
 
 
 class PostgresLoginEvents:
@@ -70,7 +71,7 @@ class PostgresLoginEvents:
 
     def add(self, event: LoginEvent) -> None:
         """Write an attempt down, if there is such an account."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO login_events (id, user_id, organization_id, service_id, device_id, provider, success,
                                       ip_address, user_agent, risk_score, risk_factors, geo_country, geo_city,
@@ -97,14 +98,12 @@ class PostgresLoginEvents:
             ),
         )
 
-    def habits(
+    def ask_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
-    ) -> Habits:
-        """Look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
-        habits = (
-            self._connection.cursor(row_factory=class_row(Habits))
-            .execute(
-                """
+    ) -> Asked[Habits]:
+        """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
+        habits = self._connection.cursor(row_factory=kwargs_row(Habits)).ask(
+            """
                 SELECT count(*) AS sign_ins,
                        coalesce(array_agg(DISTINCT geo_country) FILTER (WHERE geo_country IS NOT NULL), '{}')
                            AS countries,
@@ -123,18 +122,16 @@ class PostgresLoginEvents:
                         ORDER BY created_at DESC
                         LIMIT    %(sign_ins_max)s) AS newest
                 """,
-                {
-                    "user_id": user_id,
-                    "since": since,
-                    "sign_ins_max": sign_ins_max,
-                    "failures_since": failures_since,
-                    "failures_max": failures_max,
-                },
-            )
-            .fetchone()
+            {
+                "user_id": user_id,
+                "since": since,
+                "sign_ins_max": sign_ins_max,
+                "failures_since": failures_since,
+                "failures_max": failures_max,
+            },
         )
-        assert habits is not None, "an aggregate has one row"
-        return habits
+        # An aggregate has one row.
+        return lambda: habits.fetchall()[0]
 
 
 class PostgresOneTimeTokens:
@@ -145,7 +142,7 @@ class PostgresOneTimeTokens:
 
     def add(self, token: OneTimeToken, token_hash: bytes) -> None:
         """Store a token."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO one_time_tokens (token_hash, purpose, user_id, email, data, created_at, expires_at)
             VALUES (%s, %s, %s, %s, %s, %s, %s)
@@ -196,7 +193,7 @@ class PostgresOneTimeTokens:
         self, user_id: UUID, purpose: TokenPurpose, *, at: datetime, issued_since: datetime | None = None
     ) -> None:
         """Use up every token of a person and purpose, or those that were issued since a moment."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE one_time_tokens
             SET    used_at = %s
@@ -232,7 +229,7 @@ class PostgresMfaEvents:
 
     def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
         """Write an event down."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO mfa_events (id, user_id, event_type, success, ip_address, user_agent, details, created_at)
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s)

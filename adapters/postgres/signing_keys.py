@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresSigningKeys:
@@ -25,7 +25,7 @@ class PostgresSigningKeys:
     def lock(self) -> tuple[SigningKey, ...]:
         """List the keys that are not retired, oldest first, and let nobody else change any before we end."""
         # An advisory lock, because of two first starts neither finds a row that it could lock.
-        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
+        self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
         return self._opened(
             self._connection.execute(
                 """
@@ -53,7 +53,7 @@ class PostgresSigningKeys:
 
     def add(self, key: SigningKey) -> None:
         """Store a new key pair."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO signing_keys (kid, state, public_pem, private_pem_sealed, created_at, published_until)
             VALUES (%s, %s, %s, %s, %s, %s)
@@ -72,7 +72,7 @@ class PostgresSigningKeys:
 
     def save(self, key: SigningKey) -> None:
         """Store a key's new state."""
-        self._connection.execute(
+        self._connection.execute_later(
             "UPDATE signing_keys SET state = %s, published_until = %s WHERE kid = %s",
             (key.state.value, key.published_until, key.kid),
         )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psycopg.rows import class_row
-
+from adapters.postgres.rows import kwargs_row
 from core.tiers import FREE, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 
 class PostgresTiers:
@@ -24,7 +23,7 @@ class PostgresTiers:
     def all(self) -> Sequence[Tier]:
         """List the tiers, the smallest first."""
         return (
-            self._connection.cursor(row_factory=class_row(Tier))
+            self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(
                 """
                 SELECT   id, name, display_name, default_max_services, default_max_users, price_cents
@@ -38,7 +37,7 @@ class PostgresTiers:
     def by_id(self, tier_id: UUID) -> Tier | None:
         """Find a tier."""
         return (
-            self._connection.cursor(row_factory=class_row(Tier))
+            self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(
                 """
                 SELECT id, name, display_name, default_max_services, default_max_users, price_cents
@@ -53,7 +52,7 @@ class PostgresTiers:
     def free(self) -> Tier:
         """Give the tier that organizations begin with."""
         tier = (
-            self._connection.cursor(row_factory=class_row(Tier))
+            self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(
                 """
                 SELECT id, name, display_name, default_max_services, default_max_users, price_cents

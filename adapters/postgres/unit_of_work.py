@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.access import Arrival
     from core.audit import AuditAction
     from core.callers import Caller, Origin
@@ -237,7 +237,7 @@ class PostgresUnitOfWork:
     @kept_property
     def members(self) -> PostgresMembers:
         """Who manages which organization."""
-        return PostgresMembers(self._connection)
+        return PostgresMembers(self._connection, self._session_id)
 
     @kept_property
     def roles(self) -> PostgresRoles:
@@ -343,7 +343,7 @@ class PostgresUnitOfWork:
                 "impersonator_id": str(self.caller.impersonator_id),
                 "impersonation_session": str(self._session_id),
             }
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id,
                                        ip_address, user_agent, success, details, created_at)
@@ -366,7 +366,7 @@ class PostgresUnitOfWork:
 
     def audit_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
         """Write a line about each of several targets, in one statement, done by nobody."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
                                        success, details, created_at)
@@ -391,7 +391,7 @@ class PostgresUnitOfWork:
         """Write a line of the platform audit log in this transaction, done by the caller or their impersonator."""
         entry_id = self.randomness.new_id()
         caller = self.caller
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO platform_audit_entries (id, actor_user_id, action, target_type, target_id, organization_id,
                                                 ip_address, user_agent, success, details, created_at)
@@ -438,7 +438,7 @@ class PostgresUnitOfWork:
         **data: Any,
     ) -> None:
         """Say to each of several organizations, in one statement, that something happened."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
             SELECT receiver.event_id, %s, receiver.organization_id, %s, %s, %s, %s
@@ -458,7 +458,7 @@ class PostgresUnitOfWork:
 
     def publish_each(self, event: EventType, happenings: Sequence[tuple[UUID, dict[str, Any]]], /) -> None:
         """Say in one statement that something happened several times, done by nobody."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             INSERT INTO events (id, type, organization_id, data, occurred_at)
             SELECT happening.id, %s, happening.organization_id, happening.data, %s

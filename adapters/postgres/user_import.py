@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from core.user_import import ImportedAccount
 
 
@@ -47,7 +47,7 @@ class PostgresUserImport:
         return added - promised
 
     def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
-        self._connection.execute(
+        self._connection.execute_later(
             """
             CREATE TEMPORARY TABLE imported_users (
                 id                uuid NOT NULL,
@@ -59,7 +59,7 @@ class PostgresUserImport:
             """
         )
         copy_in = "COPY pg_temp.imported_users (id, email, email_verified_at, password_hash, created_at) FROM STDIN"
-        with self._connection.cursor().copy(copy_in) as copy:
+        with self._connection.copy(copy_in) as copy:
             for account in accounts:
                 user = account.user
                 copy.write_row((user.id, user.email, user.email_verified_at, account.password_hash, user.created_at))

@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
-from psycopg.rows import class_row, kwargs_row
 
+from adapters.postgres.rows import kwargs_row
+from core.passwords import StoredPassword
 from core.users import User
-from ports.users import StoredPassword
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from psycopg import Cursor
-
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, Cursor
+    from core.asked import Asked
 
 
 _ACCOUNT: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at
+    FROM   users
+"""
+_STORED: Final = """
+    SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at,
+           password_hash
     FROM   users
 """
 # Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the account.
@@ -73,12 +77,12 @@ class PostgresUsers:
     def lock_platform_owners(self) -> tuple[User, ...]:
         """List the platform owners and let nobody else add or remove one before this transaction ends."""
         # An advisory lock, because the first owner has no row yet that could be locked.
-        self._connection.execute("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
+        self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
         return tuple(self._accounts().execute(f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
 
     def save(self, user: User) -> None:
         """Store the new state of an account that is locked; its address stays what it is."""
-        self._connection.execute(
+        self._connection.execute_later(
             """
             UPDATE users
             SET    email_verified_at = %s, is_platform_owner = %s, updated_at = %s, deactivated_at = %s
@@ -89,7 +93,7 @@ class PostgresUsers:
 
     def set_verified(self, user_id: UUID, *, at: datetime) -> None:
         """Mark the account's address as proved."""
-        self._connection.execute(
+        self._connection.execute_later(
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
@@ -98,7 +102,7 @@ class PostgresUsers:
         try:
             # A savepoint, because only the index knows about a racer, and it says so by an error.
             with self._connection.transaction():
-                self._connection.execute(
+                self._connection.execute_later(
                     "UPDATE users SET email = %s, email_verified_at = %s, updated_at = %s WHERE id = %s",
                     (email, verified_at, at, user_id),
                 )
@@ -107,7 +111,7 @@ class PostgresUsers:
         return True
 
     def _accounts(self) -> Cursor[User]:
-        return self._connection.cursor(row_factory=class_row(User))
+        return self._connection.cursor(row_factory=kwargs_row(User))
 
 
 class PostgresCredentials:
@@ -116,33 +120,19 @@ class PostgresCredentials:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def password_of(self, email: str) -> StoredPassword | None:
-        """Find the account of a normalized address with its password hash."""
-        return (
-            self._connection.cursor(row_factory=kwargs_row(_stored_password))
-            .execute(
-                """
-                SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at,
-                       mfa_enabled_at, password_hash
-                FROM   users
-                WHERE  email = %s
-                """,
-                (email,),
-            )
-            .fetchone()
-        )
+    def ask_password_of(self, email: str) -> Asked[StoredPassword | None]:
+        """Ask for the account of a normalized address with its password hash."""
+        return self._passwords().ask(f"{_STORED} WHERE email = %s", (email,)).fetchone
+
+    def lock(self, user_id: UUID) -> StoredPassword | None:
+        """Find an account with its password hash, and let nobody else change either before this transaction ends."""
+        return self._passwords().execute(f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
 
     def has_password(self, user_id: UUID) -> bool:
         """Say whether the account has a password."""
         row = self._connection.execute("SELECT password_hash IS NOT NULL FROM users WHERE id = %s", (user_id,))
         found = row.fetchone()
         return found is not None and found[0]
-
-    def lock_password(self, user_id: UUID) -> str | None:
-        """Give the password hash and let nobody else change it before this transaction ends."""
-        row = self._connection.execute("SELECT password_hash FROM users WHERE id = %s FOR NO KEY UPDATE", (user_id,))
-        found = row.fetchone()
-        return found[0] if found is not None else None
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
         """Store the encoded hash of a first password; False when the account has one."""
@@ -155,11 +145,14 @@ class PostgresCredentials:
 
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
         """Store the encoded hash of a new password."""
-        self._connection.execute("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))
+        self._connection.execute_later("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))
 
     def remove_password(self, user_id: UUID) -> None:
         """Leave the account without a password."""
-        self._connection.execute("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
+        self._connection.execute_later("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
+
+    def _passwords(self) -> Cursor[StoredPassword]:
+        return self._connection.cursor(row_factory=kwargs_row(_stored_password))
 
 
 def _stored_password(*, password_hash: str | None, **columns: Any) -> StoredPassword:

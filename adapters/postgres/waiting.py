@@ -7,11 +7,14 @@ brings a way for threads and one for asyncio; this is the one for Trio.
 from __future__ import annotations
 
 import select
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
 import trio
 from psycopg.waiting import Ready, Wait
+
+from adapters.postgres.hop import step_aside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,18 +24,19 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-async def answer(work: PQGen[Answer], socket: int) -> Answer:
+def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float) -> Answer:
     """Wait for what the driver waits for; who waits no longer makes it a `psycopg.OperationalError`."""
+    until_readable = partial(trio.lowlevel.wait_readable, socket)
     try:
         wanted = next(work)
         while True:
             if wanted == Wait.R:
-                await trio.lowlevel.wait_readable(socket)
+                step_aside(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
                 ready: int = Ready.R
             else:
                 # What is to be written nearly always can be, and asking is cheaper than a turn of the event loop.
                 while not (ready := ready_now(socket, wanted)):
-                    await _until_either(socket)
+                    step_aside(partial(_until_either, socket), seconds_max=seconds_max, spare_seconds=spare_seconds)
             wanted = work.send(ready)
     except StopIteration as end:
         return end.value

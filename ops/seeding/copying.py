@@ -15,6 +15,7 @@ from uuid import UUID
 from psycopg import sql
 
 from adapters.postgres.audit_log import PostgresAuditLog
+from adapters.postgres.connection import Connection
 from core.audit_log import SETTLES_AFTER
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
@@ -22,14 +23,12 @@ from ops.seeding.unburdened import unburdened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
-    import psycopg
-
+    from adapters.postgres.connection import RawConnection
     from ops.seeding.population import Plan
     from ops.seeding.rows import Table
 
-    Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
     Say: TypeAlias = Callable[[str], None]
 
 BATCH_ROWS: Final = 20_000
@@ -42,7 +41,7 @@ BULK_ROWS_MIN: Final = 100_000
 COUNTED_ROWS: Final = 500_000
 
 
-def seed(connection: Connection, plan: Plan, say: Say, *, bulk_rows_min: int = BULK_ROWS_MIN) -> None:
+def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int = BULK_ROWS_MIN) -> None:
     """Fill a database that was not seeded before; the connection commits each statement by itself."""
     _insist_on_room(connection)
     # After a crash of the machine the last transactions may be missing; nobody has built on them.
@@ -62,7 +61,7 @@ def seed(connection: Connection, plan: Plan, say: Say, *, bulk_rows_min: int = B
         _vacuum(connection, "audit_totals", say)
 
 
-def _insist_on_room(connection: Connection) -> None:
+def _insist_on_room(connection: RawConnection) -> None:
     found = connection.execute(
         "SELECT EXISTS (SELECT FROM users WHERE email = %s) OR EXISTS (SELECT FROM organizations WHERE slug = %s)",
         (address(0), slug(0)),
@@ -74,7 +73,7 @@ def _insist_on_room(connection: Connection) -> None:
         )
 
 
-def _fill(connection: Connection, table: Table, say: Say, *, is_frozen: bool = False) -> None:
+def _fill(connection: RawConnection, table: Table, say: Say, *, is_frozen: bool = False) -> None:
     copy_in = sql.SQL("COPY {} ({}) FROM STDIN (FREEZE {})").format(
         sql.Identifier(table.name), sql.SQL(cast("LiteralString", table.columns)), sql.Literal(is_frozen)
     )
@@ -96,24 +95,24 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
         yield block
 
 
-def _vacuum(connection: Connection, name: str, say: Say) -> None:
+def _vacuum(connection: RawConnection, name: str, say: Say) -> None:
     say(f"{name}: vacuum and statistics")
     # Not only statistics: what a real database wrote long ago is vacuumed, and nobody has to do it while the first
     # figures are taken.
     connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(name)))
 
 
-def _count_audit_entries(connection: Connection, say: Say) -> None:
+def _count_audit_entries(connection: RawConnection, say: Say) -> None:
     """Count the entries as the actor for that does, only more of them at a time."""
-    log = PostgresAuditLog(connection)
+    ours = Connection(connection)
     before_ms = int((datetime.now(UTC) - SETTLES_AFTER).timestamp() * 1000)
     before = UUID(identifier("audit", 0, before_ms))
     total = 0
-    while counted := _counted(connection, log, before):
+    while counted := _counted(ours, before):
         total += counted
         say(f"audit_totals: {total:,} entries counted")
 
 
-def _counted(connection: Connection, log: PostgresAuditLog, before: UUID) -> int:
+def _counted(connection: Connection, before: UUID) -> int:
     with connection.transaction():
-        return log.count_on(before, COUNTED_ROWS)
+        return PostgresAuditLog(connection).count_on(before, COUNTED_ROWS)

@@ -13,11 +13,10 @@ from psycopg import sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
-    import psycopg
+    from adapters.postgres.connection import RawConnection
 
-    Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
     Say: TypeAlias = Callable[[str], None]
 
 # An index of twenty million rows is sorted in a few pieces then, and the machine has room for something else.
@@ -40,7 +39,7 @@ IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confreli
 
 
 @contextmanager
-def unburdened(connection: Connection, name: str, say: Say) -> Generator[bool]:
+def unburdened(connection: RawConnection, name: str, say: Say) -> Generator[bool]:
     """Take away what slows a COPY into the table, and put it back; give whether rows may be frozen as they come."""
     table = sql.Identifier(name)
     with connection.transaction():
@@ -68,7 +67,7 @@ def unburdened(connection: Connection, name: str, say: Say) -> Generator[bool]:
         connection.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(table))
 
 
-def _made_fresh(connection: Connection, name: str) -> bool:
+def _made_fresh(connection: RawConnection, name: str) -> bool:
     """Begin an empty table anew, if nothing refers to it: only in a new file can rows be frozen as they come."""
     # A row that is frozen as it comes is written once; VACUUM would write the whole table a second time.
     is_empty = sql.SQL("SELECT NOT EXISTS (SELECT FROM {})").format(sql.Identifier(name))

@@ -17,6 +17,7 @@ from core.errors import ServiceUnavailable
 from core.invitations import Due, Swept, sweep
 from tests.accounts import make_organization
 from tests.clock import SettableClock
+from tests.postgres import connected
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
+    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
-    from adapters.postgres.pool import Connection
     from ports.database import Database
 
 # Every test that lets time pass names the clock itself, because pytest-trio looks for one among its arguments alone.
@@ -194,7 +195,7 @@ def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
         put(connection, organization_id, "a", 1, expires_in=timedelta())
     connection.execute("SET lock_timeout = '1ms'")
 
-    with type(connection).connect(database_url) as holder:
+    with connected(database_url) as holder, holder.transaction():
         holder.execute("SELECT FROM invitations WHERE organization_id = %s FOR UPDATE", (held,))
         holder.execute("SELECT FROM organizations WHERE id = %s FOR UPDATE", (gone,))
         swept = transact(sweep, None, 10)

@@ -11,7 +11,7 @@ from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_rea
 if TYPE_CHECKING:
     from typing import LiteralString
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 # 20,000 sign-ins of fifty organizations, one an hour and organization, from the beginning of 2026 on.
@@ -41,8 +41,8 @@ DAYS_OF_ONE = 17
 EDGES = ("first", "last")
 
 
-def test_what_is_asked_is_a_range_of_one_index(connection: Connection) -> None:
-    connection.execute(MANY)
+def test_what_is_asked_is_a_range_of_one_index(connection: Connection, raw_connection: RawConnection) -> None:
+    raw_connection.execute(MANY)
     connection.execute("VACUUM ANALYZE")
     asked: tuple[tuple[LiteralString, dict[str, object], int], ...] = (
         (sql.BY_DAY, DAYS, HOURS_OF_DAYS + len(EDGES)),
@@ -58,8 +58,10 @@ def test_what_is_asked_is_a_range_of_one_index(connection: Connection) -> None:
         assert rows_read(plan, "login_events") == rows
 
 
-def test_days_on_which_nobody_can_have_signed_in_are_not_looked_at(connection: Connection) -> None:
-    connection.execute(MANY)
+def test_days_on_which_nobody_can_have_signed_in_are_not_looked_at(
+    connection: Connection, raw_connection: RawConnection
+) -> None:
+    raw_connection.execute(MANY)
     ages: dict[str, object] = {"start": "0001-01-01", "end": "9999-12-31"}
     nobody = UUID("02000000-0000-7000-8000-000000000099")
 

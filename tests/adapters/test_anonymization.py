@@ -14,7 +14,7 @@ from core.anonymization import without_addresses
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 ENTRIES = 2_000
 BIG = (

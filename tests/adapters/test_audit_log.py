@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import psycopg
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
@@ -16,12 +15,13 @@ from core import audit_log
 from core.audit import AuditAction, TargetType
 from core.audit_log import SETTLES_AFTER, Wanted
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import LiteralString
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
     from tests.clock import SettableClock
 
     Transact = Callable[..., Any]
@@ -169,7 +169,7 @@ def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Tra
     write(connection, times=2)
     transact(audit_log.count_on, 1)
 
-    with psycopg.connect(database_url) as other:
+    with connected(database_url) as other, other.transaction():
         assert PostgresAuditLog(other).count_on(UUID(int=2**128 - 1), 1) == 1
         assert transact(audit_log.count_on, 100) == 0
 
@@ -246,8 +246,10 @@ def test_a_deleted_organization_leaves_no_milestones(connection: Connection, tra
     assert connection.execute("SELECT count(*) FROM audit_milestones").fetchone() == (0,)
 
 
-def test_a_page_of_a_long_log_is_a_range_of_an_index(connection: Connection, transact: Transact) -> None:
-    connection.execute(MANY)
+def test_a_page_of_a_long_log_is_a_range_of_an_index(
+    connection: Connection, raw_connection: RawConnection, transact: Transact
+) -> None:
+    raw_connection.execute(MANY)
     transact(audit_log.count_on, 40_000)
     connection.execute("VACUUM ANALYZE")
     for query, index in KINDS:

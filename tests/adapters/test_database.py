@@ -29,7 +29,7 @@ from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from adapters.postgres.unit_of_work import Tools
     from tests.doorbells import RecordedDoorbells
 
@@ -42,8 +42,7 @@ def counters(connection: Connection) -> None:
 
 
 def sql(uow: Any, statement: str, *parameters: object) -> list[Any]:
-    cursor = uow._connection.execute(statement, parameters)
-    return cursor.fetchall() if cursor.description else []
+    return uow._connection.execute(statement, parameters).fetchall()
 
 
 def count(uow: Any, name: str = "left") -> None:
@@ -65,6 +64,19 @@ async def transact_both_ways(database: PostgresDatabase, use_case: Callable[[Any
     async with trio.open_nursery() as nursery:
         nursery.start_soon(transact, "left", "right")
         nursery.start_soon(transact, "right", "left")
+
+
+async def on_every_connection(database: PostgresDatabase, use_case: Callable[[Any], object]) -> None:
+    """Let somebody do it on each of the connections that there may be."""
+    together = Meeting(CONNECTIONS_MAX)
+
+    def meet(uow: Any) -> None:
+        together.wait()
+        use_case(uow)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(CONNECTIONS_MAX):
+            nursery.start_soon(database.read, meet)
 
 
 def terminate_own_connection(uow: Any) -> None:
@@ -108,6 +120,21 @@ async def test_a_use_case_that_goes_on_after_a_failed_statement_is_not_taken_for
 
     with pytest.raises(DatabaseFailed):
         await database.transact(use_case)
+
+    assert value(connection) == 0
+
+
+@pytest.mark.parametrize("method", ["transact", "read", "step"])
+async def test_what_waits_when_a_use_case_raises_is_never_sent(
+    database: PostgresDatabase, connection: Connection, method: str
+) -> None:
+    def use_case(uow: Any) -> None:
+        uow._connection.execute_later("UPDATE counters SET value = value + 1")
+        raise NotFound
+
+    with pytest.raises(NotFound):
+        await getattr(database, method)(use_case)
+    await on_every_connection(database, lambda uow: sql(uow, "SELECT 1"))
 
     assert value(connection) == 0
 
@@ -273,13 +300,29 @@ async def test_a_connection_lost_before_the_commit_is_replaced(
     assert value(connection) == 1
 
 
+@pytest.mark.parametrize("method", ["transact", "read"])
+async def test_a_connection_lost_in_the_middle_of_several_statements_is_replaced(
+    database: PostgresDatabase, connection: Connection, method: str
+) -> None:
+    attempts: list[int] = []
+
+    def use_case(uow: Any) -> None:
+        attempts.append(1)
+        uow._connection.execute_later("UPDATE counters SET value = value + 1 WHERE name = 'right'")
+        if len(attempts) == 1:
+            uow._connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
+        count(uow)
+
+    await getattr(database, method)(use_case)
+
+    assert len(attempts) == 2
+    assert (value(connection), value(connection, "right")) == (1, 1)
+
+
 async def test_connections_that_broke_while_idle_are_never_lent(
     database: PostgresDatabase, connection: Connection
 ) -> None:
-    together = Meeting(CONNECTIONS_MAX)
-    async with trio.open_nursery() as nursery:
-        for _ in range(CONNECTIONS_MAX):
-            nursery.start_soon(database.read, lambda uow: together.wait())
+    await on_every_connection(database, lambda _uow: None)
     connection.execute(
         "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE application_name = 'gatehouse'"
     )
@@ -298,9 +341,13 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
     connection.execute(
         """
         CREATE FUNCTION break() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN PERFORM pg_terminate_backend(pg_backend_pid()), pg_sleep(5); RETURN NULL; END $$;
+        BEGIN PERFORM pg_terminate_backend(pg_backend_pid()), pg_sleep(5); RETURN NULL; END $$
+        """
+    )
+    connection.execute(
+        """
         CREATE CONSTRAINT TRIGGER break AFTER UPDATE ON counters DEFERRABLE INITIALLY DEFERRED
-        FOR EACH ROW EXECUTE FUNCTION break();
+        FOR EACH ROW EXECUTE FUNCTION break()
         """
     )
     attempts: list[int] = []
@@ -318,6 +365,24 @@ async def test_a_commit_that_got_no_answer_is_never_repeated(
     assert [line["event"] for line in lines] == ["database.commit_unknown"]
 
 
+async def test_what_waited_for_a_commit_that_got_no_answer_is_never_repeated(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    attempts: list[int] = []
+
+    def use_case(uow: Any) -> None:
+        attempts.append(1)
+        uow._connection.execute_later("UPDATE counters SET value = value + 1")
+        uow._connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
+        await database.transact(use_case)
+
+    assert attempts == [1]
+    assert [line["event"] for line in lines] == ["database.commit_unknown"]
+    assert value(connection) == 0
+
+
 async def test_a_reference_to_what_is_deleted_meanwhile_is_looked_at_again(
     database: PostgresDatabase, connection: Connection
 ) -> None:
@@ -331,6 +396,24 @@ async def test_a_reference_to_what_is_deleted_meanwhile_is_looked_at_again(
         return True
 
     assert await database.transact(use_case) is False
+
+
+@pytest.mark.parametrize("method", ["transact", "read", "step"])
+async def test_tables_that_changed_meanwhile_are_looked_at_again(
+    database: PostgresDatabase, connection: Connection, method: str
+) -> None:
+    def look(uow: Any) -> object:
+        return sql(uow, "SELECT value FROM counters WHERE name = 'left'")
+
+    # Each of them keeps the statement now.
+    await on_every_connection(database, look)
+    connection.execute("ALTER TABLE counters ALTER COLUMN value TYPE text")
+
+    with structlog.testing.capture_logs() as lines:
+        found = [await getattr(database, method)(look) for _ in range(2 * CONNECTIONS_MAX)]
+
+    assert found == [[("0",)]] * 2 * CONNECTIONS_MAX
+    assert lines == []
 
 
 # What a caller is told.
@@ -351,6 +434,22 @@ async def test_a_refused_statement_is_told_without_its_values(database: Postgres
     assert "left" not in str(line)
 
 
+async def test_what_no_table_could_ever_answer_is_told_as_a_failure(database: PostgresDatabase) -> None:
+    attempts: list[int] = []
+
+    def use_case(uow: Any) -> None:
+        attempts.append(1)
+        sql(uow, "SELECT count(*) FROM counters FOR UPDATE")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(DatabaseFailed):
+        await database.read(use_case)
+
+    assert len(attempts) == 2
+    (line,) = lines
+    assert (line["error"], line["sqlstate"]) == ("FeatureNotSupported", "0A000")
+    assert line["where"].startswith("test_database.py:")
+
+
 async def test_a_refused_commit_is_told_like_a_refused_statement(
     database: PostgresDatabase, connection: Connection
 ) -> None:
@@ -369,7 +468,6 @@ async def test_a_statement_that_takes_too_long_is_ended(
 ) -> None:
     monkeypatch.setattr(pools, "STATEMENT_SECONDS_MAX", 0.05)
     pool = Pool(database_url, connections_max=1)
-    pool.open()
     database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
 
     with pytest.raises(ServiceUnavailable):
@@ -384,7 +482,6 @@ async def test_every_connection_has_its_limits_whatever_the_address_says(
 ) -> None:
     url = make_conninfo(database_url, options="-c statement_timeout=0 -c work_mem=5MB")
     pool = Pool(url, connections_max=1)
-    pool.open()
     database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
     names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "timezone", "work_mem")
 
@@ -498,7 +595,6 @@ async def test_the_pool_counts_its_connections(database: PostgresDatabase) -> No
 
 async def test_a_closed_pool_refuses_at_once(database_url: str, database: PostgresDatabase) -> None:
     pool = Pool(database_url, connections_max=1)
-    pool.open()
     await trio.to_thread.run_sync(pool.close)
     database = replace(database, pool=pool)
 

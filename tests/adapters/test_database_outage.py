@@ -108,7 +108,6 @@ def server() -> Iterator[Server]:
 async def database(server: Server, tools: Tools) -> AsyncGenerator[PostgresDatabase]:
     """A database on that server."""
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
-    pool.open()
     yield PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
     await trio.to_thread.run_sync(pool.close)
 
@@ -345,7 +344,6 @@ async def test_a_database_that_comes_after_the_service_is_used_as_soon_as_it_is_
 ) -> None:
     await trio.to_thread.run_sync(server.stop)
     pool = Pool(server.url, connections_max=CONNECTIONS_MAX)
-    pool.open()
     load = Load(PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()))
 
     await load.call(is_reading=True)
@@ -380,10 +378,8 @@ async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> N
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/house", connections_max=1)
     _WaryConnection._complained_at = -math.inf
 
-    with structlog.testing.capture_logs() as lines:
-        pool.open()
-        with pytest.raises(ServiceUnavailable):
-            await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(figures.probe)
+    with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
+        await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from adapters.postgres.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import devices, devices_recognition
 from core.callers import Origin
@@ -18,13 +19,13 @@ from core.devices_recognition import DeviceRemovedMeanwhile
 from core.risk import Risk
 from core.sessions import ABSOLUTE_LIFETIME, Session
 from core.users import User
+from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.statements import recorded_statements
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.pool import Connection
     from adapters.postgres.unit_of_work import Tools
     from ports.unit_of_work import UnitOfWork
 
@@ -37,8 +38,8 @@ class Person:
     """Somebody who signs in, as the core does it, on connections of their own."""
 
     def __init__(self, url: str, tools: Tools) -> None:
-        self.connections = [psycopg.connect(url, autocommit=True) for _ in range(2)]
-        self.watcher = psycopg.connect(url, autocommit=True)
+        self.drivers = [psycopg.connect(url, autocommit=True) for _ in range(3)]
+        *self.connections, self.watcher = [Connection(driver) for driver in self.drivers]
         self.tools = tools
         self.id = self.run(self._register)
 
@@ -76,6 +77,7 @@ class Person:
             created_at=uow.now,
         )
         uow.sessions.add(session, refresh_hash=b"")
+        devices_recognition.insist_on(device)
         return session.id, device.device_id, device.token.reveal()
 
     def alive_on_removed_devices(self) -> int:
@@ -88,7 +90,7 @@ class Person:
 
     def is_waiting(self, on: int) -> bool:
         """Say whether a connection waits for the other one."""
-        pid = self.connections[on].info.backend_pid
+        pid = self.drivers[on].info.backend_pid
         row = self.watcher.execute("SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s", (pid,))
         return bool((row.fetchone() or (False,))[0])
 
@@ -111,8 +113,8 @@ def ada(database_url: str, tools: Tools) -> Iterator[Person]:
     """Somebody with an account."""
     person = Person(database_url, tools)
     yield person
-    for connection in (*person.connections, person.watcher):
-        connection.close()
+    for driver in person.drivers:
+        driver.close()
 
 
 def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
@@ -274,27 +276,13 @@ def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
     )
     connection.execute("ANALYZE devices, device_tokens")
 
-    plans: list[str] = []
-
-    class Explained(psycopg.Cursor[Any]):
-        """A cursor that asks for the plan first."""
-
-        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-            if "UNION ALL" in str(query):
-                plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN {query}".encode(), *args)
-                plans.append("\n".join(line for (line,) in plan.fetchall()))
-            return super().execute(query, *args, **kwargs)
-
-    connection.cursor_factory = Explained
-    with connection.transaction():
+    with explained_statements(connection) as plans, connection.transaction():
         uow = PostgresUnitOfWork(connection, LAPTOP, ada.tools)
         devices_recognition.look(uow, ada.id, "a token")
-    connection.cursor_factory = psycopg.Cursor
 
     [plan] = plans
-    assert "Seq Scan" not in plan
-    assert "device_tokens_pkey" in plan
-    assert "devices_of_user" in plan
+    assert tables_read_whole(plan) == set()
+    assert {"device_tokens_pkey", "devices_of_user"} <= indexes_used(plan)
 
 
 def test_deleting_an_account_does_not_search_whole_tables_for_its_devices(ada: Person, connection: Connection) -> None:

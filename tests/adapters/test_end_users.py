@@ -9,12 +9,13 @@ import psycopg
 import pytest
 
 from adapters.postgres import end_users as sql
+from adapters.postgres.connection import Connection
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.postgres.pool import Connection
     from tests.postgres import Databases
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
@@ -47,10 +48,10 @@ LIMIT = 20
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """A database with many end users; nobody changes anything in it."""
-    with databases.migrated() as url, databases.connection(url) as connection:
+    with databases.migrated() as url, databases.raw_connection(url) as connection:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
-        yield connection
+        yield Connection(connection)
 
 
 def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(many: Connection) -> None:
@@ -123,12 +124,11 @@ def test_a_link_has_the_address_of_the_account_and_follows_it(connection: Connec
 def test_a_link_that_is_not_committed_yet_follows_a_change_of_the_address(
     connection: Connection, database_url: str
 ) -> None:
-    with psycopg.connect(database_url) as other:
+    with connected(database_url) as other, other.transaction():
         link(other)
         connection.execute("SET lock_timeout = '50ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             connection.execute("UPDATE users SET email = 'countess@example.com'")
-        other.commit()
 
     connection.execute("UPDATE users SET email = 'countess@example.com'")
     assert linked(connection) == ["countess@example.com"]
@@ -138,12 +138,11 @@ def test_a_link_that_is_not_committed_yet_follows_a_change_of_the_address(
 def test_a_link_waits_for_a_change_of_the_address_that_is_not_committed_yet(
     connection: Connection, database_url: str
 ) -> None:
-    with psycopg.connect(database_url) as other:
+    with connected(database_url) as other, other.transaction():
         other.execute("UPDATE users SET email = 'countess@example.com'")
         connection.execute("SET lock_timeout = '50ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             link(connection)
-        other.commit()
 
     link(connection)
     assert linked(connection) == ["countess@example.com"]

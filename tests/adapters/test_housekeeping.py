@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from core import housekeeping
 from core.housekeeping import Leftover
+from tests.plans import explained_statements, nodes_of, tables_read_whole
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import LiteralString
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.clock import SettableClock
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -157,7 +158,7 @@ def test_several_who_sweep_at_once_take_different_rows_and_nobody_waits(
     ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
     put(connection, leftover, *ends)
 
-    with psycopg.connect(database_url) as other:
+    with connected(database_url) as other, other.transaction():
         other.execute("SET lock_timeout = '1ms'")
         with connection.transaction():
             assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 3
@@ -172,7 +173,7 @@ def test_a_row_that_somebody_holds_is_left_for_the_next_time(
 ) -> None:
     put(connection, leftover, NOW - DAY)
 
-    with psycopg.connect(database_url) as holder:
+    with connected(database_url) as holder, holder.transaction():
         holder.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
         assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 0
 
@@ -183,21 +184,13 @@ def test_a_row_that_somebody_holds_is_left_for_the_next_time(
 def test_among_very_many_it_finds_them_by_an_index(leftover: Leftover, connection: Connection) -> None:
     put_many(connection, leftover)
     connection.execute(f"ANALYZE {leftover.value}".encode())
-    plans: list[str] = []
 
-    class Explaining(psycopg.Cursor[Any]):
-        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-            plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN (ANALYZE) {query}".encode(), *args)
-            plans.append("\n".join(line for (line,) in plan))
-            return super().execute(query, *args, **kwargs)
-
-    connection.cursor_factory = Explaining
-    PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT * (MANY - 1_000), 500)
-    connection.cursor_factory = psycopg.Cursor
+    with explained_statements(connection) as plans:
+        PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT * (MANY - 1_000), 500)
 
     [plan] = plans
-    assert "Seq Scan" not in plan
-    assert "Sort" not in plan
+    assert tables_read_whole(plan) == set()
+    assert not [node for node in nodes_of(plan) if "Sort" in node["Node Type"]]
 
 
 def test_with_a_device_go_its_tokens_and_not_its_sessions(connection: Connection) -> None:

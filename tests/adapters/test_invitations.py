@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import psycopg
 import pytest
 
 from adapters.crypto.vault import SealBroken
@@ -14,12 +13,13 @@ from adapters.postgres.invitations import PostgresInvitations
 from core.invitations import Due, InvitationStatus
 from tests.accounts import make_organization
 from tests.clock import SettableClock
+from tests.plans import explained_statements, indexes_used, tables_read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.postgres import Databases
 
 ORGANIZATIONS = 20
@@ -58,8 +58,9 @@ def fill(connection: Connection, clock: SettableClock) -> None:
 @pytest.fixture
 def invitations(many: Connection, vault: Vault, clock: SettableClock) -> Iterator[PostgresInvitations]:
     """The port over all of them; what is done to them is undone afterwards."""
-    with many.transaction(force_rollback=True):
-        yield PostgresInvitations(many, vault, clock())
+    many.begin()
+    yield PostgresInvitations(many, vault, clock())
+    many.rollback()
 
 
 def an_organization(connection: Connection) -> UUID:
@@ -68,19 +69,10 @@ def an_organization(connection: Connection) -> UUID:
     return organization_id
 
 
-def plan_of(connection: Connection, ask: Callable[[], object]) -> str:
+def plan_of(connection: Connection, ask: Callable[[], object]) -> dict[str, Any]:
     """Ask, and give the plan of the one statement that this took."""
-    plans: list[str] = []
-
-    class Explaining(psycopg.Cursor[Any]):
-        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-            plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN {query}".encode(), *args)
-            plans.append("\n".join(line for (line,) in plan))
-            return super().execute(query, *args, **kwargs)
-
-    connection.cursor_factory = Explaining
-    ask()
-    connection.cursor_factory = psycopg.Cursor
+    with explained_statements(connection) as plans:
+        ask()
     [plan] = plans
     return plan
 
@@ -107,8 +99,8 @@ def test_among_many_each_question_is_an_index_range(
         ("expiring", "invitations_pkey", lambda: invitations.expire([one.id for one in due])),
     ):
         plan = plan_of(many, ask)
-        assert index in plan, (name, plan)
-        assert "Seq Scan on invitations" not in plan, (name, plan)
+        assert index in indexes_used(plan), (name, plan)
+        assert "invitations" not in tables_read_whole(plan), (name, plan)
 
 
 def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 
 from adapters.postgres.sign_in import PostgresLoginEvents
 from core.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABITS_ARE_OF, Habits
+from tests.plans import explained_statements, nodes_of
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)
@@ -50,13 +50,13 @@ def remember(
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
     """Look back as the core does."""
-    return PostgresLoginEvents(connection).habits(
+    return PostgresLoginEvents(connection).ask_habits(
         user_id,
         since=NOW - HABITS_ARE_OF,
         sign_ins_max=HABIT_SIGN_INS_MAX,
         failures_since=NOW - FAILURES_COUNT_FOR,
         failures_max=FAILURES_MAX,
-    )
+    )()
 
 
 def test_somebody_new_has_none(connection: Connection, ada: UUID) -> None:
@@ -121,9 +121,11 @@ def test_looking_back_reads_a_handful_of_rows_whatever_there_is_of_the_other_kin
 ) -> None:
     many(connection, ada, 50_000, success=success)
     connection.execute("ANALYZE login_events")
-    plan = explained(connection, ada)
+    with explained_statements(connection) as plans:
+        habits(connection, ada)
 
-    scans = [node for node in walk(plan) if node.get("Relation Name") == "login_events"]
+    [plan] = plans
+    scans = [node for node in nodes_of(plan) if node.get("Relation Name") == "login_events"]
     assert {node["Index Name"] for node in scans} == {"login_events_of_user"}
     rows = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
     assert rows <= HABIT_SIGN_INS_MAX + FAILURES_MAX
@@ -139,25 +141,3 @@ def many(connection: Connection, user_id: UUID, number: int, *, success: bool) -
         """,
         (user_id, success, NOW, number),
     )
-
-
-def explained(connection: Connection, user_id: UUID) -> dict[str, Any]:
-    """Give the plan of the look back, and what it really read."""
-
-    class Explaining(psycopg.Cursor[Any]):
-        plan: Any = None
-
-        def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-            plan = psycopg.Cursor(self.connection).execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}".encode(), *args)
-            Explaining.plan = plan.fetchall()[0][0][0]["Plan"]
-            return super().execute(query, *args, **kwargs)
-
-    connection.cursor_factory = Explaining
-    habits(connection, user_id)
-    connection.cursor_factory = psycopg.Cursor
-    return Explaining.plan
-
-
-def walk(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the nodes of a plan."""
-    return [plan, *(node for part in plan.get("Plans", []) for node in walk(part))]

@@ -9,7 +9,6 @@ from threading import Barrier
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-import psycopg
 import pytest
 import structlog
 
@@ -17,11 +16,12 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.mail import PostgresMailOutbox
 from core import mail as letters
 from core.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
@@ -186,7 +186,7 @@ class TestClaim:
 
         def claim_all() -> list[str]:
             claimed: list[str] = []
-            with psycopg.connect(database_url, autocommit=True) as connection:
+            with connected(database_url) as connection:
                 barrier.wait()
                 while True:
                     with connection.transaction():

@@ -6,7 +6,6 @@ import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
@@ -15,12 +14,13 @@ from adapters.postgres.mfa import PostgresBackupCodes, PostgresTotpSecrets
 from core.mfa import MfaStatus
 from core.secrets import Secret
 from core.users import User
+from tests.postgres import connected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
     from adapters.postgres.unit_of_work import Tools
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
@@ -112,11 +112,13 @@ def test_a_secret_is_sealed_and_cannot_be_moved_to_somebody_else(
         secrets.lock(grace)
 
 
-def test_secrets_come_under_a_new_key_with_the_rest(connection: Connection, ada: UUID, clock: SettableClock) -> None:
+def test_secrets_come_under_a_new_key_with_the_rest(
+    connection: Connection, raw_connection: RawConnection, ada: UUID, clock: SettableClock
+) -> None:
     old, new = MasterKey.generate(), MasterKey.generate()
     PostgresTotpSecrets(connection, Vault([old])).put_pending(ada, SECRET, at=clock())
 
-    rewrap.rewrap(connection, Vault([new, old]), lambda _text: None)
+    rewrap.rewrap(raw_connection, Vault([new, old]), lambda _text: None)
 
     found = PostgresTotpSecrets(connection, Vault([new])).lock(ada)
     assert found is not None
@@ -186,7 +188,7 @@ def test_of_two_racers_one_gets_it(
 ) -> None:
     secrets = PostgresTotpSecrets(connection, tools.vault)
     secrets.put_pending(ada, SECRET, at=clock())
-    with psycopg.connect(database_url, autocommit=True) as one, psycopg.connect(database_url, autocommit=True) as other:
+    with connected(database_url) as one, connected(database_url) as other:
         for round_ in range(RACES):
             PostgresBackupCodes(connection, tools.randomness).replace(ada, [b"one"], at=clock())
             gate, wins = threading.Barrier(2), list[bool]()

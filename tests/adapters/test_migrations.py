@@ -17,14 +17,14 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer);")
 BOOKS = Migration(version=2, name="books", sql="CREATE TABLE books (id integer); INSERT INTO shelf VALUES (7);")
 
 
 @pytest.fixture
-def empty(empty_database_url: str) -> Iterator[Connection]:
+def empty(empty_database_url: str) -> Iterator[RawConnection]:
     """A connection to a database without a schema."""
     with migrations.connected(empty_database_url) as connection:
         yield connection
@@ -34,11 +34,11 @@ def nobody(_line: str) -> None:
     """Take a report that no test looks at."""
 
 
-def tables(connection: Connection) -> set[str]:
+def tables(connection: RawConnection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r' AND oid >= 16384")}
 
 
-def test_an_empty_database_is_brought_to_the_present_schema(empty: Connection) -> None:
+def test_an_empty_database_is_brought_to_the_present_schema(empty: RawConnection) -> None:
     applied = migrations.migrate(empty, nobody)
 
     assert applied == list(migrations.known())
@@ -57,13 +57,13 @@ def test_a_migration_leaves_its_transaction_to_whoever_runs_it(migration: Migrat
     assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK|VACUUM)\b.*;|\bCONCURRENTLY\b", migration.sql, re.MULTILINE)
 
 
-def test_a_database_that_is_current_is_left_alone(empty: Connection) -> None:
+def test_a_database_that_is_current_is_left_alone(empty: RawConnection) -> None:
     migrations.migrate(empty, nobody)
 
     assert migrations.migrate(empty, nobody) == []
 
 
-def test_the_plan_says_what_was_done_and_what_is_to_be_done(empty: Connection) -> None:
+def test_the_plan_says_what_was_done_and_what_is_to_be_done(empty: RawConnection) -> None:
     migrations.migrate(empty, nobody, [SHELF])
 
     plan = migrations.plan(empty, [SHELF, BOOKS])
@@ -72,7 +72,7 @@ def test_the_plan_says_what_was_done_and_what_is_to_be_done(empty: Connection) -
     assert plan.pending == (BOOKS,)
 
 
-def test_planning_changes_nothing(empty: Connection) -> None:
+def test_planning_changes_nothing(empty: RawConnection) -> None:
     plan = migrations.plan(empty)
 
     assert plan.pending == migrations.known()
@@ -80,7 +80,7 @@ def test_planning_changes_nothing(empty: Connection) -> None:
     assert not migrations.is_current(empty)
 
 
-def test_a_migration_that_fails_leaves_nothing_behind_and_keeps_those_before_it(empty: Connection) -> None:
+def test_a_migration_that_fails_leaves_nothing_behind_and_keeps_those_before_it(empty: RawConnection) -> None:
     broken = Migration(version=2, name="broken", sql="CREATE TABLE books (id integer); INSERT INTO nowhere VALUES (1);")
 
     with pytest.raises(MigrationError, match=r"0002_broken failed and left nothing behind.*nowhere"):
@@ -117,7 +117,7 @@ def test_a_database_that_refuses_is_one_sentence(empty_database_url: str) -> Non
         migrations.migrate(connection, nobody, [SHELF])
 
 
-def test_a_changed_migration_is_named(empty: Connection) -> None:
+def test_a_changed_migration_is_named(empty: RawConnection) -> None:
     migrations.migrate(empty, nobody, [SHELF])
     changed = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id bigint);")
 
@@ -125,7 +125,7 @@ def test_a_changed_migration_is_named(empty: Connection) -> None:
         migrations.migrate(empty, nobody, [changed, BOOKS])
 
 
-def test_another_migration_under_the_same_number_is_named(empty: Connection) -> None:
+def test_another_migration_under_the_same_number_is_named(empty: RawConnection) -> None:
     migrations.migrate(empty, nobody, [SHELF])
     other = Migration(version=1, name="cellar", sql=SHELF.sql)
 
@@ -135,7 +135,7 @@ def test_another_migration_under_the_same_number_is_named(empty: Connection) -> 
         migrations.plan(empty, [other])
 
 
-def test_a_database_of_a_newer_gatehouse_is_refused(empty: Connection) -> None:
+def test_a_database_of_a_newer_gatehouse_is_refused(empty: RawConnection) -> None:
     migrations.migrate(empty, nobody, [SHELF, BOOKS])
 
     with pytest.raises(MigrationError, match=r"ahead of this version: 0002_books.*run that newer Gatehouse"):
@@ -170,7 +170,7 @@ def test_replicas_that_start_together_migrate_once(empty_database_url: str) -> N
 
 
 def test_a_replica_that_waits_says_so_and_goes_on_when_it_may(
-    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+    empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
     lines: list[str] = []
@@ -191,7 +191,7 @@ def test_a_replica_that_waits_says_so_and_goes_on_when_it_may(
 
 
 def test_a_replica_does_not_wait_for_ever(
-    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+    empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
     monkeypatch.setattr(migrations, "REPLICA_WAIT_SECONDS_MAX", 0.05)
@@ -207,7 +207,7 @@ def test_a_replica_does_not_wait_for_ever(
 
 
 def test_a_table_that_others_use_is_not_waited_for_long(
-    empty: Connection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+    empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
     migrations.migrate(empty, nobody, [SHELF])
@@ -221,14 +221,14 @@ def test_a_table_that_others_use_is_not_waited_for_long(
     assert migrations.migrate(empty, nobody, [SHELF, wider]) == [wider]
 
 
-def test_long_work_may_outlast_the_limit_on_statements(empty: Connection) -> None:
+def test_long_work_may_outlast_the_limit_on_statements(empty: RawConnection) -> None:
     empty.execute("SET statement_timeout = '20ms'")
     slow = Migration(version=1, name="slow", sql="SELECT pg_sleep(0.1);")
 
     assert migrations.migrate(empty, nobody, [slow]) == [slow]
 
 
-def test_progress_is_reported_with_what_the_migration_itself_says(empty: Connection) -> None:
+def test_progress_is_reported_with_what_the_migration_itself_says(empty: RawConnection) -> None:
     talkative = Migration(version=1, name="talkative", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
     lines: list[str] = []
 
@@ -273,14 +273,14 @@ def test_a_database_in_another_encoding_is_refused(empty_database_url: str) -> N
             admin.execute("DROP DATABASE gatehouse_latin WITH (FORCE)")
 
 
-def test_an_older_postgresql_is_refused(empty: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_older_postgresql_is_refused(empty: RawConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migrations, "SERVER_VERSION_MIN", 990000)
 
     with pytest.raises(MigrationError, match="Gatehouse needs 99 or newer"):
         migrations.plan(empty)
 
 
-def test_a_migration_belongs_to_the_schema_of_the_address(empty: Connection, empty_database_url: str) -> None:
+def test_a_migration_belongs_to_the_schema_of_the_address(empty: RawConnection, empty_database_url: str) -> None:
     empty.execute("CREATE SCHEMA house")
     elsewhere = make_conninfo(empty_database_url, options="-c search_path=house")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import psycopg
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.postgres import Databases
 
 MANY = 4000
@@ -28,7 +27,7 @@ NO_TIER = "00000000-0000-7000-8000-00000000000f"
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
     """A database with many organizations, one of a hundred of them pending; nobody changes anything in it."""
-    with databases.migrated() as url, psycopg.connect(url, autocommit=True) as connection:
+    with databases.migrated() as url, databases.connection(url) as connection:
         fill(connection)
         yield connection
 

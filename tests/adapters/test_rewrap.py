@@ -14,6 +14,7 @@ from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres import rewrap as rewrapping
+from adapters.postgres.connection import Connection
 from adapters.postgres.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
 from adapters.postgres.signing_keys import PostgresSigningKeys
 from core.signing_keys import KeyState, SigningKey
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from uuid import UUID
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 OLD_KEY, NEW_KEY = MasterKey.generate(), MasterKey.generate()
 BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])
@@ -39,7 +40,13 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewrapping, "PAGE_ROWS_MAX", 3)
 
 
-def add_mail(connection: Connection, vault: Vault | None, text: bytes = b"hello") -> UUID:
+@pytest.fixture
+def connection(raw_connection: RawConnection) -> RawConnection:
+    """A connection as rewrapping takes it."""
+    return raw_connection
+
+
+def add_mail(connection: RawConnection, vault: Vault | None, text: bytes = b"hello") -> UUID:
     """Store a letter; without a vault, one that was sent and erased."""
     mail_id = new_id()
     sealed = vault.seal(text, table="mails", column="values_sealed", row=mail_id) if vault else None
@@ -53,11 +60,11 @@ def add_mail(connection: Connection, vault: Vault | None, text: bytes = b"hello"
     return mail_id
 
 
-def stored(connection: Connection) -> dict[UUID, bytes]:
+def stored(connection: RawConnection) -> dict[UUID, bytes]:
     return dict(connection.execute("SELECT id, values_sealed FROM mails ORDER BY id").fetchall())
 
 
-def text_of(connection: Connection, mail_id: UUID, vault: Vault = AFTER) -> bytes:
+def text_of(connection: RawConnection, mail_id: UUID, vault: Vault = AFTER) -> bytes:
     return vault.open(stored(connection)[mail_id], table="mails", column="values_sealed", row=mail_id)
 
 
@@ -66,19 +73,19 @@ def of_mails(outcome: tuple[Rewrapped, ...]) -> Rewrapped:
 
 
 @contextmanager
-def another_transaction(database_url: str) -> Generator[Connection]:
+def another_transaction(database_url: str) -> Generator[RawConnection]:
     with psycopg.connect(database_url) as connection:
         yield connection
 
 
-def is_somebody_waiting(connection: Connection) -> bool:
+def is_somebody_waiting(connection: RawConnection) -> bool:
     row = connection.execute(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     ).fetchone()
     return row == (1,)
 
 
-def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(connection: Connection) -> None:
+def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(connection: RawConnection) -> None:
     columns = connection.execute(
         """
         SELECT c.table_name, c.column_name, string_agg(k.column_name, ',')
@@ -94,7 +101,7 @@ def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(c
     assert sorted(columns) == sorted((column.table, column.column, column.key) for column in SEALED_COLUMNS)
 
 
-def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(connection: Connection) -> None:
+def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(connection: RawConnection) -> None:
     ids = [add_mail(connection, BEFORE, f"letter {number}".encode()) for number in range(10)]
 
     outcome = rewrap(connection, DURING, lambda _: None)
@@ -104,9 +111,10 @@ def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(co
     assert all(part.is_complete for part in outcome)
 
 
-def test_signing_keys_are_rewrapped(connection: Connection) -> None:
+def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
     pair = make_key_pair()
-    PostgresSigningKeys(connection, BEFORE).add(
+    before = Connection(connection)
+    PostgresSigningKeys(before, BEFORE).add(
         SigningKey(
             kid=pair.kid,
             state=KeyState.ACTIVE,
@@ -115,14 +123,15 @@ def test_signing_keys_are_rewrapped(connection: Connection) -> None:
             created_at=NOW,
         )
     )
+    before.settle()
 
     rewrap(connection, DURING, lambda _: None)
 
-    (key,) = PostgresSigningKeys(connection, AFTER).published(NOW)
+    (key,) = PostgresSigningKeys(Connection(connection), AFTER).published(NOW)
     assert key.private_pem == pair.private_pem
 
 
-def test_what_is_under_the_first_key_already_is_not_written_again(connection: Connection) -> None:
+def test_what_is_under_the_first_key_already_is_not_written_again(connection: RawConnection) -> None:
     for vault in (DURING, BEFORE, DURING, DURING, DURING, BEFORE):
         add_mail(connection, vault)
     before = stored(connection)
@@ -135,7 +144,7 @@ def test_what_is_under_the_first_key_already_is_not_written_again(connection: Co
     assert of_mails(outcome).rewrapped == 2
 
 
-def test_a_second_run_finds_nothing_to_do(connection: Connection) -> None:
+def test_a_second_run_finds_nothing_to_do(connection: RawConnection) -> None:
     for _ in range(5):
         add_mail(connection, BEFORE)
     rewrap(connection, DURING, lambda _: None)
@@ -147,7 +156,7 @@ def test_a_second_run_finds_nothing_to_do(connection: Connection) -> None:
     assert stored(connection) == after_first
 
 
-def test_what_was_erased_stays_erased(connection: Connection) -> None:
+def test_what_was_erased_stays_erased(connection: RawConnection) -> None:
     ids = [add_mail(connection, vault) for vault in (None, BEFORE, None, None, None, BEFORE)]
 
     outcome = rewrap(connection, DURING, lambda _: None)
@@ -156,7 +165,7 @@ def test_what_was_erased_stays_erased(connection: Connection) -> None:
     assert [stored(connection)[mail_id] is None for mail_id in ids] == [True, False, True, True, True, False]
 
 
-def test_a_value_that_cannot_be_opened_is_reported_and_left_and_the_others_are_done(connection: Connection) -> None:
+def test_a_value_that_cannot_be_opened_is_reported_and_left_and_the_others_are_done(connection: RawConnection) -> None:
     ids = [add_mail(connection, vault) for vault in (BEFORE, Vault([MasterKey.generate()]), BEFORE)]
     broken = stored(connection)[ids[1]]
     lines: list[str] = []
@@ -169,7 +178,9 @@ def test_a_value_that_cannot_be_opened_is_reported_and_left_and_the_others_are_d
     assert any(f"mails.values_sealed of {ids[1]}" in line for line in lines)
 
 
-def test_it_can_be_stopped_anywhere_and_started_again(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_can_be_stopped_anywhere_and_started_again(
+    connection: RawConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(10)]
     monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 1)
     lines: list[str] = []
@@ -189,7 +200,9 @@ def test_it_can_be_stopped_anywhere_and_started_again(connection: Connection, mo
     assert [text_of(connection, mail_id) for mail_id in ids] == [b"hello"] * 10
 
 
-def test_progress_is_told_now_and_then_and_at_the_end(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_now_and_then_and_at_the_end(
+    connection: RawConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for _ in range(7):
         add_mail(connection, BEFORE)
     monkeypatch.setattr(rewrapping, "PAGES_BETWEEN_REPORTS", 2)
@@ -208,7 +221,7 @@ def test_progress_is_told_now_and_then_and_at_the_end(connection: Connection, mo
 
 
 def test_a_row_that_somebody_holds_for_long_is_left_and_the_others_are_done(
-    connection: Connection, database_url: str, monkeypatch: pytest.MonkeyPatch
+    connection: RawConnection, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(3)]
     monkeypatch.setattr(rewrapping, "LOCK_WAIT_SECONDS_MAX", 0.05)
@@ -225,7 +238,7 @@ def test_a_row_that_somebody_holds_for_long_is_left_and_the_others_are_done(
 
 
 def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
-    connection: Connection, database_url: str
+    connection: RawConnection, database_url: str
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(3)]
 
@@ -246,7 +259,7 @@ def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
 
 @pytest.mark.parametrize("writers_vault", [BEFORE, DURING], ids=["old key", "new key"])
 def test_what_somebody_writes_meanwhile_is_kept(
-    connection: Connection, database_url: str, writers_vault: Vault
+    connection: RawConnection, database_url: str, writers_vault: Vault
 ) -> None:
     mail_id = add_mail(connection, BEFORE)
     written = writers_vault.seal(b"written meanwhile", table="mails", column="values_sealed", row=mail_id)
@@ -263,7 +276,7 @@ def test_what_somebody_writes_meanwhile_is_kept(
     assert (stored(connection)[mail_id] == written) is (writers_vault is DURING)
 
 
-def test_a_row_that_somebody_deletes_meanwhile_is_no_trouble(connection: Connection, database_url: str) -> None:
+def test_a_row_that_somebody_deletes_meanwhile_is_no_trouble(connection: RawConnection, database_url: str) -> None:
     mail_id = add_mail(connection, BEFORE)
     outcomes: list[Any] = []
 

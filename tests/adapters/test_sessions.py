@@ -13,11 +13,12 @@ import pytest
 from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres import sessions as sql
 from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
+from tests.plans import EXPLAIN, nodes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
@@ -237,16 +238,16 @@ class TestRevoke:
 
 
 @pytest.mark.long
-def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(connection: Connection) -> None:
-    connection.execute(A_MILLION_SESSIONS.read_bytes())
+def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(raw_connection: RawConnection) -> None:
+    raw_connection.execute(A_MILLION_SESSIONS.read_bytes())
     for name, query in {"caller": sql.OF_SESSION, "refresh": sql.REFRESHABLE}.items():
-        connection.execute(f"PREPARE {name} (uuid, timestamptz, timestamptz) AS {numbered(query)}".encode())
+        raw_connection.execute(f"PREPARE {name} (uuid, timestamptz, timestamptz) AS {numbered(query)}".encode())
         # The seventh session of somebody, which a platform owner began in their name.
         asked = f"EXECUTE {name} ('05000000-0000-7000-8000-000000500007', now(), now() - interval '30 days')"
         for mode in ("force_generic_plan", "force_custom_plan"):
-            connection.execute(f"SET plan_cache_mode = {mode}".encode())
+            raw_connection.execute(f"SET plan_cache_mode = {mode}".encode())
 
-            nodes = list(nodes_of(explained(connection, asked)))
+            nodes = list(nodes_of(explained(raw_connection, asked)))
 
             assert nodes[0]["Actual Rows"] == 1
             assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == set(FOUND_BY)
@@ -262,15 +263,7 @@ def numbered(query: str) -> str:
     return "".join(f"{part}${number}" for number, part in enumerate(parts[:-1], start=1)) + parts[-1]
 
 
-def explained(connection: Connection, statement: str) -> dict[str, Any]:
+def explained(connection: RawConnection, statement: str) -> dict[str, Any]:
     """Run a statement and give how that was done."""
-    row = connection.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}".encode()).fetchone()
-    assert row is not None
-    return row[0][0]["Plan"]
-
-
-def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """List the nodes of a plan, from the top."""
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from nodes_of(child)
+    [[[found]]] = connection.execute(EXPLAIN + statement.encode())
+    return found["Plan"]

@@ -14,12 +14,13 @@ import pytest
 
 from adapters.postgres.users import PostgresCredentials, PostgresUsers
 from core.users import User
+from tests.postgres import connected
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.clock import SettableClock
 
 
@@ -39,7 +40,7 @@ def ada(clock: SettableClock) -> User:
 @pytest.fixture
 def other(database_url: str) -> Iterator[Connection]:
     """Somebody else's connection, which waits for no lock."""
-    with psycopg.connect(database_url, autocommit=True, options="-c lock_timeout=50ms") as connection:
+    with connected(database_url, options="-c lock_timeout=50ms") as connection:
         yield connection
 
 
@@ -95,7 +96,7 @@ def test_of_two_who_take_an_address_at_once_one_gets_it(connection: Connection, 
     second_has_it: list[bool] = []
 
     def add_second() -> None:
-        with psycopg.connect(database_url) as second:
+        with connected(database_url) as second:
             second_has_it.append(PostgresUsers(second).add(replace(ada, id=uuid4())))
 
     racer = threading.Thread(target=add_second)
@@ -136,8 +137,9 @@ def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, othe
     with connection.transaction():
         PostgresUsers(connection).lock_by_email(ada.email)
 
+        PostgresUsers(other).save(replace(ada, is_platform_owner=True))
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            PostgresUsers(other).save(replace(ada, is_platform_owner=True))
+            other.settle()
 
 
 def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, ada: User) -> None:

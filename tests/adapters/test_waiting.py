@@ -10,15 +10,20 @@ import pytest
 import trio
 from psycopg.waiting import Ready, Wait
 
+from adapters.postgres.hop import run_aside
+from adapters.postgres.rows import scalar_row
 from adapters.postgres.waiting import answer, ready_now
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
 
 # More than a socket takes in one piece, so that the driver must write, read and write again.
 MANY_BYTES = 4 * 1024 * 1024
+LONG_SECONDS = 10.0
+SHORT_SECONDS = 0.01
 
 
 @pytest.fixture
@@ -39,12 +44,21 @@ def driver(*wanted: Wait) -> Generator[Wait, int, list[int]]:
     return came
 
 
+async def answered(end: socket.socket, *wanted: Wait, seconds_max: float = LONG_SECONDS) -> list[int]:
+    """Wait as a use case does for what the driver wants."""
+    return await run_aside(
+        lambda: answer(driver(*wanted), end.fileno(), seconds_max=seconds_max, spare_seconds=0.0),
+        places=trio.CapacityLimiter(1),
+        wait_seconds_max=LONG_SECONDS,
+    )
+
+
 async def test_what_wants_nothing_is_not_waited_for(ends: tuple[socket.socket, socket.socket]) -> None:
-    assert await answer(driver(), ends[0].fileno()) == []
+    assert await answered(ends[0]) == []
 
 
 async def test_what_can_be_written_at_once_is_not_waited_for(ends: tuple[socket.socket, socket.socket]) -> None:
-    assert await answer(driver(Wait.W, Wait.RW), ends[0].fileno()) == [Ready.W, Ready.W]
+    assert await answered(ends[0], Wait.W, Wait.RW) == [Ready.W, Ready.W]
 
 
 async def test_what_is_to_be_read_is_waited_for(
@@ -54,7 +68,7 @@ async def test_what_is_to_be_read_is_waited_for(
     came: list[list[int]] = []
 
     async def wait() -> None:
-        came.append(await answer(driver(Wait.R, Wait.RW), here.fileno()))
+        came.append(await answered(here, Wait.R, Wait.RW))
 
     nursery.start_soon(wait)
     await trio.testing.wait_all_tasks_blocked()
@@ -74,7 +88,7 @@ async def test_where_nothing_can_be_written_either_end_may_go_first(
     came: list[list[int]] = []
 
     async def wait() -> None:
-        came.append(await answer(driver(Wait.RW), here.fileno()))
+        came.append(await answered(here, Wait.RW))
 
     nursery.start_soon(wait)
     await trio.testing.wait_all_tasks_blocked()
@@ -89,10 +103,8 @@ async def test_where_nothing_can_be_written_either_end_may_go_first(
 
 
 async def test_who_waits_no_longer_is_told_by_the_drivers_error(ends: tuple[socket.socket, socket.socket]) -> None:
-    with trio.CancelScope() as scope:
-        scope.cancel()
-        with pytest.raises(psycopg.OperationalError, match="no answer in time"):
-            await answer(driver(Wait.R), ends[0].fileno())
+    with pytest.raises(psycopg.OperationalError, match="no answer in time"):
+        await answered(ends[0], Wait.R, seconds_max=SHORT_SECONDS)
 
 
 async def test_a_closed_end_is_ready_to_be_read(ends: tuple[socket.socket, socket.socket]) -> None:
@@ -104,12 +116,23 @@ async def test_a_closed_end_is_ready_to_be_read(ends: tuple[socket.socket, socke
 
 async def test_a_statement_longer_than_the_socket_holds_arrives_whole(database: PostgresDatabase) -> None:
     def echo(uow: object) -> int:
-        connection: psycopg.Connection[tuple[int]] = vars(uow)["_connection"]
+        connection: Connection = vars(uow)["_connection"]
         row = connection.execute("SELECT length(%s)", ("x" * MANY_BYTES,)).fetchone()
         assert row is not None
         return row[0]
 
     assert await database.read(echo) == MANY_BYTES
+
+
+async def test_much_that_goes_in_both_directions_at_once_arrives_whole(database: PostgresDatabase) -> None:
+    def echo(uow: object) -> list[int]:
+        connection: Connection = vars(uow)["_connection"]
+        cursors = [
+            connection.cursor(row_factory=scalar_row).ask("SELECT %s::text", ("x" * MANY_BYTES,)) for _ in range(3)
+        ]
+        return [len(text) for cursor in cursors for text in cursor]
+
+    assert await database.read(echo) == [MANY_BYTES] * 3
 
 
 def fill(end: socket.socket) -> None:

@@ -13,7 +13,7 @@ from tests.statements import recorded_statements
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 NOWHERE = Whence()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from core import risk
 from core.callers import Origin
 from core.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
+
+if TYPE_CHECKING:
+    from core.asked import Asked
 
 ORIGIN = Origin(ip_address="192.0.2.7")
 NOBODYS = Habits(sign_ins=0, countries=[], hours=[], failures=0)
@@ -44,14 +47,14 @@ class Moment:
         assert ip_address == self.origin.ip_address
         return self.location
 
-    def habits(self, _user_id: Any, **limits: Any) -> Habits:
+    def ask_habits(self, _user_id: Any, **limits: Any) -> Asked[Habits]:
         self.asked = limits
-        return self.habits_now
+        return lambda: self.habits_now
 
 
 def assess(moment: Moment | None = None, *, is_known_device: bool = True) -> Risk:
     uow: Any = moment or Moment()
-    return risk.assess(uow, uuid4(), is_known_device=is_known_device)
+    return risk.assess(uow, risk.ask_habits(uow, uuid4())(), is_known_device=is_known_device)
 
 
 def habits(**differences: Any) -> Habits:

@@ -20,6 +20,7 @@ from core.sessions_refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refre
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from core.asked import Asked
     from core.events import EventType
     from ports.unit_of_work import UnitOfWork
 
@@ -110,8 +111,8 @@ class House:
         was_alive, self.is_alive = self.is_alive, False
         return [None] if was_alive else []
 
-    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        return []
+    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+        return list
 
     def publish_to_each(self, event: EventType, organization_ids: Sequence[UUID | None], /, **data: Any) -> None:
         self.told.append(data)

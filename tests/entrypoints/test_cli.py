@@ -27,7 +27,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection, RawConnection
 
 __all__ = ["commands_here"]
 
@@ -364,6 +364,6 @@ def test_a_command_that_is_interrupted_ends_by_the_signal_and_without_a_word(
     assert complaint == ""
 
 
-def _waits_for_a_lock(connection: Connection) -> bool:
+def _waits_for_a_lock(connection: RawConnection) -> bool:
     waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
     return connection.execute(waiting).fetchone() is not None

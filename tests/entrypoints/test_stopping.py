@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from aiosmtpd.smtp import SMTP, Envelope, Session
 
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
 
 PATHS = ["/health", "/health/ready", "/.well-known/jwks.json"]
 # More than one answer for each client, so that each has met a server that works.
@@ -192,6 +192,7 @@ def test_a_letter_on_its_way_arrives_and_is_written_down(
 ) -> None:
     tools = replace(tools, vault=Vault(parse_master_keys(Secret(MASTER_KEY))))
     mail.send(PostgresUnitOfWork(connection, BACKGROUND, tools), "ann@example.com", MailTemplate.TEST)
+    connection.settle()
     office = SlowPostOffice()
     with office.open():
         service = services.ready(SMTP_URL=f"smtp://127.0.0.1:{office.port}?from=id@example.com")

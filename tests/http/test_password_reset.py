@@ -13,7 +13,7 @@ from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, make_organization, people, place
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.accounts import People, Place
     from tests.application import Answer
     from tests.clock import SettableClock

@@ -13,7 +13,7 @@ from tests.accounts import EMAIL, PASSWORD, people, place
 from tests.application import serving
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import Connection
     from tests.accounts import People, Place
 
 __all__ = ["people", "place"]

@@ -17,7 +17,7 @@ from ops.seeding.shares import Shares, shares
 from ops.seeding.unburdened import unburdened
 
 if TYPE_CHECKING:
-    from adapters.postgres.pool import Connection
+    from adapters.postgres.connection import RawConnection
 
 UNTIL = datetime(2026, 1, 31, tzinfo=UTC)
 PLAN = Plan(
@@ -44,21 +44,27 @@ BURDENS = """
 TIERS = ["00000000-0000-7000-8000-000000000001"]
 
 
-def seed_quietly(connection: Connection, plan: Plan = PLAN, **options: int) -> list[str]:
+@pytest.fixture
+def connection(raw_connection: RawConnection) -> RawConnection:
+    """A connection as the seeding takes it."""
+    return raw_connection
+
+
+def seed_quietly(connection: RawConnection, plan: Plan = PLAN, **options: int) -> list[str]:
     """Seed, and give what was said meanwhile."""
     said: list[str] = []
     seed(connection, plan, said.append, **options)
     return said
 
 
-def row_of(connection: Connection, query: Any) -> tuple[Any, ...]:
+def row_of(connection: RawConnection, query: Any) -> tuple[Any, ...]:
     """Ask for one row."""
     row = connection.execute(query).fetchone()
     assert row is not None
     return row
 
 
-def one(connection: Connection, query: Any) -> Any:
+def one(connection: RawConnection, query: Any) -> Any:
     """Ask for one value."""
     return row_of(connection, query)[0]
 
@@ -68,7 +74,7 @@ def checksum(table: str) -> str:
     return f"SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM {table} AS t"
 
 
-def test_every_table_gets_as_many_rows_as_were_asked_for(connection: Connection) -> None:
+def test_every_table_gets_as_many_rows_as_were_asked_for(connection: RawConnection) -> None:
     said = seed_quietly(connection)
 
     counts = connection.execute(
@@ -98,7 +104,7 @@ def test_a_batch_does_not_depend_on_those_before_it() -> None:
     assert set(events.lines(last)).isdisjoint(events.lines(range(50)))
 
 
-def test_a_database_that_was_seeded_is_not_seeded_again(connection: Connection) -> None:
+def test_a_database_that_was_seeded_is_not_seeded_again(connection: RawConnection) -> None:
     seed_quietly(connection, Plan(users=1, until=UNTIL))
 
     with pytest.raises(CannotSeed, match="Take an empty one"):
@@ -107,7 +113,7 @@ def test_a_database_that_was_seeded_is_not_seeded_again(connection: Connection) 
     assert one(connection, "SELECT count(*) FROM users") == 1
 
 
-def test_everybody_is_verified_and_has_the_password(connection: Connection) -> None:
+def test_everybody_is_verified_and_has_the_password(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     assert one(connection, "SELECT count(*) FROM users WHERE email_verified_at IS NULL") == 0
@@ -122,7 +128,7 @@ async def test_their_hash_is_one_of_today() -> None:
     assert not verdict.needs_upgrade
 
 
-def test_every_organization_has_one_owner_and_members_of_all_built_in_roles(connection: Connection) -> None:
+def test_every_organization_has_one_owner_and_members_of_all_built_in_roles(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     owners = one(connection, "SELECT count(DISTINCT organization_id) FROM memberships WHERE role = 'owner'")
@@ -159,7 +165,9 @@ def test_everything_is_shared_out_and_nobody_gets_more_than_they_may(
     assert [each.place(number) for number in range(things)] == places
 
 
-def test_end_users_have_the_address_of_their_account_and_a_service_of_the_organization(connection: Connection) -> None:
+def test_end_users_have_the_address_of_their_account_and_a_service_of_the_organization(
+    connection: RawConnection,
+) -> None:
     seed_quietly(connection)
 
     right = one(
@@ -175,7 +183,7 @@ def test_end_users_have_the_address_of_their_account_and_a_service_of_the_organi
     assert right == PLAN.end_users
 
 
-def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connection: Connection) -> None:
+def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     statuses = dict(connection.execute("SELECT status, count(*) FROM invitations GROUP BY status").fetchall())
@@ -185,7 +193,7 @@ def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connec
     assert one(connection, "SELECT count(*) FROM invitations WHERE answered_at < expires_at") == 18
 
 
-def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: Connection) -> None:
+def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: RawConnection) -> None:
     seed_quietly(connection, replace(PLAN, audit_entries=500))
 
     counted = connection.execute("SELECT organization_id, kind, entries FROM audit_totals ORDER BY 1, 2").fetchall()
@@ -203,7 +211,7 @@ def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: Connec
     assert one(connection, "SELECT counted_through FROM audit_counting") == last
 
 
-def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection: Connection) -> None:
+def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection: RawConnection) -> None:
     burdens = row_of(connection, BURDENS)
     few = replace(PLAN, audit_entries=20)
 
@@ -216,7 +224,7 @@ def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection
     assert one(connection, "SELECT count(*) FROM audit_entries") == 0
 
 
-def test_both_ways_make_the_same_rows(connection: Connection) -> None:
+def test_both_ways_make_the_same_rows(connection: RawConnection) -> None:
     tables_filled = [table.name for table in tables(PLAN, TIERS)]
     seed_quietly(connection)
     one_by_one = [one(connection, checksum(name)) for name in tables_filled]
@@ -227,7 +235,7 @@ def test_both_ways_make_the_same_rows(connection: Connection) -> None:
     assert [one(connection, checksum(name)) for name in tables_filled] == one_by_one
 
 
-def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: Connection) -> None:
+def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: RawConnection) -> None:
     burdens = row_of(connection, BURDENS)
 
     def fill_and_stop() -> None:
@@ -244,7 +252,7 @@ def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: Conn
     assert one(connection, "SELECT count(*) FROM users") == 0
 
 
-def test_rows_are_frozen_as_they_come_only_where_nobody_loses_any(connection: Connection) -> None:
+def test_rows_are_frozen_as_they_come_only_where_nobody_loses_any(connection: RawConnection) -> None:
     seed_quietly(connection, replace(PLAN, audit_entries=1))
 
     fresh = []
@@ -257,7 +265,7 @@ def test_rows_are_frozen_as_they_come_only_where_nobody_loses_any(connection: Co
     assert one(connection, "SELECT count(*) FROM audit_entries") == 1
 
 
-def test_what_happened_lies_within_the_period_and_after_its_beginning(connection: Connection) -> None:
+def test_what_happened_lies_within_the_period_and_after_its_beginning(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     first, last = row_of(connection, "SELECT min(created_at), max(created_at) FROM login_events")
@@ -266,7 +274,7 @@ def test_what_happened_lies_within_the_period_and_after_its_beginning(connection
     assert (last - first) > PERIOD * 0.9
 
 
-def test_sign_ins_look_like_those_of_many_people(connection: Connection) -> None:
+def test_sign_ins_look_like_those_of_many_people(connection: RawConnection) -> None:
     seed_quietly(connection, replace(PLAN, login_events=2_000))
 
     people, providers, risks, hours, refused, in_organizations = row_of(
