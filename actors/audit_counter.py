@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import structlog
 import trio
 
+from actors.periods import repeat
 from core import audit_log
-from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from ports.database import Database
@@ -25,8 +24,6 @@ PAUSE_SECONDS = 0.1
 
 JOB_TYPE = "audit_counting"
 
-log = structlog.get_logger(__name__)
-
 
 class AuditCounter:
     """An actor; what it has not counted yet is still there the next time, so it needs no draining."""
@@ -37,14 +34,13 @@ class AuditCounter:
 
     async def run(self) -> None:
         """Count every period, for ever."""
-        while True:
-            began_at = trio.current_time()
-            try:
-                await self._count()
-            except ServiceUnavailable as away:
-                log.info("audit_counting.postponed", reason=away.message, retry_seconds=PERIOD_SECONDS)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
-            await trio.sleep(PERIOD_SECONDS)
+        await repeat(
+            self._count,
+            period_seconds=PERIOD_SECONDS,
+            job_type=JOB_TYPE,
+            postponed="audit_counting.postponed",
+            metrics=self._metrics,
+        )
 
     async def _count(self) -> None:
         counted = await self._database.transact(audit_log.count_on, BATCH_ENTRIES_MAX)

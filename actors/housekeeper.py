@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from actors.periods import repeat
 from core import housekeeping
-from core.errors import ServiceUnavailable
 from core.housekeeping import Leftover
 
 if TYPE_CHECKING:
@@ -37,15 +37,17 @@ class Housekeeper:
 
     async def run(self) -> None:
         """Sweep every period, for ever."""
-        while True:
-            began_at = trio.current_time()
-            try:
-                for leftover in Leftover:
-                    await self._sweep(leftover)
-            except ServiceUnavailable as away:
-                log.info("housekeeping.postponed", reason=away.message, retry_seconds=PERIOD_SECONDS)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
-            await trio.sleep(PERIOD_SECONDS)
+        await repeat(
+            self._sweep_all,
+            period_seconds=PERIOD_SECONDS,
+            job_type=JOB_TYPE,
+            postponed="housekeeping.postponed",
+            metrics=self._metrics,
+        )
+
+    async def _sweep_all(self) -> None:
+        for leftover in Leftover:
+            await self._sweep(leftover)
 
     async def _sweep(self, leftover: Leftover) -> None:
         """Delete all of a kind that there is to delete."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
+from actors.periods import repeat
 from core import invitations
-from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from core.invitations import Due
@@ -39,14 +39,13 @@ class InvitationSweeper:
 
     async def run(self) -> None:
         """Sweep every period, for ever."""
-        while True:
-            began_at = trio.current_time()
-            try:
-                await self._sweep()
-            except ServiceUnavailable as away:
-                log.info("invitations.sweep_postponed", reason=away.message, retry_seconds=PERIOD_SECONDS)
-            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
-            await trio.sleep(PERIOD_SECONDS)
+        await repeat(
+            self._sweep,
+            period_seconds=PERIOD_SECONDS,
+            job_type=JOB_TYPE,
+            postponed="invitations.sweep_postponed",
+            metrics=self._metrics,
+        )
 
     async def _sweep(self) -> None:
         """Go once through all that have run out."""

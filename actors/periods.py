@@ -1,0 +1,34 @@
+"""What actors do that work every so often: the same round again and again, whatever becomes of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import structlog
+import trio
+
+from core.errors import ServiceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from ports.metrics import Metrics
+
+log = structlog.get_logger(__name__)
+
+
+async def repeat(
+    work: Callable[[], Awaitable[None]], *, period_seconds: float, job_type: str, postponed: str, metrics: Metrics
+) -> NoReturn:
+    """Work every period, for ever; what fails because the database is away is tried in the next one.
+
+    `postponed` is how the log names that.
+    """
+    while True:
+        began_at = trio.current_time()
+        try:
+            await work()
+        except ServiceUnavailable as away:
+            log.info(postponed, reason=away.message, retry_seconds=period_seconds)
+        metrics.job_finished(job_type, trio.current_time() - began_at)
+        await trio.sleep(period_seconds)
