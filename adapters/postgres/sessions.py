@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.rows import kwargs_row, scalar_row
 from core.callers import Caller
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.connection import Connection
+
+# Ends the sessions of a person that are alive; which of them follows, and of each its organization is given.
+_REVOKE: Final = """
+    UPDATE sessions
+    SET    revoked_at = %(now)s
+    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
+"""
+_REVOKED: Final = "RETURNING organization_id"
 
 
 class PostgresSessions:
@@ -121,71 +129,25 @@ class PostgresSessions:
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """End a session of this person, unless it is over already."""
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                UPDATE    sessions
-                SET       revoked_at = %s
-                WHERE     id = %s AND user_id = %s
-                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                RETURNING organization_id
-                """,
-                (self._now, session_id, user_id, self._now, self._now - IDLE_LIFETIME),
-            )
-            .fetchall()
-        )
+        return self._revoked(f"{_REVOKE} AND id = %(session_id)s {_REVOKED}", user_id, session_id=session_id)
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
         """End the sessions of a person that are alive."""
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                UPDATE    sessions
-                SET       revoked_at = %s
-                WHERE     user_id = %s AND id IS DISTINCT FROM %s
-                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                RETURNING organization_id
-                """,
-                (self._now, user_id, except_session_id, self._now, self._now - IDLE_LIFETIME),
-            )
-            .fetchall()
-        )
+        text = f"{_REVOKE} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}"
+        return self._revoked(text, user_id, except_session_id=except_session_id)
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """End the sessions that were begun on a device of this person and are alive."""
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                UPDATE    sessions
-                SET       revoked_at = %s
-                WHERE     device_id = %s AND user_id = %s
-                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                RETURNING organization_id
-                """,
-                (self._now, device_id, user_id, self._now, self._now - IDLE_LIFETIME),
-            )
-            .fetchall()
-        )
+        return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
         """End the sessions of a person that are in the context of an organization, its services included."""
-        return (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute(
-                """
-                UPDATE    sessions
-                SET       revoked_at = %s
-                WHERE     organization_id = %s AND user_id = %s
-                  AND     revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
-                RETURNING organization_id
-                """,
-                (self._now, organization_id, user_id, self._now, self._now - IDLE_LIFETIME),
-            )
-            .fetchall()
-        )
+        text = f"{_REVOKE} AND organization_id = %(organization_id)s {_REVOKED}"
+        return self._revoked(text, user_id, organization_id=organization_id)
+
+    def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
+        values_of_all = {"user_id": user_id, "now": self._now, "used_since": self._now - IDLE_LIFETIME}
+        return self._connection.cursor(row_factory=scalar_row).execute(text, {**values_of_all, **values}).fetchall()
 
     def end_impersonations(self, user_id: UUID) -> None:
         """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
