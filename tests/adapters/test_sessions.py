@@ -237,7 +237,6 @@ class TestRevoke:
         assert transact(lambda uow: uow.sessions.revoke_all(ada)) == []
 
 
-@pytest.mark.long
 def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(raw_connection: RawConnection) -> None:
     raw_connection.execute(A_MILLION_SESSIONS.read_bytes())
     for name, query in {"caller": sql.OF_SESSION, "refresh": sql.REFRESHABLE}.items():
