@@ -151,12 +151,17 @@ class Pool:
             except trio.RunFinishedError:
                 self._arrived(connected)
 
-        trio.lowlevel.start_thread_soon(self._connect, deliver)
+        try:
+            trio.lowlevel.start_thread_soon(self._connect, deliver)
+        except RuntimeError as error:
+            # The system has no thread to spare.
+            self._total -= 1
+            _complain(error)
 
     def _arrived(self, connected: Outcome[_WaryConnection]) -> None:
         try:
             wary = connected.unwrap()
-        except psycopg.Error:
+        except (psycopg.Error, OSError):
             self._total -= 1
         else:
             self._take_back(wary)
@@ -183,7 +188,7 @@ class Pool:
 class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that waits for an answer, but not for ever."""
 
-    _complained_at: ClassVar[float] = -math.inf
+    complained_at: ClassVar[float] = -math.inf
 
     ours: Connection
     connected_at = 0.0
@@ -196,11 +201,9 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         """Connect, and tell the log now and then when that fails."""
         try:
             connection = super().connect(conninfo, **kwargs)
-        except psycopg.OperationalError as error:
-            now = time.monotonic()
-            if now - _WaryConnection._complained_at > COMPLAINT_PERIOD_SECONDS:
-                _WaryConnection._complained_at = now
-                log.warning("database.connect_failed", reason=reason(error))
+        except (psycopg.OperationalError, OSError) as error:
+            # The driver hands on what the system says, for instance that there are too many open files.
+            _complain(error)
             raise
         connection.connected_at = connection._answered_at = time.monotonic()
         connection.ours = Connection(connection)
@@ -249,7 +252,14 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         return True
 
 
-def reason(error: psycopg.Error) -> str:
+def _complain(error: Exception) -> None:
+    now = time.monotonic()
+    if now - _WaryConnection.complained_at > COMPLAINT_PERIOD_SECONDS:
+        _WaryConnection.complained_at = now
+        log.warning("database.connect_failed", reason=reason(error))
+
+
+def reason(error: Exception) -> str:
     """Say why a connection failed, and not where the database is."""
     return str(error).partition("\n")[0].rpartition(": ")[2].strip()
 

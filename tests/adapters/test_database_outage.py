@@ -6,13 +6,14 @@ back there is full service within two, without anybody's help.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import signal
 import time
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 import psycopg
@@ -33,7 +34,7 @@ from tests.postgres import data_folder
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterator
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterator
     from pathlib import Path
 
     from adapters.postgres.unit_of_work import Tools
@@ -376,10 +377,44 @@ async def test_a_caller_who_still_waits_when_the_database_comes_back_is_served(
 
 async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> None:
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/house", connections_max=1)
-    _WaryConnection._complained_at = -math.inf
+    _WaryConnection.complained_at = -math.inf
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
         await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)
+
+
+async def test_a_system_that_opens_no_file_is_a_refusal_and_not_the_end(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Load(database)
+    # What the driver waits with while it connects is a file as well.
+    with monkeypatch.context() as patch:
+        patch.setattr("psycopg.waiting.DefaultSelector", refuse_with(OSError(errno.EMFILE, "Too many open files")))
+        await load.call(is_reading=True)
+    await load.call(is_reading=True)
+
+    assert [call.is_answered for call in load.calls] == [False, True]
+
+
+async def test_a_system_that_starts_no_thread_is_a_refusal_and_not_the_end(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Load(database)
+    with monkeypatch.context() as patch:
+        patch.setattr(trio.lowlevel, "start_thread_soon", refuse_with(RuntimeError("can't start new thread")))
+        await load.call(is_reading=True)
+    await load.call(is_reading=True)
+
+    assert [call.is_answered for call in load.calls] == [False, True]
+
+
+def refuse_with(error: Exception) -> Callable[..., NoReturn]:
+    """Make something that only ever raises this."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise error
+
+    return refuse
