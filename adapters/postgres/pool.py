@@ -129,7 +129,9 @@ class Pool:
                 step_aside(wait, seconds_max=math.inf)
                 continue
             wary = self._idle.pop()
-            if wary.is_fit(deadline - time.monotonic()):
+            # Something on the way may have forgotten it by now, and then to ask would take all the time there is.
+            has_rested = time.monotonic() - wary.idle_since > IDLE_SECONDS_MAX
+            if not has_rested and wary.is_fit(deadline - time.monotonic()):
                 return wary
             self._give_up(wary)
         raise NoConnection

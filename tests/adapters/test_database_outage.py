@@ -26,7 +26,7 @@ from adapters.postgres import migrations
 from adapters.postgres import pool as pools
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.pool import TRUSTED_SECONDS, Pool, _WaryConnection
+from adapters.postgres.pool import IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells
@@ -74,14 +74,18 @@ class Server:
         postmaster = self._postmaster()
         # The postmaster first, so that no child is born meanwhile.
         postmaster.suspend()
-        children = postmaster.children()
-        for child in children:
-            child.suspend()
-        try:
+        with frozen(*postmaster.children()):
+            try:
+                yield
+            finally:
+                postmaster.resume()
+
+    @contextmanager
+    def frozen_connections(self) -> Generator[None]:
+        """Let it say nothing over the connections that there are; new ones are as ever."""
+        pids = self.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'gatehouse'")
+        with frozen(*(psutil.Process(pid) for (pid,) in pids)):
             yield
-        finally:
-            for process in (*children, postmaster):
-                process.resume()
 
     def execute(self, statement: Any) -> list[Any]:
         """Look behind the port."""
@@ -91,6 +95,18 @@ class Server:
     def _postmaster(self) -> psutil.Process:
         pid, *_ = (self._folder / "postgres" / "postmaster.pid").read_text().splitlines()
         return psutil.Process(int(pid))
+
+
+@contextmanager
+def frozen(*processes: psutil.Process) -> Generator[None]:
+    """Let them do nothing."""
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
 
 
 @pytest.fixture(scope="module")
@@ -299,6 +315,22 @@ async def test_a_connection_that_has_rested_is_asked_whether_it_answers_before_i
 
     assert [call.is_answered for call in load.calls] == [True, False, True]
     assert_refusals_were_quick(load)
+
+
+async def test_connections_that_nobody_needed_for_long_are_replaced_without_asking_them(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with load_on(database) as load:
+        pass
+    monkeypatch.setattr(pools, "TRUSTED_SECONDS", 0.0)
+    for connection in database.pool._idle:
+        connection.idle_since -= IDLE_SECONDS_MAX
+
+    # As if something on the way had forgotten them: the database is well, and they say nothing.
+    with server.frozen_connections():
+        await load.call(is_reading=True)
+
+    assert load.refused() == []
 
 
 async def test_a_call_that_hangs_is_cut_and_its_place_is_free_again(
