@@ -196,6 +196,7 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
     connected_at = 0.0
     idle_since = 0.0
     _answer_seconds_max = ANSWER_SECONDS_MAX
+    _has_spare_seconds = True
     _answered_at = 0.0
 
     @classmethod
@@ -216,7 +217,8 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         seconds_max = timeout or self._answer_seconds_max
         try:
             if is_aside():
-                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=SPARE_SECONDS)
+                spare_seconds = SPARE_SECONDS if self._has_spare_seconds else 0.0
+                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
             else:
                 answer = super().wait(gen, interval, seconds_max)
         except psycopg.OperationalError:
@@ -244,13 +246,13 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def _answers(self, seconds_max: float) -> bool:
         usual = self._answer_seconds_max
-        self._answer_seconds_max = seconds_max
+        self._answer_seconds_max, self._has_spare_seconds = seconds_max, False
         try:
             self.execute("", prepare=False)
         except psycopg.OperationalError:
             return False
         finally:
-            self._answer_seconds_max = usual
+            self._answer_seconds_max, self._has_spare_seconds = usual, True
         return True
 
 
