@@ -62,6 +62,7 @@ async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter,
 
 async def _run(work: Callable[[], Result]) -> Result:
     stack = _stacks.free.pop() if _stacks.free else _Stack(_work_on)
+    stack.parent = getcurrent()
     stack.gr_context = contextvars.copy_context()
     stack.work = work
     with trio.CancelScope(shield=True) as stack.patience:

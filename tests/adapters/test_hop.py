@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from greenlet import greenlet
 
 from adapters.postgres.hop import is_aside, run_aside, step_aside
 from tests.meeting import Meeting, wait_for
@@ -212,3 +213,17 @@ async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter,
         await caller()
 
         assert [thing() for thing in kept] == [None]
+
+
+def test_work_comes_back_to_where_it_was_given_from_whoever_gave_work_before() -> None:
+    async def give_work() -> str:
+        def work() -> str:
+            step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+            return "done"
+
+        return await run_aside(work, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
+
+    # Event loops on stacks of their own, as where somebody else brings the greenlets.
+    results = [greenlet(trio.run).switch(give_work) for _ in range(2)]
+
+    assert results == ["done", "done"]
