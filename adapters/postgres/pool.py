@@ -47,6 +47,8 @@ SPARE_SECONDS = 0.5
 CONNECT_SECONDS_MAX = 2
 # Whoever waits looks this often whether it is time to try to connect again.
 WAIT_ANEW_SECONDS = 0.1
+# So soon after a failure it is not; less, so that whoever looked and failed at once may try when they look again.
+CONNECT_ANEW_SECONDS = WAIT_ANEW_SECONDS / 2
 # A connection that answered this lately is trusted; asking each time would make every read twice as dear.
 TRUSTED_SECONDS = 1.0
 # One that nobody needed for so long is given up, and so is one that is so old: the process behind it only grows.
@@ -91,7 +93,7 @@ class Pool:
         self._total = 0
         self._idle: list[_WaryConnection] = []
         self._waiting = trio.lowlevel.ParkingLot()
-        self._renewed_at = -math.inf
+        self._renewed_at = self._failed_at = -math.inf
         self._is_closed = False
 
     def close(self) -> None:
@@ -142,7 +144,9 @@ class Pool:
 
     def _begin_to_connect(self) -> None:
         """Connect on a thread; whoever waits is not told when it fails, but looks again."""
-        if self._total >= self._maximum:
+        # Those who wait look again whenever a connection comes back, which may be a thousand times a second.
+        has_just_failed = time.monotonic() - self._failed_at < CONNECT_ANEW_SECONDS
+        if self._total >= self._maximum or has_just_failed:
             return
         self._total += 1
         token = trio.lowlevel.current_trio_token()
@@ -157,16 +161,20 @@ class Pool:
             trio.lowlevel.start_thread_soon(self._connect, deliver)
         except RuntimeError as error:
             # The system has no thread to spare.
-            self._total -= 1
+            self._failed()
             _complain(error)
 
     def _arrived(self, connected: Outcome[_WaryConnection]) -> None:
         try:
             wary = connected.unwrap()
         except (psycopg.Error, OSError):
-            self._total -= 1
+            self._failed()
         else:
             self._take_back(wary)
+
+    def _failed(self) -> None:
+        self._total -= 1
+        self._failed_at = time.monotonic()
 
     def _take_back(self, wary: _WaryConnection) -> None:
         now = time.monotonic()

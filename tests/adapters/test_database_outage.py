@@ -26,7 +26,7 @@ from adapters.postgres import migrations
 from adapters.postgres import pool as pools
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.pool import IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
+from adapters.postgres.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells
@@ -407,6 +407,27 @@ async def test_a_caller_who_still_waits_when_the_database_comes_back_is_served(
     (call,) = load.calls
     assert call.is_answered
     assert time.monotonic() - returned_at < RECOVERY_SECONDS_MAX
+
+
+async def test_a_database_that_lets_in_fewer_than_we_may_be_is_asked_for_more_now_and_then(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_at: list[float] = []
+    connect = database.pool._connect
+
+    def connect_once() -> _WaryConnection:
+        asked_at.append(time.monotonic())
+        if len(asked_at) > 1:
+            raise psycopg.OperationalError("sorry, too many clients already")
+        return connect()
+
+    monkeypatch.setattr(database.pool, "_connect", connect_once)
+    async with load_on(database) as load:
+        for _ in range(5):
+            await load.full_service()
+
+    rounds = 1 + (time.monotonic() - asked_at[0]) / CONNECT_ANEW_SECONDS
+    assert len(asked_at) <= rounds * CONNECTIONS_MAX
 
 
 async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> None:
