@@ -97,8 +97,9 @@ class Statements:
         return statement
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Forget what waits, and the answer that was read last."""
         self._waiting.clear()
+        self._transformer.set_pgresult(None)
 
     def turn(self) -> PQGen[None]:
         """Send what waits and wait for the answers; the first failure is raised, and nothing after it is tried."""
