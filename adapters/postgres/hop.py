@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
@@ -21,24 +20,16 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What the work gave."""
-
-    result: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """What the work raised."""
-
-    error: BaseException
-
-
 class _Stack(greenlet):
-    """What use cases stand on, one after the other, and the end of the patience of the present one."""
+    """What use cases stand on, one after the other, and the end of the patience of the present one.
+
+    A stack lives on, so what it was given and what became of it are taken from it: they may be large, or secret.
+    """
 
     patience: trio.CancelScope
+    work: Callable[[], Any] | None = None
+    result: Any = None
+    failure: BaseException | None = None
 
 
 class _Stacks(threading.local):
@@ -71,24 +62,19 @@ async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter,
 
 async def _run(work: Callable[[], Result]) -> Result:
     stack = _stacks.free.pop() if _stacks.free else _Stack(_work_on)
+    stack.parent = getcurrent()
     stack.gr_context = contextvars.copy_context()
+    stack.work = work
     with trio.CancelScope(shield=True) as stack.patience:
-        said: Any = stack.switch(work)
-        while True:
-            match said:
-                case _Done(result):
-                    _stacks.free.append(stack)
-                    return result
-                case _Failed(error):
-                    _stacks.free.append(stack)
-                    raise error
-                case wait:
-                    said = await _waited(stack, wait)
+        wait: Any = stack.switch()
+        while wait is not None:
+            wait = await _waited(stack, wait)
+        return _left(stack)
     raise AssertionError("who waited too long was not told")
 
 
 async def _waited(stack: _Stack, wait: Callable[[], Awaitable[object]]) -> object:
-    """Wait for what a stack waits for, give it the answer, and give what it says next."""
+    """Wait for what a stack waits for, give it the answer, and give what it waits for next, if anything."""
     try:
         answer = await wait()
     except BaseException as error:  # noqa: BLE001 - it is raised again where it was waited for
@@ -96,14 +82,37 @@ async def _waited(stack: _Stack, wait: Callable[[], Awaitable[object]]) -> objec
     return stack.switch(answer)
 
 
-def _work_on(work: Callable[[], Any]) -> None:
-    """Do one piece of work after the other, and say what became of each."""
+def _left(stack: _Stack) -> Any:
+    """Take what became of the work, and let others have the stack."""
+    result, failure = stack.result, stack.failure
+    stack.result = stack.failure = stack.gr_context = None
+    _stacks.free.append(stack)
+    try:
+        if failure is not None:
+            raise failure
+        return result
+    finally:
+        # It knows this frame, which would keep it and all that it has seen until somebody looks for garbage.
+        del failure
+
+
+def _work_on() -> None:
+    """Do one piece of work after the other."""
     while True:
-        try:
-            became = _Done(work())
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the work is waited for
-            became = _Failed(error)
-        work = _parent().switch(became)
+        _work()
+        # Nothing of it may be left here, as long as nobody comes.
+        _parent().switch(None)
+
+
+def _work() -> None:
+    stack = getcurrent()
+    assert isinstance(stack, _Stack), "work is done on a stack of ours"
+    work, stack.work = stack.work, None
+    assert work is not None, "nobody comes without work"
+    try:
+        stack.result = work()
+    except BaseException as error:  # noqa: BLE001 - it is raised again where the work is waited for
+        stack.failure = error
 
 
 def _parent() -> greenlet:

@@ -47,6 +47,8 @@ SPARE_SECONDS = 0.5
 CONNECT_SECONDS_MAX = 2
 # Whoever waits looks this often whether it is time to try to connect again.
 WAIT_ANEW_SECONDS = 0.1
+# So soon after a failure it is not; less, so that whoever looked and failed at once may try when they look again.
+CONNECT_ANEW_SECONDS = WAIT_ANEW_SECONDS / 2
 # A connection that answered this lately is trusted; asking each time would make every read twice as dear.
 TRUSTED_SECONDS = 1.0
 # One that nobody needed for so long is given up, and so is one that is so old: the process behind it only grows.
@@ -91,7 +93,7 @@ class Pool:
         self._total = 0
         self._idle: list[_WaryConnection] = []
         self._waiting = trio.lowlevel.ParkingLot()
-        self._renewed_at = -math.inf
+        self._renewed_at = self._failed_at = -math.inf
         self._is_closed = False
 
     def close(self) -> None:
@@ -129,7 +131,9 @@ class Pool:
                 step_aside(wait, seconds_max=math.inf)
                 continue
             wary = self._idle.pop()
-            if wary.is_fit(deadline - time.monotonic()):
+            # Something on the way may have forgotten it by now, and then to ask would take all the time there is.
+            has_rested = time.monotonic() - wary.idle_since > IDLE_SECONDS_MAX
+            if not has_rested and wary.is_fit(deadline - time.monotonic()):
                 return wary
             self._give_up(wary)
         raise NoConnection
@@ -140,7 +144,9 @@ class Pool:
 
     def _begin_to_connect(self) -> None:
         """Connect on a thread; whoever waits is not told when it fails, but looks again."""
-        if self._total >= self._maximum:
+        # Those who wait look again whenever a connection comes back, which may be a thousand times a second.
+        has_just_failed = time.monotonic() - self._failed_at < CONNECT_ANEW_SECONDS
+        if self._total >= self._maximum or has_just_failed:
             return
         self._total += 1
         token = trio.lowlevel.current_trio_token()
@@ -151,15 +157,24 @@ class Pool:
             except trio.RunFinishedError:
                 self._arrived(connected)
 
-        trio.lowlevel.start_thread_soon(self._connect, deliver)
+        try:
+            trio.lowlevel.start_thread_soon(self._connect, deliver)
+        except RuntimeError as error:
+            # The system has no thread to spare.
+            self._failed()
+            _complain(error)
 
     def _arrived(self, connected: Outcome[_WaryConnection]) -> None:
         try:
             wary = connected.unwrap()
-        except psycopg.Error:
-            self._total -= 1
+        except (psycopg.Error, OSError):
+            self._failed()
         else:
             self._take_back(wary)
+
+    def _failed(self) -> None:
+        self._total -= 1
+        self._failed_at = time.monotonic()
 
     def _take_back(self, wary: _WaryConnection) -> None:
         now = time.monotonic()
@@ -183,12 +198,13 @@ class Pool:
 class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that waits for an answer, but not for ever."""
 
-    _complained_at: ClassVar[float] = -math.inf
+    complained_at: ClassVar[float] = -math.inf
 
     ours: Connection
     connected_at = 0.0
     idle_since = 0.0
     _answer_seconds_max = ANSWER_SECONDS_MAX
+    _has_spare_seconds = True
     _answered_at = 0.0
 
     @classmethod
@@ -196,11 +212,9 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         """Connect, and tell the log now and then when that fails."""
         try:
             connection = super().connect(conninfo, **kwargs)
-        except psycopg.OperationalError as error:
-            now = time.monotonic()
-            if now - _WaryConnection._complained_at > COMPLAINT_PERIOD_SECONDS:
-                _WaryConnection._complained_at = now
-                log.warning("database.connect_failed", reason=reason(error))
+        except (psycopg.OperationalError, OSError) as error:
+            # The driver hands on what the system says, for instance that there are too many open files.
+            _complain(error)
             raise
         connection.connected_at = connection._answered_at = time.monotonic()
         connection.ours = Connection(connection)
@@ -211,7 +225,8 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         seconds_max = timeout or self._answer_seconds_max
         try:
             if is_aside():
-                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=SPARE_SECONDS)
+                spare_seconds = SPARE_SECONDS if self._has_spare_seconds else 0.0
+                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
             else:
                 answer = super().wait(gen, interval, seconds_max)
         except psycopg.OperationalError:
@@ -239,17 +254,24 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def _answers(self, seconds_max: float) -> bool:
         usual = self._answer_seconds_max
-        self._answer_seconds_max = seconds_max
+        self._answer_seconds_max, self._has_spare_seconds = seconds_max, False
         try:
             self.execute("", prepare=False)
         except psycopg.OperationalError:
             return False
         finally:
-            self._answer_seconds_max = usual
+            self._answer_seconds_max, self._has_spare_seconds = usual, True
         return True
 
 
-def reason(error: psycopg.Error) -> str:
+def _complain(error: Exception) -> None:
+    now = time.monotonic()
+    if now - _WaryConnection.complained_at > COMPLAINT_PERIOD_SECONDS:
+        _WaryConnection.complained_at = now
+        log.warning("database.connect_failed", reason=reason(error))
+
+
+def reason(error: Exception) -> str:
     """Say why a connection failed, and not where the database is."""
     return str(error).partition("\n")[0].rpartition(": ")[2].strip()
 

@@ -63,6 +63,14 @@ class Statement:
     answer: PGresult | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Forgotten:
+    """What PostgreSQL is told to keep no longer."""
+
+    key: _Key
+    name: bytes
+
+
 class Statements:
     """What waits to be sent over a connection, and what PostgreSQL keeps for it."""
 
@@ -97,8 +105,9 @@ class Statements:
         return statement
 
     def drop(self) -> None:
-        """Forget what waits."""
+        """Forget what waits, and the answer that was read last."""
         self._waiting.clear()
+        self._transformer.set_pgresult(None)
 
     def turn(self) -> PQGen[None]:
         """Send what waits and wait for the answers; the first failure is raised, and nothing after it is tried."""
@@ -122,7 +131,7 @@ class Statements:
     def _is_one_message(self, statement: Statement) -> bool:
         return not statement.is_kept or (statement.text, statement.types) in self._names
 
-    def _sent(self, statement: Statement) -> Generator[Statement | _Key | None]:
+    def _sent(self, statement: Statement) -> Generator[Statement | _Key | _Forgotten]:
         """Send what a statement takes; of each message say whether it is the statement or lets PostgreSQL keep one."""
         pgconn = self._pgconn
         if not statement.is_kept:
@@ -136,8 +145,9 @@ class Statements:
         if name is None:
             if len(self._names) >= KEPT_MAX:
                 oldest = next(iter(self._names))
-                pgconn.send_query_params(b"DEALLOCATE " + self._names.pop(oldest), None)
-                yield None
+                forgotten = _Forgotten(oldest, self._names.pop(oldest))
+                pgconn.send_query_params(b"DEALLOCATE " + forgotten.name, None)
+                yield forgotten
             name = b"kept_%d" % next(_NUMBERS)
             pgconn.send_prepare(name, statement.text, statement.types)
             yield key
@@ -166,17 +176,25 @@ class Statements:
                 answers.append(answer)
             was_nothing = answer is None
 
-    def _take(self, messages: Sequence[Statement | _Key | None], answers: Sequence[PGresult]) -> None:
+    def _take(self, messages: Sequence[Statement | _Key | _Forgotten], answers: Sequence[PGresult]) -> None:
         failure: PGresult | None = None
+        not_done: list[_Key | _Forgotten] = []
         # Where the connection was lost, answers are missing.
         for message, answer in zip_longest(messages, answers):
             if isinstance(message, Statement):
                 # What failed has none, and neither has what was not tried any more.
                 message.answer = answer if answer is not None and answer.status in _ANSWERED else None
             elif message is not None and (answer is None or answer.status != ExecStatus.COMMAND_OK):
-                self._names.pop(message, None)
+                not_done.append(message)
             if failure is None and answer is not None and answer.status == ExecStatus.FATAL_ERROR:
                 failure = answer
+        # What was noted last is taken back first.
+        for message in reversed(not_done):
+            if isinstance(message, _Forgotten):
+                # It is still kept, and still the oldest.
+                self._names = {message.key: message.name} | self._names
+            else:
+                self._names.pop(message, None)
         if failure is not None:
             raise error_from_result(failure, self._transformer.encoding)
         if len(answers) < len(messages):

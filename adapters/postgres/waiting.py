@@ -58,11 +58,16 @@ def ready_now(socket: int, wanted: Wait) -> int:
 
 
 async def _until_either(socket: int) -> None:
-    async with trio.open_nursery() as nursery:
+    try:
+        async with trio.open_nursery() as nursery:
 
-        async def until(is_so: Callable[[int], Awaitable[None]]) -> None:
-            await is_so(socket)
-            nursery.cancel_scope.cancel()
+            async def until(is_so: Callable[[int], Awaitable[None]]) -> None:
+                await is_so(socket)
+                nursery.cancel_scope.cancel()
 
-        nursery.start_soon(until, trio.lowlevel.wait_readable)
-        nursery.start_soon(until, trio.lowlevel.wait_writable)
+            nursery.start_soon(until, trio.lowlevel.wait_readable)
+            nursery.start_soon(until, trio.lowlevel.wait_writable)
+    except* trio.Cancelled:
+        # Each of them says so, in a group; whoever waits knows only the one below.
+        pass
+    await trio.lowlevel.checkpoint_if_cancelled()

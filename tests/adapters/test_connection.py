@@ -478,3 +478,12 @@ class TestReading:
         ]
 
         assert counts == [5, 3, 2, 0, 4, 0, 0]
+
+    def test_of_what_was_read_nothing_is_kept_for_who_comes_next(self, connection: Connection) -> None:
+        transformer = vars(connection)["_statements"]._transformer
+        assert connection.execute("SELECT 'secret'").fetchall() == [("secret",)]
+
+        # As the pool does with each that comes back.
+        connection.rollback()
+
+        assert transformer.pgresult is None

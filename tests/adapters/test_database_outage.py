@@ -6,13 +6,14 @@ back there is full service within two, without anybody's help.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import signal
 import time
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 import psycopg
@@ -25,7 +26,7 @@ from adapters.postgres import migrations
 from adapters.postgres import pool as pools
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.pool import TRUSTED_SECONDS, Pool, _WaryConnection
+from adapters.postgres.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells
@@ -33,7 +34,7 @@ from tests.postgres import data_folder
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Iterator
+    from collections.abc import AsyncGenerator, Callable, Generator, Iterator
     from pathlib import Path
 
     from adapters.postgres.unit_of_work import Tools
@@ -73,14 +74,18 @@ class Server:
         postmaster = self._postmaster()
         # The postmaster first, so that no child is born meanwhile.
         postmaster.suspend()
-        children = postmaster.children()
-        for child in children:
-            child.suspend()
-        try:
+        with frozen(*postmaster.children()):
+            try:
+                yield
+            finally:
+                postmaster.resume()
+
+    @contextmanager
+    def frozen_connections(self) -> Generator[None]:
+        """Let it say nothing over the connections that there are; new ones are as ever."""
+        pids = self.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'gatehouse'")
+        with frozen(*(psutil.Process(pid) for (pid,) in pids)):
             yield
-        finally:
-            for process in (*children, postmaster):
-                process.resume()
 
     def execute(self, statement: Any) -> list[Any]:
         """Look behind the port."""
@@ -90,6 +95,18 @@ class Server:
     def _postmaster(self) -> psutil.Process:
         pid, *_ = (self._folder / "postgres" / "postmaster.pid").read_text().splitlines()
         return psutil.Process(int(pid))
+
+
+@contextmanager
+def frozen(*processes: psutil.Process) -> Generator[None]:
+    """Let them do nothing."""
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +308,8 @@ async def test_a_connection_that_has_rested_is_asked_whether_it_answers_before_i
     load = Load(database)
     await load.call(is_reading=True)
     monkeypatch.setattr(pools, "TRUSTED_SECONDS", 0.0)
+    # What statements may take longer is not for whoever waits for a connection.
+    monkeypatch.setattr(pools, "SPARE_SECONDS", 10.0)
 
     with server.frozen():
         await load.call(is_reading=True)
@@ -298,6 +317,22 @@ async def test_a_connection_that_has_rested_is_asked_whether_it_answers_before_i
 
     assert [call.is_answered for call in load.calls] == [True, False, True]
     assert_refusals_were_quick(load)
+
+
+async def test_connections_that_nobody_needed_for_long_are_replaced_without_asking_them(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with load_on(database) as load:
+        pass
+    monkeypatch.setattr(pools, "TRUSTED_SECONDS", 0.0)
+    for connection in database.pool._idle:
+        connection.idle_since -= IDLE_SECONDS_MAX
+
+    # As if something on the way had forgotten them: the database is well, and they say nothing.
+    with server.frozen_connections():
+        await load.call(is_reading=True)
+
+    assert load.refused() == []
 
 
 async def test_a_call_that_hangs_is_cut_and_its_place_is_free_again(
@@ -374,12 +409,67 @@ async def test_a_caller_who_still_waits_when_the_database_comes_back_is_served(
     assert time.monotonic() - returned_at < RECOVERY_SECONDS_MAX
 
 
+async def test_a_database_that_lets_in_fewer_than_we_may_be_is_asked_for_more_now_and_then(
+    server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_at: list[float] = []
+    connect = database.pool._connect
+
+    def connect_once() -> _WaryConnection:
+        asked_at.append(time.monotonic())
+        if len(asked_at) > 1:
+            raise psycopg.OperationalError("sorry, too many clients already")
+        return connect()
+
+    monkeypatch.setattr(database.pool, "_connect", connect_once)
+    async with load_on(database) as load:
+        for _ in range(5):
+            await load.full_service()
+
+    rounds = 1 + (time.monotonic() - asked_at[0]) / CONNECT_ANEW_SECONDS
+    assert len(asked_at) <= rounds * CONNECTIONS_MAX
+
+
 async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> None:
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/house", connections_max=1)
-    _WaryConnection._complained_at = -math.inf
+    _WaryConnection.complained_at = -math.inf
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
         await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)
+
+
+async def test_a_system_that_opens_no_file_is_a_refusal_and_not_the_end(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Load(database)
+    # What the driver waits with while it connects is a file as well.
+    with monkeypatch.context() as patch:
+        patch.setattr("psycopg.waiting.DefaultSelector", refuse_with(OSError(errno.EMFILE, "Too many open files")))
+        await load.call(is_reading=True)
+    await load.call(is_reading=True)
+
+    assert [call.is_answered for call in load.calls] == [False, True]
+
+
+async def test_a_system_that_starts_no_thread_is_a_refusal_and_not_the_end(
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = Load(database)
+    with monkeypatch.context() as patch:
+        patch.setattr(trio.lowlevel, "start_thread_soon", refuse_with(RuntimeError("can't start new thread")))
+        await load.call(is_reading=True)
+    await load.call(is_reading=True)
+
+    assert [call.is_answered for call in load.calls] == [False, True]
+
+
+def refuse_with(error: Exception) -> Callable[..., NoReturn]:
+    """Make something that only ever raises this."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise error
+
+    return refuse

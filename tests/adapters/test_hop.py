@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import contextvars
+import gc
 import math
 import threading
+import weakref
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
+from greenlet import greenlet
 
 from adapters.postgres.hop import is_aside, run_aside, step_aside
 from tests.meeting import Meeting, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01
 
 WHO: contextvars.ContextVar[str] = contextvars.ContextVar("WHO")
+WHAT: contextvars.ContextVar[Thing] = contextvars.ContextVar("WHAT")
+
+
+class Thing:
+    """Something that may be large, or secret."""
+
+
+@contextmanager
+def no_garbage_looked_for() -> Generator[None]:
+    """Let nothing go but what nobody knows any more."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @pytest.fixture
@@ -145,3 +168,62 @@ async def test_work_that_has_begun_is_finished_whoever_is_cancelled(places: trio
 
     assert results == ["finished"]
     assert places.borrowed_tokens == 0
+
+
+async def test_of_work_that_is_done_nothing_is_kept(places: trio.CapacityLimiter) -> None:
+    kept: list[weakref.ref[Thing]] = []
+
+    async def caller() -> None:
+        given, around = Thing(), Thing()
+        WHAT.set(around)
+
+        def work(given: Thing = given) -> Thing:
+            result = Thing()
+            kept.extend(map(weakref.ref, (given, WHAT.get(), result)))
+            return result
+
+        await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+
+    with no_garbage_looked_for():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(caller)
+
+        assert [thing() for thing in kept] == [None, None, None]
+
+
+@pytest.mark.parametrize("is_aside", [False, True])
+async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter, *, is_aside: bool) -> None:
+    kept: list[weakref.ref[Thing]] = []
+
+    async def fail() -> None:
+        raise LookupError
+
+    def work() -> None:
+        seen = Thing()
+        kept.append(weakref.ref(seen))
+        if is_aside:
+            step_aside(fail, seconds_max=LONG_SECONDS)
+        raise LookupError
+
+    async def caller() -> None:
+        with suppress(LookupError):
+            await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+
+    with no_garbage_looked_for():
+        await caller()
+
+        assert [thing() for thing in kept] == [None]
+
+
+def test_work_comes_back_to_where_it_was_given_from_whoever_gave_work_before() -> None:
+    async def give_work() -> str:
+        def work() -> str:
+            step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+            return "done"
+
+        return await run_aside(work, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
+
+    # Event loops on stacks of their own, as where somebody else brings the greenlets.
+    results = [greenlet(trio.run).switch(give_work) for _ in range(2)]
+
+    assert results == ["done", "done"]

@@ -288,6 +288,23 @@ class TestKept:
 
         assert another.execute("SELECT 2").fetchone() == (2,)
 
+    def test_what_could_not_make_room_is_not_kept_for_ever(
+        self, connection: Connection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(statements, "KEPT_MAX", 2)
+
+        def fail(number: int) -> None:
+            connection.execute_later("SELECT 1 / 0")
+            connection.execute(b"SELECT %d" % number)
+
+        for number in range(0, 15, 3):
+            connection.execute(b"SELECT %d" % number)
+            connection.execute(b"SELECT %d" % (number + 1))
+            with pytest.raises(psycopg.errors.DivisionByZero):
+                fail(number + 2)
+
+        assert len(kept(connection)) <= 2
+
 
 class TestTurns:
     """Several statements in one message, and their answers in another."""

@@ -102,9 +102,15 @@ async def test_where_nothing_can_be_written_either_end_may_go_first(
     assert came == [[Ready.W if does_read else Ready.R]]
 
 
-async def test_who_waits_no_longer_is_told_by_the_drivers_error(ends: tuple[socket.socket, socket.socket]) -> None:
+@pytest.mark.parametrize("wanted", [Wait.R, Wait.W, Wait.RW])
+async def test_who_waits_no_longer_is_told_by_the_drivers_error(
+    ends: tuple[socket.socket, socket.socket], wanted: Wait
+) -> None:
+    here, _ = ends
+    fill(here)
+
     with pytest.raises(psycopg.OperationalError, match="no answer in time"):
-        await answered(ends[0], Wait.R, seconds_max=SHORT_SECONDS)
+        await answered(here, wanted, seconds_max=SHORT_SECONDS)
 
 
 async def test_a_closed_end_is_ready_to_be_read(ends: tuple[socket.socket, socket.socket]) -> None:
