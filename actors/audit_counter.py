@@ -38,7 +38,6 @@ class AuditCounter:
             self._count,
             period_seconds=PERIOD_SECONDS,
             job_type=JOB_TYPE,
-            postponed="audit_counting.postponed",
             metrics=self._metrics,
         )
 

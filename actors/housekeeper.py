@@ -41,7 +41,6 @@ class Housekeeper:
             self._sweep_all,
             period_seconds=PERIOD_SECONDS,
             job_type=JOB_TYPE,
-            postponed="housekeeping.postponed",
             metrics=self._metrics,
         )
 

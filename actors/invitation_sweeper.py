@@ -43,7 +43,6 @@ class InvitationSweeper:
             self._sweep,
             period_seconds=PERIOD_SECONDS,
             job_type=JOB_TYPE,
-            postponed="invitations.sweep_postponed",
             metrics=self._metrics,
         )
 

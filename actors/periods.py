@@ -18,17 +18,14 @@ log = structlog.get_logger(__name__)
 
 
 async def repeat(
-    work: Callable[[], Awaitable[None]], *, period_seconds: float, job_type: str, postponed: str, metrics: Metrics
+    work: Callable[[], Awaitable[None]], *, period_seconds: float, job_type: str, metrics: Metrics
 ) -> NoReturn:
-    """Work every period, for ever; what fails because the database is away is tried in the next one.
-
-    `postponed` is how the log names that.
-    """
+    """Work every period, for ever; what fails because the database is away is tried in the next one."""
     while True:
         began_at = trio.current_time()
         try:
             await work()
         except ServiceUnavailable as away:
-            log.info(postponed, reason=away.message, retry_seconds=period_seconds)
+            log.info("job.postponed", job=job_type, reason=away.message, retry_seconds=period_seconds)
         metrics.job_finished(job_type, trio.current_time() - began_at)
         await trio.sleep(period_seconds)

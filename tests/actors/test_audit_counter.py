@@ -86,7 +86,7 @@ async def test_an_absent_database_is_asked_again_after_a_period(
         heap.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
-    assert [line["event"] for line in lines] == ["audit_counting.postponed"]
+    assert [line["event"] for line in lines] == ["job.postponed"]
     assert heap.entries == 0
 
 

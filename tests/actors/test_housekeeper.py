@@ -101,7 +101,7 @@ async def test_an_absent_database_is_asked_again_after_a_period(
         attic.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
-    assert [line["event"] for line in lines] == ["housekeeping.postponed", "housekeeping.swept"]
+    assert [line["event"] for line in lines] == ["job.postponed", "housekeeping.swept"]
     assert attic.rows["sessions"] == 0
 
 

@@ -102,7 +102,7 @@ async def test_an_absent_database_is_asked_again_after_a_period(
         box.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
-    assert [line["event"] for line in lines] == ["invitations.sweep_postponed", "invitations.expired"]
+    assert [line["event"] for line in lines] == ["job.postponed", "invitations.expired"]
     assert box.rows == 0
 
 

@@ -43,6 +43,12 @@ HALF_A_REQUEST = b"GET /health HTTP/1.1\r\nHost:"
 WAITS_FOR_TABLE = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
+def is_waited_for(connection: Connection) -> bool:
+    """Say whether somebody waits for a lock now; within a transaction PostgreSQL would say what it said before."""
+    connection.execute("SELECT pg_stat_clear_snapshot()")
+    return bool(connection.execute(WAITS_FOR_TABLE).fetchall())
+
+
 @contextmanager
 def hanging_request(service: Service) -> Generator[socket.socket]:
     """Begin a request that does not come to its end."""
@@ -75,7 +81,7 @@ def test_a_request_in_flight_finishes(services: Services, connection: Connection
     with load(service.port, ["/dev/mailbox"], loyal=1, fickle=0) as clients:
         with connection.transaction():
             connection.execute("LOCK TABLE mails")
-            wait_until(lambda: bool(connection.execute(WAITS_FOR_TABLE).fetchall()))
+            wait_until(lambda: is_waited_for(connection))
             before = len(answers(clients))
             service.process.send_signal(signal.SIGTERM)
             service.wait_for("server.stopping")
