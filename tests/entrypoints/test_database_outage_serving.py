@@ -57,6 +57,7 @@ def refused_at(path: str, clients: list[Client]) -> list[Asked]:
     return refused([client for client in clients if client.path == path])
 
 
+@pytest.mark.long
 def test_a_stop_under_load_is_answered_with_503_and_full_service_returns(
     services_on_it: Services, postgres: EmbeddedPostgres
 ) -> None:

@@ -58,6 +58,7 @@ def test_no_two_questions_have_the_same_name() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.long
 def test_everything_is_seeded_swept_and_asked(tmp_path: Path) -> None:
     plan = plan_of(SMALL)
     chosen = one_of_each_caller(questions(plan))
