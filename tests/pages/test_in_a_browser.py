@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.browser import Watched
     from tests.postgres import Databases
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 __all__ = ["watch"]
 
