@@ -365,7 +365,8 @@ def test_stopped_while_the_database_is_made_it_leaves_nothing_running(embedded_s
 
     assert service.wait() == -signal.SIGTERM
     assert "Traceback" not in service.log
-    assert not is_postgres_alive(service.data_folder)
+    # The kernel ends whom we started, at the same time as it tells that we have ended.
+    wait_until(lambda: not is_postgres_alive(service.data_folder))
     assert embedded_services.ready().get("/health/ready").status == 200
 
 
