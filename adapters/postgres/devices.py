@@ -30,30 +30,30 @@ class PostgresDevices:
         """Ask for the device of this person that the token belongs to, else the one that last used this User-Agent."""
         found = self._connection.cursor(row_factory=kwargs_row(_recognized)).ask(
             """
-                (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
-                        d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
-                        d.created_at, d.updated_at, d.revoked_at,
-                        t.token_hash, t.created_at AS issued_at, t.expires_at, t.mfa_trusted_at
-                 FROM   device_tokens t
-                 JOIN   devices d ON d.id = t.device_id
-                 WHERE  t.token_hash = %(token_hash)s
-                   AND  t.expires_at > %(at)s
-                   AND  d.user_id = %(user_id)s
-                   AND  d.revoked_at IS NULL)
-                UNION ALL
-                (SELECT   id, user_id, name, device_type, browser, browser_version, os, os_version,
-                          user_agent, last_used_at, last_ip, last_city, last_country, risk_score,
-                          created_at, updated_at, revoked_at,
-                          NULL, NULL, NULL, NULL
-                 FROM     devices
-                 WHERE    user_id = %(user_id)s
-                   AND    user_agent IS NOT DISTINCT FROM %(user_agent)s
-                   AND    revoked_at IS NULL
-                 ORDER BY last_used_at DESC
-                 LIMIT    1)
-                ORDER BY token_hash NULLS LAST
-                LIMIT    1
-                """,
+            (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
+                    d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
+                    d.created_at, d.updated_at, d.revoked_at,
+                    t.token_hash, t.created_at AS issued_at, t.expires_at, t.mfa_trusted_at
+             FROM   device_tokens t
+             JOIN   devices d ON d.id = t.device_id
+             WHERE  t.token_hash = %(token_hash)s
+               AND  t.expires_at > %(at)s
+               AND  d.user_id = %(user_id)s
+               AND  d.revoked_at IS NULL)
+            UNION ALL
+            (SELECT   id, user_id, name, device_type, browser, browser_version, os, os_version,
+                      user_agent, last_used_at, last_ip, last_city, last_country, risk_score,
+                      created_at, updated_at, revoked_at,
+                      NULL, NULL, NULL, NULL
+             FROM     devices
+             WHERE    user_id = %(user_id)s
+               AND    user_agent IS NOT DISTINCT FROM %(user_agent)s
+               AND    revoked_at IS NULL
+             ORDER BY last_used_at DESC
+             LIMIT    1)
+            ORDER BY token_hash NULLS LAST
+            LIMIT    1
+            """,
             {"user_id": user_id, "token_hash": token_hash, "user_agent": user_agent, "at": at},
         )
         return lambda: found.fetchone() or (None, None)
@@ -66,50 +66,19 @@ class PostgresDevices:
                                  last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (
-                device.id,
-                device.user_id,
-                device.name,
-                device.device_type,
-                device.browser,
-                device.browser_version,
-                device.os,
-                device.os_version,
-                device.user_agent,
-                device.last_used_at,
-                device.last_ip,
-                device.last_city,
-                device.last_country,
-                device.risk_score,
-                device.created_at,
-                device.updated_at,
-            ),
+            (device.id, device.user_id, device.name, *_as_seen(device), device.created_at, device.updated_at),
         )
 
     def save_visit(self, device: Device) -> Asked[bool]:
         """Store what a sign-in says of a device; False when it was removed meanwhile."""
         saved = self._connection.cursor().ask(
             """
-                UPDATE devices
-                SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,
-                       last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
-                WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
-                """,
-            (
-                device.device_type,
-                device.browser,
-                device.browser_version,
-                device.os,
-                device.os_version,
-                device.user_agent,
-                device.last_used_at,
-                device.last_ip,
-                device.last_city,
-                device.last_country,
-                device.risk_score,
-                device.id,
-                device.user_id,
-            ),
+            UPDATE devices
+            SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,
+                   last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
+            WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
+            """,
+            (*_as_seen(device), device.id, device.user_id),
         )
         return lambda: saved.rowcount == 1
 
@@ -229,6 +198,23 @@ class PostgresDevices:
 
 def _device(*, device_type: str, **columns: Any) -> Device:
     return Device(device_type=DeviceType(device_type), **columns)
+
+
+def _as_seen(device: Device) -> tuple[object, ...]:
+    """Give what a sign-in says of a device, from its type to its risk score."""
+    return (
+        device.device_type,
+        device.browser,
+        device.browser_version,
+        device.os,
+        device.os_version,
+        device.user_agent,
+        device.last_used_at,
+        device.last_ip,
+        device.last_city,
+        device.last_country,
+        device.risk_score,
+    )
 
 
 def _recognized(

@@ -104,24 +104,24 @@ class PostgresLoginEvents:
         """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
         habits = self._connection.cursor(row_factory=kwargs_row(Habits)).ask(
             """
-                SELECT count(*) AS sign_ins,
-                       coalesce(array_agg(DISTINCT geo_country) FILTER (WHERE geo_country IS NOT NULL), '{}')
-                           AS countries,
-                       coalesce(array_agg(DISTINCT extract(hour FROM created_at AT TIME ZONE 'UTC')::integer), '{}')
-                           AS hours,
-                       (SELECT count(*)
-                        FROM   (SELECT
-                                FROM     login_events
-                                WHERE    user_id = %(user_id)s AND NOT success AND created_at > %(failures_since)s
-                                ORDER BY created_at DESC
-                                LIMIT    %(failures_max)s) AS refused)
-                           AS failures
-                FROM   (SELECT   created_at, geo_country
-                        FROM     login_events
-                        WHERE    user_id = %(user_id)s AND success AND created_at > %(since)s
-                        ORDER BY created_at DESC
-                        LIMIT    %(sign_ins_max)s) AS newest
-                """,
+            SELECT count(*) AS sign_ins,
+                   coalesce(array_agg(DISTINCT geo_country) FILTER (WHERE geo_country IS NOT NULL), '{}')
+                       AS countries,
+                   coalesce(array_agg(DISTINCT extract(hour FROM created_at AT TIME ZONE 'UTC')::integer), '{}')
+                       AS hours,
+                   (SELECT count(*)
+                    FROM   (SELECT
+                            FROM     login_events
+                            WHERE    user_id = %(user_id)s AND NOT success AND created_at > %(failures_since)s
+                            ORDER BY created_at DESC
+                            LIMIT    %(failures_max)s) AS refused)
+                       AS failures
+            FROM   (SELECT   created_at, geo_country
+                    FROM     login_events
+                    WHERE    user_id = %(user_id)s AND success AND created_at > %(since)s
+                    ORDER BY created_at DESC
+                    LIMIT    %(sign_ins_max)s) AS newest
+            """,
             {
                 "user_id": user_id,
                 "since": since,
