@@ -34,12 +34,7 @@ class AuditCounter:
 
     async def run(self) -> None:
         """Count every period, for ever."""
-        await repeat(
-            self._count,
-            period_seconds=PERIOD_SECONDS,
-            job_type=JOB_TYPE,
-            metrics=self._metrics,
-        )
+        await repeat(self._count, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _count(self) -> None:
         counted = await self._database.transact(audit_log.count_on, BATCH_ENTRIES_MAX)

@@ -37,12 +37,7 @@ class Housekeeper:
 
     async def run(self) -> None:
         """Sweep every period, for ever."""
-        await repeat(
-            self._sweep_all,
-            period_seconds=PERIOD_SECONDS,
-            job_type=JOB_TYPE,
-            metrics=self._metrics,
-        )
+        await repeat(self._sweep_all, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _sweep_all(self) -> None:
         for leftover in Leftover:

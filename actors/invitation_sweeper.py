@@ -39,12 +39,7 @@ class InvitationSweeper:
 
     async def run(self) -> None:
         """Sweep every period, for ever."""
-        await repeat(
-            self._sweep,
-            period_seconds=PERIOD_SECONDS,
-            job_type=JOB_TYPE,
-            metrics=self._metrics,
-        )
+        await repeat(self._sweep, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _sweep(self) -> None:
         """Go once through all that have run out."""
