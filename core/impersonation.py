@@ -13,7 +13,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import arrivals, reasons, sessions_refresh
+from core import arrivals, sessions_refresh
 from core.access import enter_platform
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.grants import Grant, grant_for
@@ -22,6 +22,7 @@ from core.platform_audit import PlatformAction
 from core.platform_users import PersonUnknown
 from core.secrets import hash_token
 from core.sessions import Session
+from core.text import checked_reason
 
 if TYPE_CHECKING:
     from core.callers import Caller
@@ -73,7 +74,7 @@ class Impersonation:
 def start(uow: UnitOfWork, user_id: UUID, wanted: Wanted) -> Impersonation:
     """Begin a session in somebody's name, for an hour at most."""
     owner = enter_platform(uow)
-    reason = reasons.checked(wanted.reason)
+    reason = checked_reason(wanted.reason)
     if wanted.service_slug is not None and wanted.organization_slug is None:
         raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
     # Locked, so that an account that is shut or promoted at this moment keeps no session from before.

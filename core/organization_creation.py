@@ -11,7 +11,7 @@ from core import platform_audit
 from core.errors import BadRequest, Conflict, Forbidden
 from core.memberships import OWNER, Membership
 from core.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
-from core.slugs import checked_slug
+from core.text import checked_slug
 
 if TYPE_CHECKING:
     from core.callers import Caller

@@ -13,14 +13,13 @@ from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
 
-from core import names
+from core import text
 from core.errors import BadRequest
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
 # More than the life of a device's token, within which any trust ends (decisions 4.2).
 DEVICE_TRUST_DAYS_MAX: Final = 365
-REASON_CHARACTERS_MAX: Final = 1000
 
 # What `changes` leaves out: it follows from every change.
 _UPDATED_AT: Final = "updated_at"
@@ -111,7 +110,7 @@ class Organization:
 
 def checked_name(name: str) -> str:
     """Give the spelling under which the name of an organization is stored; refuse what is none."""
-    return names.checked_name(name, characters_min=NAME_CHARACTERS_MIN)
+    return text.checked_name(name, characters_min=NAME_CHARACTERS_MIN)
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
-from core import mail, mfa, mfa_events, reasons
+from core import mail, mfa, mfa_events
 from core.access import enter_platform
 from core.audit import AuditAction
 from core.errors import BadRequest
@@ -21,6 +21,7 @@ from core.mail import MailTemplate
 from core.mfa_events import MfaEvent
 from core.platform_audit import PlatformAction
 from core.platform_users import PersonUnknown
+from core.text import checked_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +111,7 @@ def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
 def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
     """Turn a person's second factor off, and tell them, their organizations and the logs."""
     caller = enter_platform(uow)
-    why = reasons.checked(reason)
+    why = checked_reason(reason)
     user = uow.users.lock(user_id)
     if user is None:
         raise PersonUnknown

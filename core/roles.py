@@ -16,8 +16,7 @@ from core.audit import AuditAction
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events import EventType
 from core.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
-from core.names import checked_name
-from core.slugs import checked_slug
+from core.text import checked_name, checked_slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

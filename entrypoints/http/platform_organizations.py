@@ -6,7 +6,8 @@ from uuid import UUID
 import msgspec
 
 from core import platform_organizations
-from core.organizations import REASON_CHARACTERS_MAX, OrganizationStatus, WrongState
+from core.limits import REASON_CHARACTERS_MAX
+from core.organizations import OrganizationStatus, WrongState
 from core.platform_organizations import GovernedOrganization, OrganizationUnknown
 from core.tiers import TierUnknown
 from entrypoints.http.calls import Call

@@ -1,4 +1,4 @@
-"""Slugs: what stands in paths (decisions 5.1)."""
+"""Text that people type: slugs, names, reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadRequest
-from core.slugs import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_slug
+from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_slug
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
