@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core.devices import is_trusted
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.memberships import ADMIN, MEMBER, OWNER
-from core.organizations import OrganizationStatus
+from core.organizations import OrganizationStatus, is_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,14 +17,13 @@ from core.audit import AuditAction
 from core.errors import Forbidden, OrganizationNotActive
 from core.events import EventType
 from core.platform_audit import PlatformAction
-from core.platform_users import PersonUnknown
+from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from uuid import UUID
 
     from core.callers import Caller
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 USER_ANONYMIZED: Final = "user_anonymized"
@@ -85,16 +84,6 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     marks = [sign_in_failures.mark(uow, address) for address in addresses]
     uow.anonymization.forget_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
     uow.anonymization.forget_whereabouts(subject.id, anonymous)
-
-
-def still_known(uow: UnitOfWork, user: User | None) -> User | None:
-    """Give somebody who was found by what they said of themselves, and nobody once they are forgotten.
-
-    Whoever is forgotten at this moment is waited for. Nobody else is before this transaction ends, so what it writes
-    about them is found then. For nobody the same is done as for somebody.
-    """
-    is_known = uow.anonymization.hold(user.id if user is not None else uow.randomness.new_id())
-    return user if is_known else None
 
 
 def placeholder_of(moment: datetime) -> str:

@@ -73,6 +73,11 @@ class Caller:
         return self.organization_id is None or self.role is not None
 
     @property
+    def is_organization_active(self) -> bool:
+        """Whether the organization of the session's context is active; True without one."""
+        return self.organization_status in {None, "active"}
+
+    @property
     def is_impersonated(self) -> bool:
         """Whether a platform owner acts as this person."""
         return self.impersonator_id is not None

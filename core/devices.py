@@ -14,7 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core import platform_audit, sessions
 from core.errors import BadRequest, Forbidden, NotFound
 from core.limits import NAME_CHARACTERS_MAX
-from core.organizations import DEVICE_TRUST_DEFAULT
+from core.organizations import DEVICE_TRUST_DEFAULT, is_trusted
 from core.user_agents import DeviceType  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
@@ -165,11 +165,6 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
         ended = uow.sessions.revoke_of_device(device_id, user_id=caller.user_id)
         sessions.tell_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
-
-
-def is_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
-    """Say whether a second factor that was given then is still remembered."""
-    return mfa_trusted_at is not None and at < mfa_trusted_at + period
 
 
 def _mine(uow: UnitOfWork, caller: Caller, device_id: UUID) -> KeptDevice:

@@ -12,8 +12,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from core import user_agents
-from core.devices import Device, is_trusted
+from core.devices import Device
 from core.errors import Unauthorized
+from core.organizations import is_trusted
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:

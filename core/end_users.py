@@ -13,8 +13,8 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core import platform_audit, sessions
 from core.access import Operation, enter
+from core.email_addresses import spelled
 from core.errors import NotFound
-from core.users import spelled
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -19,10 +19,10 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.grants import Grant, grant_for
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.platform_audit import PlatformAction
-from core.platform_users import PersonUnknown
 from core.secrets import hash_token
 from core.sessions import Session
 from core.text import checked_reason
+from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from core.callers import Caller

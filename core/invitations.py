@@ -16,6 +16,7 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core import mail
 from core.access import Capability, Operation, capabilities_of, enter, enter_and_lock
 from core.audit import AuditAction
+from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
 from core.events import EventType
 from core.mail import MailTemplate
@@ -23,7 +24,6 @@ from core.members import RoleUnknown
 from core.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.organization_creation import AddressNotVerified
 from core.secrets import hash_token
-from core.users import normalize_email
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

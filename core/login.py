@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core import arrivals, devices_recognition, sign_in, sign_in_failures
-from core.proofs import Destination, Proof, Provider
+from core.email_addresses import spelled
+from core.proofs import Destination, Proof
+from core.providers import Provider
 from core.sign_in_refused import SignInRefused, refuse
-from core.users import spelled
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Lookup`
 
-from core.users import normalize_email
+from core.email_addresses import normalize_email
 
 
 class AuthMethod(StrEnum):

@@ -14,15 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core import anonymization, links, one_time_tokens, sign_in, way_back
+from core import links, one_time_tokens, sign_in, way_back
+from core.email_addresses import spelled
 from core.errors import BadRequest
 from core.links import LinkUnusable, Words
 from core.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
-from core.proofs import Proof, Provider
+from core.proofs import Proof
+from core.providers import Provider
 from core.secrets import hash_token
 from core.sign_in_refused import Refused, SignInRefused
-from core.users import spelled
+from core.users import still_known
 
 if TYPE_CHECKING:
     from core.links import Opened
@@ -78,7 +80,7 @@ class Exchanged:
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to sign in with if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    found = anonymization.still_known(uow, uow.users.by_email(spelled(email)))
+    found = still_known(uow, uow.users.by_email(spelled(email)))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
     links.send(

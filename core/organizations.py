@@ -118,3 +118,8 @@ def _plain(value: Any) -> Any:
         # As times are written everywhere (decisions 1.1).
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, UUID | StrEnum) else value
+
+
+def is_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
+    """Say whether a second factor that was given then is still remembered."""
+    return mfa_trusted_at is not None and at < mfa_trusted_at + period

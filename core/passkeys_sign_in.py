@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core import arrivals, passkey_challenges, passkeys_stand_ins, sign_in
+from core.email_addresses import spelled
 from core.passkey_challenges import ANYBODY, Asked, Purpose
 from core.passkeys import PasskeyEvent
-from core.proofs import Proof, Provider
+from core.proofs import Proof
+from core.providers import Provider
 from core.sign_in_refused import Refused, SignInRefused, refuse
-from core.users import spelled
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, anonymization, links, passwords, way_back
+from core import addresses, links, passwords, way_back
+from core.email_addresses import spelled
 from core.links import Words
 from core.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
-from core.users import spelled
+from core.users import still_known
 
 if TYPE_CHECKING:
     from core.way_back import WayBack, Whence
@@ -40,7 +41,7 @@ def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to choose a password if an account has the address; nobody learns whether one does."""
     back = way_back.find(uow, whence)
     found = uow.credentials.ask_password_of(spelled(email))()
-    known = anonymization.still_known(uow, found.user if found is not None else None)
+    known = still_known(uow, found.user if found is not None else None)
     user = known if known is not None and known.is_active else None
     has_none = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_none else MailTemplate.RESET_PASSWORD

@@ -20,8 +20,8 @@ from core.events import EventType
 from core.mail import MailTemplate
 from core.mfa_events import MfaEvent
 from core.platform_audit import PlatformAction
-from core.platform_users import PersonUnknown
 from core.text import checked_reason
+from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core import addresses, mfa
 from core.access import enter_platform
+from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.one_time_tokens import TokenPurpose
 from core.platform_audit import PlatformAction
-from core.platform_users import PersonUnknown
-from core.users import User, normalize_email
+from core.users import PersonUnknown, User
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.access import enter_platform
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 FOUND_DEFAULT: Final = 20
 # Whoever is in more organizations is shown with those that they joined first.
 ORGANIZATIONS_SHOWN_MAX: Final = 100
-
-
-class PersonUnknown(NotFound):
-    """No account has this id."""
-
-    default_message = "There is no such person."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core import access
 from core.errors import Forbidden, OrganizationNotActive
 from core.passkeys import PasskeyItem  # noqa: TC001 - likewise
-from core.platform_users import PersonUnknown
+from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

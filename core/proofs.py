@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-
-class Provider(StrEnum):
-    """A way to sign in, as login events and analytics count it."""
-
-    PASSWORD = "password"  # noqa: S105 - the name of a way, not a secret
-    PASSKEY = "passkey"
-    MAGIC_LINK = "magic_link"
-    SAML = "saml"
-    CODEHOST = "codehost"
-    WEBSUITE = "websuite"
-    OFFICESUITE = "officesuite"
+    from core.providers import Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core import addresses, person_events, verification, way_back
 from core.errors import Conflict
 from core.events import EventType
-from core.proofs import Provider
+from core.providers import Provider
 from core.users import User
 
 if TYPE_CHECKING:

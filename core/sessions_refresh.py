@@ -20,7 +20,6 @@ from uuid import UUID
 from core import sessions
 from core.errors import OrganizationNotActive, Unauthorized
 from core.grants import Grant, grant_for
-from core.organizations import OrganizationStatus
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ def _check_context(caller: Caller) -> None:
     """Refuse a session whose organization or service no longer takes this person (decisions 1.7)."""
     if caller.organization_id is None:
         return
-    if caller.organization_status != OrganizationStatus.ACTIVE:
+    if not caller.is_organization_active:
         raise OrganizationNotActive
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core import anonymization, devices_recognition, login_events, person_events, risk
+from core import devices_recognition, login_events, person_events, risk
 from core.errors import Unauthorized
 from core.events import EventType
+from core.users import still_known
 
 if TYPE_CHECKING:
-    from core.proofs import Destination, Provider
+    from core.proofs import Destination
+    from core.providers import Provider
     from core.users import User
     from ports.unit_of_work import UnitOfWork
 
@@ -73,7 +75,7 @@ def record_failure(
     nothing, and the event belongs to no organization.
     """
     # Somebody may have been forgotten while the password was compared.
-    user = anonymization.still_known(uow, user)
+    user = still_known(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
     asked, habits = devices_recognition.ask(uow, user_id, device_token), risk.ask_habits(uow, user_id)
     receivers = person_events.ask_receivers(uow, user.id if user is not None else None)

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from core.email_addresses import normalize_email
 from core.errors import BadRequest
-from core.users import User, normalize_email
+from core.users import User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

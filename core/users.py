@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from core.errors import BadRequest, Conflict
-from core.limits import EMAIL_CHARACTERS_MAX
+from core.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-# No character is composed of more than four.
-_DECOMPOSED_CHARACTERS_MAX: Final = 4 * EMAIL_CHARACTERS_MAX
-
-# One @, something before it, a dotted name after it, no blanks and no quotes: what real mail systems deliver to.
-_EMAIL = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_](?:[\w-]{0,61}[^\W_])")
+    from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +49,17 @@ class User:
         return replace(self, is_platform_owner=True, email_verified_at=self.email_verified_at or at, updated_at=at)
 
 
-def spelled(typed: str) -> str:
-    """Give the one spelling of an address, under which its account is found; what is no address has no account."""
-    trimmed = typed.strip().lower()
-    # Composed, because an accented letter has two spellings that look the same and are one address to mail systems. But
-    # many marks on one letter take the square of their number, and nothing that long is an address.
-    return unicodedata.normalize("NFC", trimmed) if len(trimmed) <= _DECOMPOSED_CHARACTERS_MAX else trimmed
+class PersonUnknown(NotFound):
+    """No account has this id."""
+
+    default_message = "There is no such person."
 
 
-def normalize_email(email: str, field: str = "email") -> str:
-    """Give the one spelling under which an address is stored; refuse what is no address."""
-    normalized = spelled(email)
-    # What cannot be printed (controls, invisible characters, halves of characters) would make two addresses look alike.
-    is_possible = len(normalized) <= EMAIL_CHARACTERS_MAX and normalized.isprintable()
-    if not is_possible or not _EMAIL.fullmatch(normalized):
-        raise BadRequest.of_field(field, "This is not a valid email address.")
-    return normalized
+def still_known(uow: UnitOfWork, user: User | None) -> User | None:
+    """Give somebody who was found by what they said of themselves, and nobody once they are forgotten.
+
+    Whoever is forgotten at this moment is waited for. Nobody else is before this transaction ends, so what it writes
+    about them is found then. For nobody the same is done as for somebody.
+    """
+    is_known = uow.anonymization.hold(user.id if user is not None else uow.randomness.new_id())
+    return user if is_known else None

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, anonymization, links, way_back
+from core import addresses, links, way_back
+from core.email_addresses import spelled
 from core.links import Words
 from core.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
-from core.users import spelled
+from core.users import still_known
 
 if TYPE_CHECKING:
     from core.users import User
@@ -50,7 +51,7 @@ def send_to_new_address(uow: UnitOfWork, user: User) -> None:
 def resend(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send the link once more if an account waits for it; nobody learns whether one does."""
     back = way_back.find(uow, whence)
-    user = anonymization.still_known(uow, uow.users.by_email(spelled(email)))
+    user = still_known(uow, uow.users.by_email(spelled(email)))
     is_waiting = user is not None and user.is_active and not user.is_verified
     send(uow, user if is_waiting else None, back)
 

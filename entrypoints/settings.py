@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
+from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
-from core.users import normalize_email
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:

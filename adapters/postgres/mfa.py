@@ -9,7 +9,8 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.rows import kwargs_row
 from core.mfa import MfaStatus, TotpSecret
 from core.mfa_challenges import Challenge
-from core.proofs import Destination, Proof, Provider
+from core.proofs import Destination, Proof
+from core.providers import Provider
 from core.secrets import Secret
 
 if TYPE_CHECKING:

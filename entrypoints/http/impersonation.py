@@ -8,8 +8,8 @@ import msgspec
 from core import impersonation
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
-from core.platform_users import PersonUnknown
 from core.rate_limits import RateLimit
+from core.users import PersonUnknown
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import platform_owner
 from entrypoints.http.grants import Tokens, signed

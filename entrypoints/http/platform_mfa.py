@@ -7,7 +7,7 @@ import msgspec
 from core import platform_mfa
 from core.errors import Forbidden
 from core.platform_mfa import Alert, MfaMetrics, MfaNotEnabled, PersonMfaStatus
-from core.platform_users import PersonUnknown
+from core.users import PersonUnknown
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import platform_owner
 from entrypoints.http.routes import Routes

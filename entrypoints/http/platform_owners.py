@@ -13,7 +13,7 @@ from core.platform_owners import (
     NotAPlatformOwner,
     PlatformOwner,
 )
-from core.platform_users import PersonUnknown
+from core.users import PersonUnknown
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import platform_owner
 from entrypoints.http.routes import Routes

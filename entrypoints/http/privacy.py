@@ -6,8 +6,8 @@ import msgspec
 
 from core import anonymization, privacy_export
 from core.errors import Forbidden, OrganizationNotActive
-from core.platform_users import PersonUnknown
 from core.privacy_export import ExportPackage
+from core.users import PersonUnknown
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import in_person, signed_in
 from entrypoints.http.routes import Routes

@@ -3,10 +3,10 @@
 import msgspec
 
 from core import passwords, registration, verification
+from core.email_addresses import normalize_email
 from core.errors import NotFound
 from core.rate_limits import RateLimit
 from core.registration import AddressTaken
-from core.users import normalize_email
 from core.way_back import RedirectNotRegistered, Whence
 from entrypoints.http.calls import Call
 from entrypoints.http.credentials import public

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.audit import AuditAction, TargetType
 from core.memberships import ADMIN, MEMBER
-from core.proofs import Provider
+from core.providers import Provider
 from core.risk import RiskFactor
 from ops.seeding.drawing import NULL, Draw, chance_of, line
 from ops.seeding.population import MILLISECONDS_PER_DAY, address, dashed, day, identifier

@@ -9,7 +9,8 @@ import pytest
 import trio
 
 from core import sessions, sign_in
-from core.proofs import Destination, Proof, Provider
+from core.proofs import Destination, Proof
+from core.providers import Provider
 from core.sign_in import SignedIn
 from core.sign_in_refused import Refused, SignInBroken
 from tests.sign_ins import EMAIL, PASSWORD, Door, door
