@@ -15,7 +15,7 @@ from adapters.crypto.randomness import SystemRandomness
 from core import mail
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.mail import Letter
     from entrypoints.house import House
     from tests.application import Answer, Client

@@ -26,7 +26,7 @@ from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
-from adapters.postgres.pool import Pool
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.unit_of_work import Tools
 from entrypoints.http.application import Application
 from entrypoints.server import Server, listen

@@ -37,7 +37,7 @@ from tests.tracing import follow_stacks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.connection import Connection, RawConnection
+    from adapters.postgres.driver.connection import Connection, RawConnection
 
 __all__ = ["chromium"]
 

@@ -6,7 +6,7 @@ import math
 
 import trio
 
-from adapters.postgres.hop import step_aside
+from adapters.postgres.driver.greenlets import step_aside
 
 
 class Meeting:

@@ -14,7 +14,7 @@ import pytest
 from tests.sign_ins import Door
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 

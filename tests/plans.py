@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.sql import SQL, Literal
 
-from adapters.postgres.connection import Cursor
-from adapters.postgres.rows import Row, scalar_row, tuple_row
+from adapters.postgres.driver.connection import Cursor
+from adapters.postgres.driver.rows import Row, scalar_row, tuple_row
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
     from typing import LiteralString
 
-    from adapters.postgres.connection import Connection
-    from adapters.postgres.rows import RowFactory
-    from adapters.postgres.statements import Parameters, Text
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.driver.rows import RowFactory
+    from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
 # What else is run, such as BEGIN, has no plan.

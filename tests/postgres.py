@@ -20,16 +20,16 @@ from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Identifier
 
 from adapters.postgres import migrations
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.embedded_cluster import SUPERUSER
-from adapters.postgres.pool import Pool
 from tests.memory import memory_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
 
 # PostgreSQL looks ten times a second whether a database that it drops is free; we look more often, and only so long.

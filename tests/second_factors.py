@@ -15,7 +15,7 @@ from core.users import User
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer, Client

@@ -21,7 +21,7 @@ from tests.application import CHEAP
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.statements import Statements
+from adapters.postgres.driver.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from adapters.postgres.statements import Statement
+    from adapters.postgres.driver.statements import Statement
 
 # Every transaction has these, and they say nothing of what is done in it.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")

@@ -17,7 +17,7 @@ from entrypoints import capabilities, settings
 from tests.processes import Services, services
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
     from entrypoints.http.routes import Route
 
 __all__ = ["services"]

@@ -10,7 +10,7 @@ import trio
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 POLL_SECONDS = 0.01
 WAIT_SECONDS_MAX = 10.0

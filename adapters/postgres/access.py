@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations import organization_row
-from adapters.postgres.rows import kwargs_row
 from adapters.postgres.sessions import CALLER, LIVE, LIVE_SESSION
 from core.access import Arrival
 from core.callers import Caller
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # The organization of the path and the membership in it, beside those of the session's context, which may be others.
 ARRIVAL: Final = f"""

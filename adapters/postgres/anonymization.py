@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, LiteralString
 from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.anonymization import Belonging, Subject, without_addresses
 from core.memberships import OWNER
 from core.mfa_events import MfaEvent
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.anonymization import Anonymous
 
 # Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.

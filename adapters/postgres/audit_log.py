@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.rows import dict_row
+from adapters.postgres.driver.rows import dict_row
 from core.audit_log import Actor, LogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.audit_log import Wanted
 
 # How many entries of a kind lie between two milestones at least; to skip so many takes less than a millisecond.

@@ -26,9 +26,9 @@ from psycopg.errors import (
     SerializationFailure,
 )
 
-from adapters.postgres.connection import OUTDATED
-from adapters.postgres.hop import run_aside
-from adapters.postgres.pool import NoConnection
+from adapters.postgres.driver.connection import OUTDATED
+from adapters.postgres.driver.greenlets import run_aside
+from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, ServiceUnavailable
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
-    from adapters.postgres.pool import Pool
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.driver.pool import Pool
     from adapters.postgres.unit_of_work import Tools
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
@@ -51,10 +51,7 @@ RETRY_AFTER_SECONDS = 1
 
 # The way to the driver, in it and in its compiled half; what we were doing is told by the step before.
 _DRIVER = (
-    *(
-        str(Path(__file__).with_name(name))
-        for name in ("connection.py", "statements.py", "pool.py", "hop.py", "waiting.py")
-    ),
+    str(Path(__file__).with_name("driver")),
     str(Path(psycopg.__file__).parent),
     str(Path(trio.__file__).parent),
     "psycopg_binary",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.rows import dict_row, kwargs_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row
 from core.devices import Device, KeptDevice, RenamedDevice
 from core.devices_recognition import DeviceToken
 from core.user_agents import DeviceType
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.asked import Asked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.rows import dict_row, scalar_row
+from adapters.postgres.driver.rows import dict_row, scalar_row
 from core.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
 from core.sessions import IDLE_LIFETIME
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # More than an array holds, and as far as its places can be counted.
 _PLACE_MAX: Final = 2**30

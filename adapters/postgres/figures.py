@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.figures import PlatformFigures
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 class PostgresFigures:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # The keys go into an array, so that the rows are found by their primary key whatever the planner thinks of the limit.
 _DELETE: Final[Mapping[Leftover, LiteralString]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.invitation_answers import InvitationOfMine
 from core.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
 from core.organizations import OrganizationStatus
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 

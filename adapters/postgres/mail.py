@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.rows import dict_row
+from adapters.postgres.driver.rows import dict_row
 from core.mail import Letter, Mail, MailState, MailTemplate
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # During an upgrade an older replica leaves alone the letters that it does not know.
 _TEMPLATES = [template.value for template in MailTemplate]

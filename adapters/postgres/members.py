@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.members import Member, MembersPage
 from core.memberships import Membership
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.asked import Asked
 
 # Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped

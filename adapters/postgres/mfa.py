@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.mfa import MfaStatus, TotpSecret
 from core.mfa_challenges import Challenge
 from core.proofs import Destination, Proof
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from ports.clock import Randomness
 
 _SEALED_COLUMN: Final = {"table": "totp_secrets", "column": "secret_sealed"}

@@ -19,7 +19,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
 
-from adapters.postgres.pool import reason
+from adapters.postgres.driver.pool import reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from psycopg.errors import Diagnostic
 
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from core.memberships import Membership
 from core.organization_management import OrganizationDetail, OrganizationOfMine
 from core.organizations import Organization, OrganizationStatus
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # The columns of an organization `o` in statements that join, told from others by their first word.
 ORGANIZATION: Final = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.passkey_challenges import Challenge, Purpose
 from core.passkeys import Passkey
 from core.webauthn import Transport
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 class PostgresPasskeys:

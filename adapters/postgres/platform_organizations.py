@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.organizations import ORGANIZATION, organization_row, taken
-from adapters.postgres.rows import dict_row
 from core.platform_organizations import OWNER_GONE, GovernedOrganization, OrganizationPage, Owner
 from core.tiers import TierSummary
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.organizations import OrganizationStatus
 
 _ASKED_FOR: Final = """

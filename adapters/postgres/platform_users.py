@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.platform_users import FoundMembership, FoundUser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # The length of the groups of letters in the index, and so of the shortest part that it finds.
 GROUP_LETTERS: Final = 3

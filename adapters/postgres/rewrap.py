@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
 # So few that nobody notices how long their rows are locked.
 PAGE_ROWS_MAX = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.postgres.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.access import Capability
 from core.roles import Role
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 class PostgresRoles:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 class PostgresServerSecrets:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from core.relations import ServiceRelation
 from core.service_grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.services import Service
 
 # One row at least where the service exists, for the total.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
-from adapters.postgres.rows import kwargs_row, scalar_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.callers import Caller
 from core.sessions import IDLE_LIFETIME, Session
 from core.sessions_refresh import Refreshable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 # Ends the sessions of a person that are alive; which of them follows, and of each its organization is given.
 _REVOKE: Final = """

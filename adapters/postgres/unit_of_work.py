@@ -12,11 +12,11 @@ from adapters.postgres.analytics import PostgresAnalytics
 from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.devices import PostgresDevices
+from adapters.postgres.driver.kept_property import KeptProperty
 from adapters.postgres.end_users import PostgresEndUsers
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations import PostgresInvitations
-from adapters.postgres.kept_property import KeptProperty
 from adapters.postgres.mail import PostgresMailOutbox
 from adapters.postgres.members import PostgresMembers
 from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from core.access import Arrival
     from core.audit import AuditAction
     from core.callers import Caller, Origin

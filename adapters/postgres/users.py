@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row
 from core.passwords import StoredPassword
 from core.users import User
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection, Cursor
+    from adapters.postgres.driver.connection import Connection, Cursor
     from core.asked import Asked
 
 

@@ -15,7 +15,7 @@ from uuid import UUID
 from psycopg import sql
 
 from adapters.postgres.audit_log import PostgresAuditLog
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 from core.audit_log import SETTLES_AFTER
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
     from ops.seeding.population import Plan
     from ops.seeding.rows import Table
 

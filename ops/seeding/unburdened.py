@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import TypeAlias
 
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
     Say: TypeAlias = Callable[[str], None]
 

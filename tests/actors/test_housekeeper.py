@@ -19,8 +19,8 @@ from tests.waiting import eventually
 if TYPE_CHECKING:
     from trio.testing import MockClock
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from ports.database import Database
     from ports.metrics import Metrics
     from tests.clock import SettableClock

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from ports.database import Database
 
 # Every test that lets time pass names the clock itself, because pytest-trio looks for one among its arguments alone.

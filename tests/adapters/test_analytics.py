@@ -11,7 +11,7 @@ from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_rea
 if TYPE_CHECKING:
     from typing import LiteralString
 
-    from adapters.postgres.connection import Connection, RawConnection
+    from adapters.postgres.driver.connection import Connection, RawConnection
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 # 20,000 sign-ins of fifty organizations, one an hour and organization, from the beginning of 2026 on.

@@ -14,7 +14,7 @@ from core.anonymization import without_addresses
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 ENTRIES = 2_000
 BIG = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import LiteralString
 
-    from adapters.postgres.connection import Connection, RawConnection
+    from adapters.postgres.driver.connection import Connection, RawConnection
     from tests.clock import SettableClock
 
     Transact = Callable[..., Any]

@@ -14,9 +14,9 @@ import trio
 from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import database as hop
-from adapters.postgres import pool as pools
 from adapters.postgres.database import PostgresDatabase
-from adapters.postgres.pool import Pool
+from adapters.postgres.driver import pool as pools
+from adapters.postgres.driver.pool import Pool
 from core import figures
 from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
@@ -29,7 +29,7 @@ from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from adapters.postgres.unit_of_work import Tools
     from tests.doorbells import RecordedDoorbells
 

@@ -23,10 +23,10 @@ import trio
 
 from adapters.postgres import database as hop
 from adapters.postgres import migrations
-from adapters.postgres import pool as pools
 from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver import pool as pools
+from adapters.postgres.driver.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells

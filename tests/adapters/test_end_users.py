@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from adapters.postgres import end_users as sql
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 from tests.postgres import connected
 

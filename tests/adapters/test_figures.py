@@ -12,7 +12,7 @@ from core.mail import MailTemplate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 def test_an_empty_platform_counts_nothing(transact: Callable[..., Any]) -> None:

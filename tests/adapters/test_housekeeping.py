@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import LiteralString
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

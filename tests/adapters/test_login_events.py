@@ -13,7 +13,7 @@ from core.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABI
 from tests.plans import explained_statements, nodes_of
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MOMENT = timedelta(seconds=1)

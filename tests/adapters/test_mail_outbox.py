@@ -21,7 +21,7 @@ from tests.postgres import connected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 

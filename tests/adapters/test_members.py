@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from adapters.postgres.unit_of_work import Tools
     from tests.postgres import Databases
 

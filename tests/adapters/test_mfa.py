@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection, RawConnection
+    from adapters.postgres.driver.connection import Connection, RawConnection
     from adapters.postgres.unit_of_work import Tools
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock

@@ -11,8 +11,8 @@ from tests.meeting import Meeting
 from tests.postgres import CONNECTIONS_MAX
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from core.platform_owners import Appointment
     from ports.unit_of_work import UnitOfWork
 

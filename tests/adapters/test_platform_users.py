@@ -11,7 +11,7 @@ from adapters.postgres.platform_users import WITH_BEGINNING, WITH_ID, WITH_PART
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.postgres import Databases
 
 PEOPLE = 10_000

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 MANY = 3000
 

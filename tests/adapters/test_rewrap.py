@@ -14,7 +14,7 @@ from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres import rewrap as rewrapping
-from adapters.postgres.connection import Connection
+from adapters.postgres.driver.connection import Connection
 from adapters.postgres.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
 from adapters.postgres.signing_keys import PostgresSigningKeys
 from core.signing_keys import KeyState, SigningKey
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from uuid import UUID
 
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
 OLD_KEY, NEW_KEY = MasterKey.generate(), MasterKey.generate()
 BEFORE, DURING, AFTER = Vault([OLD_KEY]), Vault([NEW_KEY, OLD_KEY]), Vault([NEW_KEY])

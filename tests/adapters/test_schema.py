@@ -9,7 +9,7 @@ import psycopg
 from ops.dump_schema import SCHEMA, dump
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 def test_the_readable_schema_is_what_the_migrations_make(database_url: str) -> None:

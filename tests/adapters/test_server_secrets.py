@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adapters.crypto.vault import Vault
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
 
     Transact = Callable[..., Any]

@@ -18,7 +18,7 @@ from tests.plans import EXPLAIN, nodes_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection, RawConnection
+    from adapters.postgres.driver.connection import Connection, RawConnection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 

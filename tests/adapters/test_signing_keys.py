@@ -12,7 +12,7 @@ import trio
 
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
-from adapters.postgres.hop import step_aside
+from adapters.postgres.driver.greenlets import step_aside
 from adapters.postgres.signing_keys import PostgresSigningKeys
 from core import signing_keys
 from core.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
@@ -21,8 +21,8 @@ from tests.waiting import waiting_for_a_lock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 

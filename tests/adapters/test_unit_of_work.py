@@ -21,8 +21,8 @@ from ports.doorbells import Bell
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
     from tests.doorbells import RecordedDoorbells

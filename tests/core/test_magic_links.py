@@ -13,7 +13,7 @@ from tests.statements import recorded_statements
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 NOWHERE = Whence()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from aiosmtpd.smtp import SMTP, Envelope, Session
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 PATHS = ["/health", "/health/ready", "/.well-known/jwks.json"]
 # More than one answer for each client, so that each has met a server that works.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
     from tests.processes import Commands
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
 
 __all__ = ["door", "platform"]

@@ -18,7 +18,7 @@ from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 __all__ = ["door"]
 

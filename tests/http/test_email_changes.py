@@ -13,7 +13,7 @@ from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, people
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People
     from tests.application import Answer
     from tests.clock import SettableClock

@@ -26,7 +26,7 @@ from tests.waiting import waiting_for_a_lock
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from adapters.postgres.unit_of_work import Tools
     from tests.accounts import People
     from tests.application import Answer

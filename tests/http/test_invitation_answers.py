@@ -19,7 +19,7 @@ from tests.sign_ins import PASSWORD, assert_refused, door
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.invitations import Hosts

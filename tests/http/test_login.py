@@ -18,7 +18,7 @@ from tests.application import serving
 from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, claims_of, door, hashed
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
     from ports.passwords import PasswordHasher, Verdict
     from tests.application import Client

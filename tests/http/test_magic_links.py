@@ -17,7 +17,7 @@ from tests.sign_ins import assert_refused, claims_of
 from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People, Place
     from tests.application import Answer, Client
     from tests.clock import SettableClock

@@ -13,7 +13,7 @@ from entrypoints.settings import Settings
 from tests.second_factors import PASSWORD, Person, organization_of, somebody
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
     from tests.application import Client
     from tests.clock import SettableClock

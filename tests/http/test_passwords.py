@@ -18,7 +18,7 @@ from tests.application import CHEAP, serving
 from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from ports.passwords import PasswordHasher, Verdict
     from tests.accounts import People
     from tests.application import Answer

@@ -17,7 +17,7 @@ from tests.sign_ins import Door, assert_refused, door, new_id
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
     from tests.application import Client
     from tests.clock import SettableClock

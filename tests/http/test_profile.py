@@ -12,7 +12,7 @@ from tests.accounts import EMAIL, people, place
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People, Place
 
 __all__ = ["people", "place"]

@@ -13,7 +13,7 @@ from tests.accounts import EMAIL, PASSWORD, people, place
 from tests.application import serving
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People, Place
 
 __all__ = ["people", "place"]

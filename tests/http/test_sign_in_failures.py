@@ -17,7 +17,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, door
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from entrypoints.house import House
     from tests.application import Answer
     from tests.clock import SettableClock

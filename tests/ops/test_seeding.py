@@ -17,7 +17,7 @@ from ops.seeding.shares import Shares, shares
 from ops.seeding.unburdened import unburdened
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import RawConnection
+    from adapters.postgres.driver.connection import RawConnection
 
 UNTIL = datetime(2026, 1, 31, tzinfo=UTC)
 PLAN = Plan(

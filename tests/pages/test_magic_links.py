@@ -16,7 +16,7 @@ from tests.accounts import EMAIL, people, place
 from tests.sign_ins import claims_of
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People, Place
     from tests.application import Answer
     from tests.clock import SettableClock

@@ -14,7 +14,7 @@ from tests.accounts import EMAIL, people, place
 from tests.application import serving
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
     from tests.accounts import People, Place
     from tests.application import Answer, Client
     from tests.clock import SettableClock

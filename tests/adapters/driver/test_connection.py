@@ -8,13 +8,13 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 
-from adapters.postgres.rows import dict_row, scalar_row
+from adapters.postgres.driver.rows import dict_row, scalar_row
 from tests.postgres import connected, driver_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import psycopg
 from psycopg.errors import FeatureNotSupported, InFailedSqlTransaction, InvalidSqlStatementName
 from psycopg.pq import ExecStatus, PipelineStatus, TransactionStatus
 
-from adapters.postgres.rows import Row, tuple_row
-from adapters.postgres.statements import Statements
+from adapters.postgres.driver.rows import Row, tuple_row
+from adapters.postgres.driver.statements import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from psycopg import Copy
     from psycopg.pq.abc import PGresult
 
-    from adapters.postgres.rows import RowFactory
-    from adapters.postgres.statements import Parameters, Statement, Text
+    from adapters.postgres.driver.rows import RowFactory
+    from adapters.postgres.driver.statements import Parameters, Statement, Text
 
 # Each of them is quick, and all together must be, too.
 STATEMENTS_OF_TURN_MAX: Final = 100

@@ -14,7 +14,7 @@ import pytest
 import trio
 from greenlet import greenlet
 
-from adapters.postgres.hop import is_aside, run_aside, step_aside
+from adapters.postgres.driver.greenlets import is_aside, run_aside, step_aside
 from tests.meeting import Meeting, wait_for
 
 if TYPE_CHECKING:

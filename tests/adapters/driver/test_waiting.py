@@ -10,15 +10,15 @@ import pytest
 import trio
 from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.hop import run_aside
-from adapters.postgres.rows import scalar_row
-from adapters.postgres.waiting import answer, ready_now
+from adapters.postgres.driver.greenlets import run_aside
+from adapters.postgres.driver.rows import scalar_row
+from adapters.postgres.driver.waiting import answer, ready_now
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from adapters.postgres.connection import Connection
     from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
 
 # More than a socket takes in one piece, so that the driver must write, read and write again.
 MANY_BYTES = 4 * 1024 * 1024

@@ -24,9 +24,9 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Wait
 
-from adapters.postgres import waiting
-from adapters.postgres.connection import Connection
-from adapters.postgres.hop import is_aside, step_aside
+from adapters.postgres.driver import waiting
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.greenlets import is_aside, step_aside
 
 if TYPE_CHECKING:
     from collections.abc import Generator

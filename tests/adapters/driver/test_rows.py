@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.postgres.rows import dict_row, kwargs_row, scalar_row, tuple_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row, tuple_row
 
 if TYPE_CHECKING:
-    from adapters.postgres.connection import Connection
+    from adapters.postgres.driver.connection import Connection
 
 BOOKS = "SELECT * FROM (VALUES (1, 'Emma'), (2, NULL)) AS books (number, title)"
 

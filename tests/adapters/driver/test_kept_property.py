@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from adapters.postgres.kept_property import KeptProperty
+from adapters.postgres.driver.kept_property import KeptProperty
 
 MEETING_SECONDS_MAX = 10
 

@@ -14,7 +14,7 @@ import psycopg
 import trio
 from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.hop import step_aside
+from adapters.postgres.driver.greenlets import step_aside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

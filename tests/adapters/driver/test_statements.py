@@ -13,9 +13,9 @@ import pytest
 from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.types.json import Jsonb
 
-from adapters.postgres import statements
-from adapters.postgres.connection import Connection
-from adapters.postgres.rows import scalar_row
+from adapters.postgres.driver import statements
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.rows import scalar_row
 from tests.postgres import connected, driver_of
 
 if TYPE_CHECKING:

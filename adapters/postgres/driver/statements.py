@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from psycopg.abc import Buffer, PQGen
     from psycopg.pq.abc import PGresult
 
-    from adapters.postgres.rows import Row, RowFactory
+    from adapters.postgres.driver.rows import Row, RowFactory
 
     # As with the driver: a text that is not written in our code must be bytes, so that nobody puts values in unawares.
     Text: TypeAlias = LiteralString | bytes

@@ -1,0 +1,1 @@
+"""Everything about PostgreSQL that is not about the product: connections, statements, transactions."""
