@@ -35,8 +35,8 @@ from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.embedded import EmbeddedPostgresError
-from adapters.postgres.embedded_folder import DataFolderError
+from adapters.postgres.embedded.folder import DataFolderError
+from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.migrations import MigrationError
 from adapters.postgres.unit_of_work import Tools
 from adapters.qr_codes import SegnoQrCodes

@@ -15,7 +15,7 @@ import structlog
 
 from adapters.crypto.vault import MasterKey, MasterKeysInvalid, Vault, parse_master_keys
 from adapters.postgres import migrations, rewrap
-from adapters.postgres.embedded_folder import explaining_refusals, make_data_folder
+from adapters.postgres.embedded.folder import explaining_refusals, make_data_folder
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adapters.postgres import migrations
-from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.embedded_programs import programs_folder
+from adapters.postgres.embedded.programs import programs_folder
+from adapters.postgres.embedded.server import EmbeddedPostgres
 
 SCHEMA = Path(__file__).parent / "schema.sql"
 DUMP_SECONDS_MAX = 60

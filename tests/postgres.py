@@ -22,8 +22,8 @@ from psycopg.sql import SQL, Identifier
 from adapters.postgres import migrations
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.embedded_cluster import SUPERUSER
+from adapters.postgres.embedded.cluster import SUPERUSER
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.memory import memory_folder
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ import structlog
 from psycopg.conninfo import conninfo_to_dict
 
 from adapters.crypto.vault import MasterKey
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from entrypoints import cli, logs, serving
 from tests.waiting import wait_until
 

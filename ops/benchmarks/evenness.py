@@ -20,7 +20,7 @@ import psycopg
 
 from adapters.crypto.passwords import DEFAULT_COST
 from adapters.crypto.randomness import SystemRandomness
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.benchmarks import servers
 from ops.benchmarks.comparing import Spread
 from ops.benchmarks.standing import StandingFigure

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from adapters.postgres.embedded_programs import programs_folder
+from adapters.postgres.embedded.programs import programs_folder
 
 PROCESSORS: Final = len(os.sched_getaffinity(0))
 PROGRAM_SECONDS_MAX: Final = 10.0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import psycopg
 
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.seeding.copying import seed
 from ops.seeding.population import PASSWORD, Plan, address
 

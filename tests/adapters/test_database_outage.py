@@ -26,7 +26,7 @@ from adapters.postgres import migrations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells

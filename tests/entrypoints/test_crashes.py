@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from adapters.postgres import migrations
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.clients import answers, load
 from tests.waiting import wait_until
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from tests.clients import answers, load, losses
 from tests.postgres import data_folder
 from tests.processes import Services, given_database

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from adapters.crypto.vault import Vault, parse_master_keys
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core import mail
 from core.callers import BACKGROUND

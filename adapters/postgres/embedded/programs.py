@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adapters.postgres.embedded_folder import PRIVATE_FILE, DataFolderError
+from adapters.postgres.embedded.folder import PRIVATE_FILE, DataFolderError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

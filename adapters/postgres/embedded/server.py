@@ -24,9 +24,9 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import PGconn, Ping
 
-from adapters.postgres.embedded_cluster import PORT, SUPERUSER, Cluster
-from adapters.postgres.embedded_folder import POLL_SECONDS, FileLock, explaining_refusals, make_data_folder, poll_until
-from adapters.postgres.embedded_programs import (
+from adapters.postgres.embedded.cluster import PORT, SUPERUSER, Cluster
+from adapters.postgres.embedded.folder import POLL_SECONDS, FileLock, explaining_refusals, make_data_folder, poll_until
+from adapters.postgres.embedded.programs import (
     PROGRAM_SECONDS_MAX,
     EmbeddedPostgresError,
     account_for,
