@@ -9,9 +9,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres import migrations
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 

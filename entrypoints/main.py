@@ -37,7 +37,7 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
 from adapters.postgres.embedded.server import EmbeddedPostgresError
-from adapters.postgres.migrations import MigrationError
+from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.unit_of_work import Tools
 from adapters.qr_codes import SegnoQrCodes
 from core import server_secrets, signing_keys

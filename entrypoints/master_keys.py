@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from adapters.crypto.vault import MasterKey, MasterKeysInvalid, Vault, parse_master_keys
-from adapters.postgres import migrations, rewrap
 from adapters.postgres.embedded.folder import explaining_refusals, make_data_folder
+from adapters.postgres.schema import migrations, rewrap
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 

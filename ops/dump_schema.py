@@ -13,9 +13,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from adapters.postgres import migrations
 from adapters.postgres.embedded.programs import programs_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 
 SCHEMA = Path(__file__).parent / "schema.sql"
 DUMP_SECONDS_MAX = 60

@@ -19,11 +19,11 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.sql import SQL, Identifier
 
-from adapters.postgres import migrations
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.cluster import SUPERUSER
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from tests.memory import memory_folder
 
 if TYPE_CHECKING:

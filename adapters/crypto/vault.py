@@ -2,7 +2,7 @@
 
 A sealed value is a version byte, the id of the master key, a nonce and what AES-256-GCM made of the secret (decisions
 2.7). There is no way around it: no key, no start, and nothing falls back to plain text. Which columns are sealed, and
-how they come under a new key, is in `adapters/postgres/rewrap.py`.
+how they come under a new key, is in `adapters/postgres/schema/rewrap.py`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import psycopg
 
-from adapters.postgres import migrations
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
 from ops.benchmarks.asking import REQUESTS, Asked, ask
 from ops.benchmarks.questions import PLATFORM_OWNER, questions

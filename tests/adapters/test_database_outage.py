@@ -22,11 +22,11 @@ import structlog
 import trio
 
 from adapters.postgres import database as hop
-from adapters.postgres import migrations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from core import figures
 from core.errors import ServiceUnavailable
 from tests.doorbells import RecordedDoorbells

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from adapters.postgres import migrations
+from adapters.postgres.schema import migrations
 from tests.processes import (
     GATEHOUSE,
     MASTER_KEY,

@@ -13,8 +13,8 @@ import psutil
 import psycopg
 import pytest
 
-from adapters.postgres import migrations
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from adapters.postgres.schema import migrations
 from tests.clients import answers, load
 from tests.waiting import wait_until
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from adapters.postgres import migrations
+from adapters.postgres.schema import migrations
 from core.secrets import Secret
 from entrypoints import doctor, equipment, main, master_keys
 from entrypoints.settings import Settings

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from adapters.postgres import migrations
+from adapters.postgres.schema import migrations
 from tests.processes import (
     GATEHOUSE,
     MASTER_KEY,

@@ -92,7 +92,7 @@ def known() -> tuple[Migration, ...]:
     """List the migrations of this version, oldest first."""
     files = (
         entry
-        for entry in (resources.files("adapters.postgres") / "migrations").iterdir()
+        for entry in (resources.files("adapters.postgres.schema") / "migrations").iterdir()
         if entry.name.endswith(".sql")
     )
     migrations = [_parsed(file.name, file.read_text(encoding="utf-8")) for file in files]

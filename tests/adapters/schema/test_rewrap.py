@@ -13,9 +13,9 @@ import pytest
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
-from adapters.postgres import rewrap as rewrapping
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
+from adapters.postgres.schema import rewrap as rewrapping
+from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
 from adapters.postgres.signing_keys import PostgresSigningKeys
 from core.signing_keys import KeyState, SigningKey
 from tests.waiting import wait_until

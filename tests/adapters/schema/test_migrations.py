@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from adapters.postgres import migrations
-from adapters.postgres.migrations import DatabaseAway, Migration, MigrationError
+from adapters.postgres.schema import migrations
+from adapters.postgres.schema.migrations import DatabaseAway, Migration, MigrationError
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
