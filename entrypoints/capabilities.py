@@ -18,7 +18,6 @@ from entrypoints.http import (
     members,
     metrics,
     mfa,
-    openapi,
     organizations,
     ownership,
     passkeys,
@@ -44,9 +43,10 @@ from entrypoints.pages import invitations as invitation_pages
 from entrypoints.pages import magic_links as magic_link_pages
 from entrypoints.pages import password_reset as password_reset_pages
 from entrypoints.pages import verification as verification_pages
+from entrypoints.web import openapi
 
 if TYPE_CHECKING:
-    from entrypoints.http.routes import Route, Routes
+    from entrypoints.web.routes import Route, Routes
 
 EVERYWHERE: tuple[Routes, ...] = (
     registration.routes,

@@ -126,7 +126,7 @@ def _users(settings: Settings, options: argparse.Namespace) -> int:
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
-    from entrypoints.http.surface import surface
+    from entrypoints.web.surface import surface
 
     _say(surface(capabilities.routes(is_development=settings.dev)))
 

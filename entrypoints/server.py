@@ -20,14 +20,14 @@ import trio
 from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
-from entrypoints.http.connections import Connection
 from entrypoints.refusals import CannotStart
+from entrypoints.web.connections import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from entrypoints.http.application import Application
     from entrypoints.settings import Bind
+    from entrypoints.web.application import Application
 
 CONNECTIONS_MAX: Final = 10_000
 # Open files that clients must not use up: the database's connections, the log, letters on their way.

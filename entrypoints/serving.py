@@ -20,11 +20,11 @@ import trio
 
 from core import platform_owners
 from entrypoints import capabilities, database, equipment, logs, main, master_keys
-from entrypoints.http.application import Application
 from entrypoints.refusals import CannotStart
 from entrypoints.server import Server, listen_on, reserve
 from entrypoints.settings import Bind
 from entrypoints.signals import stop_signals
+from entrypoints.web.application import Application
 from entrypoints.workers import watch_over
 
 if TYPE_CHECKING:

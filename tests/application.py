@@ -23,8 +23,8 @@ from adapters.qr_codes import SegnoQrCodes
 from core import signing_keys
 from entrypoints import capabilities
 from entrypoints.house import House
-from entrypoints.http.application import Application
 from entrypoints.settings import Settings
+from entrypoints.web.application import Application
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from core.signing_keys import KeyPair
-    from entrypoints.http.routes import Route
+    from entrypoints.web.routes import Route
     from ports.actors import ActorReport, Actors
     from ports.clock import Clock
     from ports.database import Database

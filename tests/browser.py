@@ -28,9 +28,9 @@ from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.unit_of_work import Tools
-from entrypoints.http.application import Application
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
+from entrypoints.web.application import Application
 from tests.application import ReportedActors, connected_house
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
     from core.signing_keys import KeyPair
-    from entrypoints.http.routes import Route
+    from entrypoints.web.routes import Route
 
     Prepare = Callable[[PostgresDatabase], Awaitable[None]]
 

@@ -11,11 +11,11 @@ from quart import Response
 
 from core.errors import Conflict, ErrorCode, Refusal
 from core.rate_limits import RateLimit
-from entrypoints.http.answers import Media, Status
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public, signed_in
-from entrypoints.http.decoding import Paged, Query
-from entrypoints.http.routes import Routes
+from entrypoints.web.answers import Media, Status
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public, signed_in
+from entrypoints.web.decoding import Paged, Query
+from entrypoints.web.routes import Routes
 
 routes = Routes("boat houses", "Boats on land (operations 99.9).")
 

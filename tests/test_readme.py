@@ -18,7 +18,7 @@ from tests.processes import Services, services
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
-    from entrypoints.http.routes import Route
+    from entrypoints.web.routes import Route
 
 __all__ = ["services"]
 

@@ -15,10 +15,10 @@ from core.analytics import (
     LoginsOfService,
     RecentLogin,
 )
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.decoding import Query
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "analytics",

@@ -5,10 +5,10 @@ from core.access import Operation
 from core.audit import AuditAction, TargetType
 from core.audit_log import AuditLogPage, Wanted
 from core.events import EventTypeItem
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.decoding import Paged
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "audit log",

@@ -6,10 +6,10 @@ import msgspec
 
 from core import devices
 from core.devices import DeviceDetail, DeviceInUse, DeviceItem, DeviceOfAnother, DeviceUnknown, RenamedDevice
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person, signed_in
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "devices",

@@ -9,11 +9,11 @@ from core import end_users
 from core.access import Operation
 from core.end_users import EndUser, EndUserDetail, EndUserUnknown
 from core.limits import EMAIL_CHARACTERS_MAX
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.decoding import Paged
 from entrypoints.http.members import ShortPagination
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "end users",

@@ -14,8 +14,8 @@ from core.proofs import Destination
 from core.sign_in import Outcome
 from core.sign_in_refused import Refused
 from core.tokens import TokenKind
-from entrypoints.http.calls import Call
-from entrypoints.http.hidden import Hidden
+from entrypoints.web.calls import Call
+from entrypoints.web.hidden import Hidden
 
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"

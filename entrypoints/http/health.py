@@ -6,10 +6,10 @@ import msgspec
 
 from core import figures
 from core.errors import DatabaseFailed, ServiceUnavailable
-from entrypoints.http.answers import Status
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
+from entrypoints.web.answers import Status
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 from ports.actors import ActorState
 
 routes = Routes("health", "Whether the service runs and can do its work. Not rate limited.")

@@ -10,10 +10,10 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
 from core.rate_limits import RateLimit
 from core.users import PersonUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
 from entrypoints.http.grants import Tokens, signed
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
 
 routes = Routes("impersonation", "Acting as somebody else to help them, for platform owners.")
 

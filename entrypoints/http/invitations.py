@@ -28,11 +28,11 @@ from core.invitations import (
 from core.members import RoleUnknown
 from core.organization_creation import AddressNotVerified
 from core.rate_limits import RateLimit
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization, public, signed_in
-from entrypoints.http.decoding import Paged
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization, public, signed_in
+from entrypoints.web.decoding import Paged
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("invitations", "Inviting people into an organization, and their answer.")
 

@@ -6,11 +6,11 @@ from core.limits import PASSWORD_CHARACTERS_MAX
 from core.login import Attempt
 from core.rate_limits import RateLimit
 from core.sign_in_refused import SignInRefused
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
 from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 from ports.passwords import Verdict
 
 routes = Routes("login", "Signing in with an email address and a password.")

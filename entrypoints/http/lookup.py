@@ -4,9 +4,9 @@ import msgspec
 
 from core import lookup
 from core.lookup import Lookup
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("login", "Signing in with an email address and a password.")
 

@@ -7,13 +7,13 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.magic_links import AskedForElsewhere, MagicLinkRefused
 from core.rate_limits import RateLimit
 from core.way_back import RedirectNotRegistered
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
 from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
-from entrypoints.http.hidden import Hidden
 from entrypoints.http.registration import LetterWanted
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("magic links", "Signing in with a link that is mailed, without a password.")
 

@@ -10,11 +10,11 @@ from core.access import Operation
 from core.errors import BadRequest
 from core.members import Member, MemberLimits, MemberUnknown, RoleUnknown
 from core.memberships import Membership
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.decoding import Paged
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
 
 routes = Routes("members", "Who manages an organization. End users, who sign in with its services, are listed apart.")
 

@@ -5,10 +5,10 @@ from typing import Annotated
 import trio
 from quart import Response
 
-from entrypoints.http.answers import Media
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
+from entrypoints.web.answers import Media
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 
 routes = Routes("metrics", "Figures for monitoring. Not rate limited.")

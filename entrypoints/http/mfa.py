@@ -10,10 +10,10 @@ from core.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, S
 from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from core.rate_limits import RateLimit
 from entrypoints.http import grants
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")
 

@@ -8,9 +8,9 @@ import msgspec
 from core import ownership
 from core.access import Operation
 from core.errors import BadRequest
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.routes import Routes
 
 routes = Routes("ownership", "Every organization has one owner.")
 

@@ -27,11 +27,11 @@ from core.passkeys import (
 from core.passkeys_sign_in import PasskeyRefused
 from core.rate_limits import RateLimit
 from core.webauthn import Assertion, Attestation, Transport
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person, public, signed_in
 from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, public, signed_in
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "passkeys", "Passkeys: registering and keeping them, and signing in with one, by the WebAuthn standard."

@@ -5,12 +5,12 @@ from core.errors import NotFound
 from core.links import LinkUnusable
 from core.rate_limits import RateLimit
 from core.way_back import RedirectNotRegistered
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.hidden import Hidden
 from entrypoints.http.registration import LetterWanted
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")
 

@@ -4,11 +4,11 @@ from core import passwords
 from core.errors import Forbidden, RateLimitExceeded, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.passwords import Change, CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")
 

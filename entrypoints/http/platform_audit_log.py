@@ -4,10 +4,10 @@ from core import platform_audit_log
 from core.audit import TargetType
 from core.platform_audit import PlatformAction
 from core.platform_audit_log import PlatformAuditLogPage, WantedOfPlatform
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.decoding import Paged
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "platform audit log",

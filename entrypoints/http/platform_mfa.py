@@ -8,9 +8,9 @@ from core import platform_mfa
 from core.errors import Forbidden
 from core.platform_mfa import Alert, MfaMetrics, MfaNotEnabled, PersonMfaStatus
 from core.users import PersonUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
 
 routes = Routes("platform multi-factor authentication", "Everybody's second factors, for platform owners.")
 

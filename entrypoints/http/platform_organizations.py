@@ -10,11 +10,11 @@ from core.limits import REASON_CHARACTERS_MAX
 from core.organizations import OrganizationStatus, WrongState
 from core.platform_organizations import GovernedOrganization, OrganizationUnknown
 from core.tiers import TierUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.decoding import Sliced
 from entrypoints.http.organizations import OrganizationRecord
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.decoding import Sliced
+from entrypoints.web.routes import Routes
 
 routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
 

@@ -14,9 +14,9 @@ from core.platform_owners import (
     PlatformOwner,
 )
 from core.users import PersonUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
 
 routes = Routes("platform owners", "Who governs the whole platform.")
 

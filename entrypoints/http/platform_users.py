@@ -9,10 +9,10 @@ from core import platform_users
 from core.errors import Forbidden
 from core.limits import PAGE_ITEMS_MAX
 from core.platform_users import FOUND_DEFAULT, FoundUser
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.decoding import Query
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
 
 routes = Routes("platform users", "Finding people on the whole platform, for platform owners.")
 

@@ -8,9 +8,9 @@ from core import anonymization, privacy_export
 from core.errors import Forbidden, OrganizationNotActive
 from core.privacy_export import ExportPackage
 from core.users import PersonUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person, signed_in
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.routes import Routes
 
 routes = Routes("privacy", "What is kept of a person, and forgetting it for good.")
 

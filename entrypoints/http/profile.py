@@ -7,9 +7,9 @@ from core.email_changes import AddressTaken
 from core.errors import Forbidden
 from core.profile import Profile
 from core.rate_limits import RateLimit
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person, signed_in
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.routes import Routes
 
 routes = Routes("profile", "Your own account.")
 

@@ -8,11 +8,11 @@ from core.errors import NotFound
 from core.rate_limits import RateLimit
 from core.registration import AddressTaken
 from core.way_back import RedirectNotRegistered, Whence
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("registration", "Making an account, and proving its email address.")
 

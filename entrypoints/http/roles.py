@@ -6,9 +6,9 @@ from core import roles
 from core.access import Capability, Operation
 from core.errors import Forbidden
 from core.roles import Role, RoleBuiltIn, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "roles",

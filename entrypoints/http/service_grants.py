@@ -9,11 +9,11 @@ from core.access import Operation
 from core.members import MemberUnknown
 from core.relations import ServiceRelation
 from core.service_grants import GrantUnknown, ServiceGrant, ServiceUnknown
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_organization
-from entrypoints.http.decoding import Paged
 from entrypoints.http.members import ShortPagination
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
 
 routes = Routes(
     "service grants",

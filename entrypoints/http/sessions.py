@@ -8,11 +8,11 @@ from core import sessions, sessions_refresh
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.sessions import SessionItem
 from core.sessions_refresh import Betrayed, RefreshRefused
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import in_person, public, signed_in
 from entrypoints.http.grants import Tokens, signed
-from entrypoints.http.hidden import Hidden
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, public, signed_in
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("sessions", "Every sign-in is a session; people see theirs, end them, and go on with a refresh token.")
 

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("signing keys", "The public keys that access tokens are checked with.")
 

@@ -2,9 +2,9 @@
 
 from core import tiers
 from core.tiers import Tier
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import platform_owner
-from entrypoints.http.routes import Routes
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
 
 routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
 

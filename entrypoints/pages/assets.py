@@ -7,11 +7,11 @@ from typing import Annotated, Final, TypeAlias
 from quart import Response
 
 from core.errors import NotFound
-from entrypoints.http.answers import Media
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.documents import content_mark
-from entrypoints.http.routes import Routes
+from entrypoints.web.answers import Media
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.documents import content_mark
+from entrypoints.web.routes import Routes
 
 routes = Routes("assets", "What the pages of the house load.")
 

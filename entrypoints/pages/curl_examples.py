@@ -7,15 +7,15 @@ import shlex
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
-from entrypoints.http.answers import encode
-from entrypoints.http.credentials import CredentialKind
 from entrypoints.pages.field_rows import example
+from entrypoints.web.answers import encode
+from entrypoints.web.credentials import CredentialKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from entrypoints.http.routes import Route
-    from entrypoints.http.schemas import Schemas
+    from entrypoints.web.routes import Route
+    from entrypoints.web.schemas import Schemas
 
 # With `"` around them, because a shell fills variables in only there.
 CREDENTIALS: Final = {

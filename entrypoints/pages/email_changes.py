@@ -3,12 +3,12 @@
 from core import email_changes
 from core.email_changes import AddressGone
 from core.links import LinkUnusable
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("profile", "Your own account.", refusal_page)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from entrypoints.http.answers import encode
+from entrypoints.web.answers import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from entrypoints.http.schemas import Schema, Schemas
+    from entrypoints.web.schemas import Schema, Schemas
 
 # Deeper than any body of ours; a type that contains itself ends here.
 DEPTH_MAX: Final = 4

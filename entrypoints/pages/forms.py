@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 import msgspec
 
 from core.errors import UnsupportedMediaType
-from entrypoints.http.decoding import Query, decode_query
-from entrypoints.http.hidden import Hidden
+from entrypoints.web.decoding import Query, decode_query
+from entrypoints.web.hidden import Hidden
 
 if TYPE_CHECKING:
-    from entrypoints.http.calls import Call
+    from entrypoints.web.calls import Call
 
 FORM: Final = "application/x-www-form-urlencoded"
 

@@ -12,14 +12,14 @@ from core.invitation_acceptance import InvitationAnswered, NextStep
 from core.invitation_answers import InvitationUnknown
 from core.invitations import InvitationExpired
 from core.rate_limits import RateLimit
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.hidden import Hidden
 from entrypoints.http.invitations import CANNOT_JOIN
-from entrypoints.http.routes import Routes
 from entrypoints.pages.forms import MailedLink, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
 
 routes = Routes("invitations", "Inviting people into an organization, and their answer.", refusal_page)
 

@@ -2,12 +2,12 @@
 
 from core import magic_links
 from core.magic_links import MagicLinkRefused
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("magic links", "Signing in with a link that is mailed, without a password.", refusal_page)
 

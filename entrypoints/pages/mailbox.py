@@ -16,11 +16,11 @@ from quart import Response
 from core import mail
 from core.errors import NotFound
 from core.mail import Mail
-from entrypoints.http.answers import JSON
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.pages.rendering import HTML, Page, page
+from entrypoints.web.answers import JSON
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("mailbox", "The mail that would have been sent, in development mode without a mail server.")
 

@@ -3,12 +3,12 @@
 from core import password_reset, passwords
 from core.links import LinkUnusable
 from core.password_reset import Reset
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.", refusal_page)
 

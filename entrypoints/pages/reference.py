@@ -1,6 +1,6 @@
 """The reference for people: every route, what it takes and answers, and a command to try it. One page, no scripts.
 
-It is made from the same declarations as the OpenAPI document (`entrypoints/http/openapi.py`), so neither can say what
+It is made from the same declarations as the OpenAPI document (`entrypoints/web/openapi.py`), so neither can say what
 the other does not. The page is the same for everybody, and written once.
 """
 
@@ -13,16 +13,16 @@ from typing import Final
 from core.errors import ErrorCode
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import CredentialKind, public
-from entrypoints.http.documents import Document, written_once
-from entrypoints.http.openapi import Refused, introductions, operation_id, refusals
-from entrypoints.http.routes import Route, Routes, is_id
-from entrypoints.http.schemas import Schemas, answers, for_readers
 from entrypoints.pages import mailbox
 from entrypoints.pages.curl_examples import curl_example, variables
 from entrypoints.pages.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.documents import Document, written_once
+from entrypoints.web.openapi import Refused, introductions, operation_id, refusals
+from entrypoints.web.routes import Route, Routes, is_id
+from entrypoints.web.schemas import Schemas, answers, for_readers
 
 routes = Routes("reference", "This reference: for people, and for programs.")
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Refusal
 from core.links import LinkUnusable
-from entrypoints.http.answers import JSON, refused
 from entrypoints.pages.rendering import HTML, page
+from entrypoints.web.answers import JSON, refused
 
 if TYPE_CHECKING:
     from quart import Response
 
-    from entrypoints.http.calls import Call
+    from entrypoints.web.calls import Call
 
 _OUR_FAULT: Final = 500
 

@@ -11,11 +11,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from quart import Response
 
-from entrypoints.http.answers import Media
 from entrypoints.pages.assets import asset_address
+from entrypoints.web.answers import Media
 
 if TYPE_CHECKING:
-    from entrypoints.http.calls import Call
+    from entrypoints.web.calls import Call
 
 HTML: Final = "text/html"
 # What a handler says that it answers.

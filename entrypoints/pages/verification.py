@@ -5,13 +5,13 @@ from quart import Response
 from core import verification
 from core.links import LinkUnusable
 from core.way_back import WayBack
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.http.sessions import Message
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 
 routes = Routes("registration", "Making an account, and proving its email address.", refusal_page)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.http.credentials import CredentialKind
+from entrypoints.web.credentials import CredentialKind
 from tests.passkeys import Keyring, keyring
 from tests.platform import OWNER, Platform, platform, settings
 from tests.sign_ins import PASSWORD, Door, assert_refused, door
@@ -19,7 +19,7 @@ from tests.sign_ins import PASSWORD, Door, assert_refused, door
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from entrypoints.http.routes import Route
+    from entrypoints.web.routes import Route
 
 __all__ = ["door", "keyring", "platform", "settings"]
 

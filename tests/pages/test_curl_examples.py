@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints.http.credentials import CredentialKind
-from entrypoints.http.schemas import Schemas
 from entrypoints.pages.curl_examples import CREDENTIALS, curl_example, variables
+from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.schemas import Schemas
 from tests import specimen
 
 if TYPE_CHECKING:
-    from entrypoints.http.application import Application
-    from entrypoints.http.routes import Route
+    from entrypoints.web.application import Application
+    from entrypoints.web.routes import Route
     from tests.application import Client
 
 BASE_URL = "https://id.example.com"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from entrypoints.http.schemas import Schemas
 from entrypoints.pages.field_rows import DEPTH_MAX, FieldRow, example, field_rows
+from entrypoints.web.schemas import Schemas
 from tests import specimen
 from tests.specimen import Boat, Boats, BoatWanted, Knot
 

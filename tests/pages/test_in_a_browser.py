@@ -9,10 +9,10 @@ from quart import Response
 from core import mail
 from core.mail import MailTemplate
 from entrypoints import capabilities
-from entrypoints.http.calls import Call
-from entrypoints.http.credentials import public
-from entrypoints.http.routes import Routes
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
 from tests import specimen
 from tests.browser import Site, watch
 

@@ -1,0 +1,231 @@
+"""The Quart-Trio application: every request takes the same way through it, whatever the route.
+
+In order: who is it from, the route, its rate limits, its credential, its input, the handler, the answer; around all of
+that the time limit, the one place that turns an unforeseen error into a 500, and what every response carries. The
+pieces are in the sibling modules; here is only their order. What comes before there is a request at all is the
+business of `connections.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import structlog
+import trio
+from quart_trio import QuartTrio
+from quart_trio.wrappers import TrioRequest
+from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import NotFound as NoSuchRoute
+from werkzeug.routing import Map, Rule
+
+from core.errors import BadRequest, PayloadTooLarge, Refusal, ServiceUnavailable, UnsupportedMediaType
+from entrypoints.web.answers import InternalFailure, answered, as_refusal, empty, refused
+from entrypoints.web.calls import Call
+from entrypoints.web.client_addresses import client_address, is_trusted_peer
+from entrypoints.web.decoding import BODY_BYTES_MAX, decode_body, decode_id, decode_query, decode_word
+from entrypoints.web.exchanges import Exchange
+from entrypoints.web.headers import ResponseHeaders
+from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
+from entrypoints.web.routes import insist_on_distinct, is_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from quart import Response
+    from werkzeug.routing import MapAdapter
+
+    from entrypoints.house import House
+    from entrypoints.web.routes import Route
+
+REQUEST_SECONDS_MAX: Final = 30.0
+BODY_SECONDS_MAX: Final = 20
+RETRY_AFTER_SECONDS: Final = 5
+UNMATCHED: Final = "unmatched"
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+log = structlog.get_logger(__name__)
+
+
+class GatehouseRequest(TrioRequest):
+    """A request that carries its call and, when there is one, its route."""
+
+    call: Call
+    route: Route | None = None
+
+
+class Application(QuartTrio):
+    """Serves the declared routes."""
+
+    asgi_http_class = Exchange
+    request_class = GatehouseRequest
+
+    def __init__(self, house: House, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None) -> None:
+        super().__init__("gatehouse", static_folder=None)
+        self.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
+        self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
+        self.house = house
+        if rate_limiter is None:
+            rate_limiter = RateLimiter() if house.settings.rate_limits else NoRateLimiter()
+        self._limiter = rate_limiter
+        self._response_headers = ResponseHeaders(house.settings)
+        self.routes = tuple(routes)
+        insist_on_distinct(self.routes)
+        self._routes = {route.name: route for route in self.routes}
+        self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
+
+    def create_url_adapter(self, request: Any) -> MapAdapter | None:
+        """Find routes by the path alone; no route depends on the host, so what is written there cannot matter."""
+        if request is None:
+            return None
+        return self.url_map.bind("", default_method=request.method, path_info=request.path)
+
+    async def handle_request(self, request: Any) -> Response:
+        """Answer one request, whatever happens."""
+        started = time.perf_counter()
+        call = request.call = self._call(request)
+        status: int | None = None
+        with structlog.contextvars.bound_contextvars(request_id=call.request_id):
+            try:
+                response = await self._answer(request)
+                self._response_headers.add(response, call.request_id)
+                self._response_headers.allow_origin(response, request)
+                if self.house.stopping.is_set():
+                    # The client's next request comes on a new connection, and to somebody who goes on.
+                    response.headers["Connection"] = "close"
+                status = response.status_code
+            finally:
+                self._record(request, status, time.perf_counter() - started)
+        return response
+
+    async def handle_websocket(self, websocket: Any) -> Response:
+        """Refuse: nothing here speaks WebSocket, and `connections.py` does not even offer it."""
+        return self.malformed("Nothing here speaks WebSocket.", peer=websocket.remote_addr)
+
+    def malformed(self, message: str, *, peer: str | None) -> Response:
+        """Answer to something that is no request."""
+        request_id = secrets.token_hex(16)
+        response = refused(BadRequest(message), request_id=request_id)
+        self._response_headers.add(response, request_id)
+        log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
+        return response
+
+    async def _answer(self, request: GatehouseRequest) -> Response:
+        try:
+            with trio.move_on_after(REQUEST_SECONDS_MAX):
+                async with self.request_context(request) as context:
+                    return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
+        except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
+            return self._answer_to(error, request)
+        log.error("request.took_too_long", seconds=REQUEST_SECONDS_MAX)
+        return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request)
+
+    def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
+        match error:
+            case Refusal():
+                refusal = error
+            case HTTPException():
+                refusal = as_refusal(error)
+            case ExceptionGroup(exceptions=[alone]):
+                # A nursery wraps whatever leaves it.
+                return self._answer_to(alone, request)
+            case _:
+                log.error("request.failed", exc_info=error)
+                refusal = InternalFailure()
+        if request.route is not None and request.route.refusal_page is not None:
+            return request.route.refusal_page(request.call, refusal)
+        return refused(refusal, request_id=request.call.request_id)
+
+    async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
+        """Run the route that the path and method lead to."""
+        if cast("dict[str, str]", request.scope)["path"].startswith("//"):
+            # The router would take this for a single one, and a proxy in front of us might not.
+            raise NoSuchRoute
+        if request.routing_exception is not None:
+            raise request.routing_exception
+        assert request.url_rule is not None, "a request without a routing error has a rule"
+        route = request.route = self._routes[request.url_rule.endpoint]
+        if request.method == "OPTIONS":
+            return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
+        return await self._serve(route, request)
+
+    async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
+        call = request.call
+        if route.limits:
+            call.limit(*route.limits)
+        await route.who.admit(call)
+
+        path = cast("dict[str, str]", request.view_args)
+        words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
+        try:
+            arguments = await self._input(route, request)
+            ids = {name: decode_id(path[name]) for name, kind in route.path_parameters.items() if is_id(kind)}
+        except Refusal:
+            if route.who.before_refusing is not None:
+                await route.who.before_refusing(call, words)
+            raise
+        return answered(route, await route.handler(call, **words, **ids, **arguments), call)
+
+    async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:
+        if (request.content_length or 0) > BODY_BYTES_MAX:
+            raise PayloadTooLarge
+        arguments: dict[str, Any] = {}
+        if route.query is not None:
+            arguments["query"] = decode_query(request.query_string, route.query)
+        if route.body is not None:
+            arguments["body"] = decode_body(await self._body(route, request), route.body)
+        return arguments
+
+    async def _body(self, route: Route, request: GatehouseRequest) -> bytes:
+        try:
+            data = cast("bytes", await request.get_data(as_text=False))
+        except HTTPException as error:
+            raise as_refusal(error) from None
+        content_type = request.mimetype
+        if data and content_type and content_type != route.media_type:
+            raise UnsupportedMediaType(f"Send the body as {route.media_type}.")
+        return data
+
+    def _call(self, request: GatehouseRequest) -> Call:
+        headers, peer = request.headers, request.remote_addr
+        trusted = self.house.settings.trusted_proxies
+        address = client_address(peer, ",".join(headers.getlist("X-Forwarded-For")), trusted)
+        is_https, request_id = request.scheme == "https", ""
+        if trusted and is_trusted_peer(peer, trusted):
+            # Of several values the last was written by the proxy that speaks to us.
+            protocol = ",".join(headers.getlist("X-Forwarded-Proto")).rpartition(",")[2]
+            is_https = is_https or protocol.strip().lower() == "https"
+            request_id = headers.get("X-Request-Id", "")
+        if not _REQUEST_ID.fullmatch(request_id):
+            request_id = secrets.token_hex(16)
+        return Call(self.house, self._limiter, request, request_id=request_id, address=address, is_https=is_https)
+
+    def _record(self, request: GatehouseRequest, status: int | None, seconds: float) -> None:
+        """Count the request and write the line of the access log, which never has a path, query, header or body."""
+        route = request.route
+        path = route.path if route is not None else UNMATCHED
+        about = {
+            "method": request.method,
+            "route": path,
+            "duration_ms": round(seconds * 1000, 2),
+            "ip_address": request.call.address,
+            "caller": request.call.claims.get("sub"),
+        }
+        if status is None:
+            # The client hung up, so nobody gets an answer.
+            log.info("request.abandoned", **about)
+            return
+        self.house.metrics.request_finished(request.method, path, status, seconds)
+        # Probes ask every few seconds; at three in the morning nobody wants to read about those that went well.
+        write = log.debug if route is not None and route.is_operational else log.info
+        write("request", status=status, **about)
+
+
+@cache
+def _paths(routes: tuple[tuple[str, str, str], ...]) -> Map:
+    """Make the way from paths and methods to the names of routes; once for the same routes, for it takes a while."""
+    rules = [Rule(rule, methods={method, "OPTIONS"}, endpoint=name) for rule, method, name in routes]
+    return Map(rules, merge_slashes=False)

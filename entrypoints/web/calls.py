@@ -1,0 +1,130 @@
+"""One request on its way through a handler: where it came from, what it brought, and the ways into the core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from werkzeug.http import dump_cookie
+
+from core.callers import Origin
+from core.limits import USER_AGENT_CHARACTERS_MAX
+from entrypoints.web.client_addresses import limited_network, throttled_network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+    from uuid import UUID
+
+    from quart.wrappers import Request
+
+    from core.rate_limits import RateLimit
+    from entrypoints.house import House
+    from entrypoints.web.rate_limiting import RateLimiter
+    from ports.database import Database
+    from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Call:
+    """What a handler receives."""
+
+    __slots__ = (
+        "_limiter",
+        "address",
+        "claims",
+        "client_id",
+        "headers",
+        "house",
+        "is_https",
+        "request",
+        "request_id",
+        "session_id",
+        "status",
+    )
+
+    def __init__(
+        self,
+        house: House,
+        limiter: RateLimiter,
+        request: Request,
+        *,
+        request_id: str,
+        address: str | None,
+        is_https: bool,
+    ) -> None:
+        self.house = house
+        self._limiter = limiter
+        self.request = request
+        self.request_id = request_id
+        self.address = address
+        self.is_https = is_https
+        # What a valid token said; set when the route asks for one.
+        self.claims: Mapping[str, Any] = {}
+        # What an access token among them is of: its session, and the service that it is for, if it is for one.
+        self.session_id: UUID | None = None
+        self.client_id: UUID | None = None
+        # Headers that the handler adds to its answer.
+        self.headers: dict[str, str] = {}
+        # The status of the answer where it is not the declared one.
+        self.status: int | None = None
+
+    @property
+    def origin(self) -> Origin:
+        """Where the request came from, as it will be remembered."""
+        user_agent = self.request.headers.get("User-Agent")
+        return Origin(
+            request_id=self.request_id,
+            ip_address=self.address,
+            user_agent=user_agent[:USER_AGENT_CHARACTERS_MAX].replace("\x00", "") if user_agent else None,
+        )
+
+    @property
+    def throttled_network(self) -> str | None:
+        """The network from which failed sign-ins count together; None when limits are off."""
+        return throttled_network(self.address) if self.house.settings.rate_limits else None
+
+    def limit(self, *limits: RateLimit) -> None:
+        """Draw from these buckets; a handler does so where what was sent decides which limits apply."""
+        self._limiter.take(limits, limited_network(self.address))
+
+    async def transact(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case in one transaction, on behalf of whoever called."""
+        return await self._database().transact(use_case, *args, **kwargs)
+
+    async def read(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that only looks, on behalf of whoever called."""
+        return await self._database().read(use_case, *args, **kwargs)
+
+    async def step(
+        self,
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Run a use case that changes something with one statement, on behalf of whoever called."""
+        return await self._database().step(use_case, *args, **kwargs)
+
+    def set_cookie(self, name: str, value: str, *, lifetime: timedelta) -> None:
+        """Add a cookie to the answer that no script reads and no foreign page sends."""
+        is_secure = self.is_https or self.house.settings.base_url.startswith("https:")
+        self.headers["Set-Cookie"] = dump_cookie(
+            name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=is_secure, path="/"
+        )
+
+    def _database(self) -> Database:
+        return self.house.database.on_behalf_of(self.origin, self.session_id, self.client_id)

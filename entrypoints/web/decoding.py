@@ -1,0 +1,153 @@
+"""From bytes and query strings to typed values; whatever cannot be meant is a `BadRequest` that names the field.
+
+No input may get past here and fail deeper: text that PostgreSQL cannot store (NUL), text that is no Unicode (a lone
+surrogate), numbers that fit no column and nesting without end are refused with the rest (decisions 1.4 and 1.5).
+"""
+
+import re
+from functools import cache
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qsl
+from uuid import UUID
+
+import msgspec
+from msgspec import inspect
+
+from core.errors import BadRequest, NotFound
+from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
+from entrypoints.web.explanations import explained
+from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_field
+
+BODY_BYTES_MAX: Final = 1024 * 1024
+QUERY_FIELDS_MAX: Final = 100
+# A number in a query string that has more digits is as good as the largest one with so many.
+QUERY_DIGITS_MAX: Final = 18
+FIELD_NAME_CHARACTERS_MAX: Final = 200
+
+_WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
+_ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Shape = TypeVar("Shape")
+
+
+class Query(msgspec.Struct, kw_only=True):
+    """What a route takes in its query string; unknown fields are ignored."""
+
+
+class Paged(Query, kw_only=True):
+    """Paging by number: `page` from 1, `limit` lowered to its maximum (operations 8)."""
+
+    page: Annotated[int, msgspec.Meta(ge=1)] = 1
+    limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
+
+    def __post_init__(self) -> None:
+        self.page = min(self.page, PAGE_NUMBER_MAX)
+        self.limit = min(self.limit, PAGE_ITEMS_MAX)
+
+
+class Sliced(Query, kw_only=True):
+    """Paging by offset: `offset` from 0, `limit` lowered to its maximum (operations 8)."""
+
+    limit: Annotated[int, msgspec.Meta(ge=1)] = PAGE_ITEMS_DEFAULT
+    offset: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        self.limit = min(self.limit, PAGE_ITEMS_MAX)
+        self.offset = min(self.offset, PAGE_NUMBER_MAX)
+
+
+def decode_body(data: bytes, shape: type[Shape]) -> Shape:
+    """Read a JSON object; an empty body is an empty object."""
+    if is_nested_too_deeply(data):
+        raise BadRequest.of_field("body", "This is nested too deeply.")
+    try:
+        body: Shape = _decoder(shape).decode(data.decode() or "{}")
+    except msgspec.ValidationError as error:
+        raise explained(str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # A lone surrogate is one reason, and there the field can be named.
+        _refuse_unstorable(data)
+        raise _no_json() from None
+    _refuse_unstorable(data)
+    return body
+
+
+def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
+    """Read a query string; of a field that is named twice the last one counts."""
+    try:
+        given = dict(
+            parse_qsl(query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX)
+        )
+    except ValueError:
+        raise BadRequest("The query string has too many fields.") from None
+    values: dict[str, Any] = {}
+    for name, is_number in _query_fields(shape).items():
+        text = given.get(name)
+        if text is not None:
+            values[name] = _whole_number(name, text) if is_number else _storable(name, text)
+    try:
+        return msgspec.convert(values, shape, strict=False)
+    except msgspec.ValidationError as error:
+        raise explained(str(error)) from None
+
+
+def decode_id(text: str) -> UUID:
+    """Read an id of a path, in whichever case; what is no UUID is the id of nothing."""
+    # The class by itself would also take braces, a URN, and dashes anywhere.
+    if not _ID.fullmatch(text):
+        raise NotFound
+    return UUID(text)
+
+
+def decode_word(text: str) -> str:
+    """Read a part of a path that is no id; what cannot be stored is the name of nothing."""
+    if not is_storable(text):
+        raise NotFound
+    return text
+
+
+@cache
+def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(shape)
+
+
+@cache
+def _query_fields(shape: type[Any]) -> dict[str, bool]:
+    """Name the fields of a query, and say of each whether it is a whole number."""
+    info = inspect.type_info(shape)
+    assert isinstance(info, inspect.StructType), "a query is a struct"
+    return {
+        field.encode_name: any(isinstance(kind, inspect.IntType) for _, kind in simple_types(field.type))
+        for field in info.fields
+    }
+
+
+def _whole_number(name: str, text: str) -> int:
+    if not _WHOLE_NUMBER.fullmatch(text):
+        raise BadRequest.of_field(name, "This must be a whole number.")
+    digits = text.lstrip("-").lstrip("0") or "0"
+    size = int(digits) if len(digits) <= QUERY_DIGITS_MAX else 10**QUERY_DIGITS_MAX
+    return -size if text.startswith("-") else size
+
+
+def _storable(name: str, text: str) -> str:
+    if not is_storable(text):
+        raise _unstorable(name)
+    return text
+
+
+def _refuse_unstorable(data: bytes) -> None:
+    try:
+        field = unstorable_field(data)
+    except ValueError:
+        raise _no_json() from None
+    if field is not None:
+        raise _unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX]))
+
+
+def _unstorable(field: str) -> BadRequest:
+    return BadRequest.of_field(field, "This text has a character that cannot be stored.")
+
+
+def _no_json() -> BadRequest:
+    return BadRequest("The body is not valid JSON in UTF-8.")

@@ -1,0 +1,185 @@
+"""How a route is declared, and what its declaration says: the one source of dispatch, reference and golden file.
+
+    routes = Routes("invitations", "Inviting people into an organization, and their answer.")
+
+    @routes.post("/api/invitations/accept", refuses=(InvitationExpired,))
+    @public
+    async def accept(call: Call, body: Acceptance) -> Empty:
+        \"\"\"Join the organization that the token invites to.\"\"\"
+
+The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `query` the query
+string, every other one a part of the path, a `UUID` where it is an id; the return annotation is the answer. Where that
+is no JSON object, or may have another status, the annotation says so with `Media` and `Status` of `answers.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
+from uuid import UUID
+
+from core.rate_limits import SIGN_IN_PATHS, RateLimit
+from entrypoints.web.credentials import Who, declared_who
+from entrypoints.web.storable import unbounded_numbers
+
+if TYPE_CHECKING:
+    from quart import Response
+
+    from core.errors import Refusal
+    from entrypoints.web.calls import Call
+
+Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
+
+# How a capability of pages tells a person of a refusal; without one it is told as everywhere, as JSON.
+RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
+
+_PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One method of one path: who may call it, what it takes, what it answers."""
+
+    method: str
+    path: str
+    capability: str
+    introduction: str
+    handler: Callable[..., Awaitable[Any]]
+    who: Who
+    status: int
+    body: Any
+    query: Any
+    path_parameters: dict[str, type]
+    answer: Any
+    limits: tuple[RateLimit, ...]
+    refuses: tuple[type[Refusal], ...]
+    is_operational: bool
+    media_type: str
+    refusal_page: RefusalPage | None
+
+    @property
+    def name(self) -> str:
+        """The route's name in the router, the log and the golden file."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def rule(self) -> str:
+        """The path as the router writes it."""
+        return _PATH_PARAMETER.sub(r"<\1>", self.path)
+
+    @property
+    def documentation(self) -> str:
+        """The handler's docstring."""
+        return inspect.getdoc(self.handler) or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """The routes of one capability; `description` introduces them in the reference."""
+
+    capability: str
+    description: str
+    refusal_page: RefusalPage | None = None
+    routes: list[Route] = field(default_factory=list[Route])
+
+    def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a GET, and with it a HEAD."""
+        return self._declare("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a POST."""
+        return self._declare("POST", path, **options)
+
+    def put(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a PUT."""
+        return self._declare("PUT", path, **options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a PATCH."""
+        return self._declare("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declare a DELETE."""
+        return self._declare("DELETE", path, **options)
+
+    def _declare(
+        self,
+        method: str,
+        path: str,
+        *,
+        status: int = 200,
+        limits: tuple[RateLimit, ...] = (),
+        refuses: tuple[type[Refusal], ...] = (),
+        is_operational: bool = False,
+        media_type: str = "application/json",
+    ) -> Callable[[Handler], Handler]:
+        def declare(handler: Handler) -> Handler:
+            name = f"{method} {path}"
+            who = declared_who(handler)
+            if who is None:
+                raise TypeError(f"{name} does not say who may call it; add a decorator such as @public")
+            takes = get_type_hints(handler, include_extras=True)
+            answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
+            self.routes.append(
+                Route(
+                    method=method,
+                    path=path,
+                    capability=self.capability,
+                    introduction=self.description,
+                    handler=handler,
+                    who=who,
+                    status=status,
+                    body=_bounded(name, body),
+                    query=query,
+                    path_parameters=_path_parameters(name, takes),
+                    answer=answer,
+                    limits=limits + _group_limits(path, is_operational=is_operational),
+                    refuses=refuses,
+                    is_operational=is_operational,
+                    media_type=media_type,
+                    refusal_page=self.refusal_page,
+                )
+            )
+            return handler
+
+        return declare
+
+
+def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:
+    """Find the parameters of the path among those of the handler, where each must be a word or an id."""
+    parameters = {parameter: kind for parameter, kind in takes.items() if parameter != "call"}
+    names = _PATH_PARAMETER.findall(name)
+    if sorted(names) != sorted(parameters) or not all(kind in (str, UUID) for kind in parameters.values()):
+        raise TypeError(f"{name} and the parameters of its handler do not match")
+    return {parameter: parameters[parameter] for parameter in names}
+
+
+def _bounded(name: str, body: Any) -> Any:
+    """Refuse a body with a number that may fit no column."""
+    if body is not None and (numbers := unbounded_numbers(body)):
+        raise TypeError(f"{name} takes numbers of any size: {', '.join(numbers)}; bound them by msgspec.Meta")
+    return body
+
+
+def _group_limits(path: str, *, is_operational: bool) -> tuple[RateLimit, ...]:
+    if is_operational or not path.startswith(SIGN_IN_PATHS):
+        return ()
+    return (RateLimit.SIGN_IN_GROUP,)
+
+
+def is_id(parameter: type) -> bool:
+    """Say whether a path parameter is an id."""
+    return parameter is UUID
+
+
+def insist_on_distinct(routes: Iterable[Route]) -> None:
+    """Refuse two routes for the same requests, whatever they call the parts of the path."""
+    seen: set[str] = set()
+    for route in routes:
+        shape = _PATH_PARAMETER.sub(":", route.name)
+        if shape in seen:
+            raise ValueError(f"{route.name} is declared twice")
+        seen.add(shape)

@@ -1,0 +1,216 @@
+"""What tests of HTTP as such need: a house that asks nothing of a database, and requests exactly as they were written.
+
+The routes are the test's own, so that what is tested is the way of every request and not a capability.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import trio
+from quart.utils import decode_headers
+
+from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.prometheus import PrometheusMetrics
+from adapters.qr_codes import SegnoQrCodes
+from core.signing_keys import KeyState, SigningKey
+from entrypoints.house import House
+from entrypoints.settings import Settings
+from entrypoints.web.application import Application
+from tests.application import CHEAP, VERSION, ReportedActors, mail_renderer
+from tests.clock import SettableClock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from werkzeug.datastructures import Headers
+
+    from core.callers import Origin
+    from core.signing_keys import KeyPair
+    from entrypoints.web.rate_limiting import RateLimiter
+    from entrypoints.web.routes import Routes
+
+PEER = "203.0.113.7"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the application answered, headers that stand there twice included."""
+
+    status: int
+    headers: Headers
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.content)
+
+    @property
+    def code(self) -> str:
+        """The error code."""
+        return self.json["error_code"]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that are named as wrong."""
+        return [problem["field"] for problem in self.json["details"]]
+
+
+class NoDatabase:
+    """The port `Database` for tests that must not need one."""
+
+    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> NoDatabase:
+        """Serve nobody."""
+        return self
+
+    async def transact(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Fail: the test was not supposed to get here."""
+        raise AssertionError("a test of HTTP as such asks no database")
+
+    read = step = transact
+
+
+class CountedKeyRefresh:
+    """The port `KeyRefresh` for tests: counts how often it was asked, and may bring a key along."""
+
+    def __init__(self, ring: RsaKeyRing, brings: Sequence[SigningKey] = ()) -> None:
+        self.asked = 0
+        self._ring = ring
+        self._brings = brings
+
+    async def catch_up(self) -> None:
+        """Count, and bring the keys."""
+        self.asked += 1
+        if self._brings:
+            self._ring.load(self._brings)
+
+
+def make_house(settings: Settings | None = None, *, clock: SettableClock | None = None) -> House:
+    """Connect a house without a database and without keys."""
+    settings, clock, ring = settings or Settings(), clock or SettableClock(), RsaKeyRing()
+    return House(
+        settings=settings,
+        version=VERSION,
+        clock=clock,
+        database=NoDatabase(),
+        metrics=PrometheusMetrics(version=VERSION),
+        actors=ReportedActors(),
+        tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
+        key_refresh=CountedKeyRefresh(ring),
+        passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        qr_codes=SegnoQrCodes(),
+        mail_renderer=mail_renderer(settings.base_url),
+    )
+
+
+def with_keys(house: House, known: Sequence[SigningKey], *, stored: Sequence[SigningKey] = ()) -> House:
+    """Let the house know these keys, and find the stored ones when it looks again."""
+    ring = RsaKeyRing()
+    ring.load(known)
+    tokens = JwtTokenSigner(ring, issuer=house.settings.base_url, randomness=SystemRandomness())
+    return replace(house, tokens=tokens, key_refresh=CountedKeyRefresh(ring, stored))
+
+
+def active_key(pair: KeyPair) -> SigningKey:
+    """Make the key that signs of a pair."""
+    return SigningKey(
+        kid=pair.kid,
+        state=KeyState.ACTIVE,
+        public_pem=pair.public_pem,
+        private_pem=pair.private_pem,
+        created_at=SettableClock().now,
+    )
+
+
+def serving(
+    routes: Routes,
+    settings: Settings | None = None,
+    *,
+    house: House | None = None,
+    rate_limiter: RateLimiter | None = None,
+) -> Application:
+    """Build an application of these routes."""
+    return Application(house or make_house(settings), routes.routes, rate_limiter=rate_limiter)
+
+
+async def ask(
+    application: Application,
+    method: str,
+    target: str,
+    *,
+    body: Any = None,
+    data: bytes | Sequence[bytes] = b"",
+    headers: Mapping[str, str] | None = None,
+    more_headers: Sequence[tuple[bytes, bytes]] = (),
+    peer: str | None = PEER,
+    scheme: str = "http",
+    is_complete: bool = True,
+) -> Answer:
+    """Send a request as a server would pass it on, and give the answer.
+
+    The body is `body` as JSON, or `data` as it is: in one piece with its length, or in several without. The last piece
+    never arrives when it is not to be complete.
+    """
+    sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()] + list(more_headers)
+    if body is not None:
+        data = json.dumps(body).encode()
+        sent.append((b"content-type", b"application/json"))
+    if isinstance(data, bytes) and data:
+        sent.append((b"content-length", str(len(data)).encode()))
+
+    scope = http_scope(method, target, headers=sent, peer=peer, scheme=scheme)
+    sending, receiving = trio.open_memory_channel[dict[str, Any]](math.inf)
+    for piece in [data] if isinstance(data, bytes) else data:
+        sending.send_nowait({"type": "http.request", "body": piece, "more_body": True})
+    if is_complete:
+        sending.send_nowait({"type": "http.request", "body": b"", "more_body": False})
+    return await _exchange(application, scope, receiving.receive)
+
+
+def http_scope(
+    method: str,
+    target: str,
+    *,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+    peer: str | None = PEER,
+    scheme: str = "http",
+) -> dict[str, Any]:
+    """Describe a request as a server does."""
+    path, _, query = target.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.1"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": scheme,
+        "path": unquote(path),
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": list(headers),
+        "client": (peer, 50_000) if peer is not None else None,
+        "server": ("127.0.0.1", 8000),
+        "extensions": {},
+    }
+
+
+async def _exchange(application: Application, scope: Any, receive: Any) -> Answer:
+    messages: list[Any] = []
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    await application(scope, receive, send)
+    start, *rest = messages
+    return Answer(
+        status=start["status"],
+        headers=decode_headers(start["headers"]),
+        content=b"".join(message["body"] for message in rest),
+    )

@@ -1,0 +1,553 @@
+"""Bodies, query strings and ids: what is taken, and how the rest is refused (decisions 1.4 and 1.5)."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadRequest, NotFound
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.decoding import (
+    BODY_BYTES_MAX,
+    FIELD_NAME_CHARACTERS_MAX,
+    QUERY_FIELDS_MAX,
+    Query,
+    decode_body,
+    decode_id,
+    decode_query,
+    decode_word,
+)
+from entrypoints.web.routes import Routes
+from entrypoints.web.storable import NESTING_LEVELS_MAX
+from tests.web.probe import Answer, ask, serving
+
+ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+
+
+class Address(msgspec.Struct):
+    """Where a parcel goes."""
+
+    street: str
+
+
+class Parcel(msgspec.Struct):
+    """A body with every sort of field."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
+    weight: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+    price: float = 0.0
+    note: str | None = None
+    kind: Literal["letter", "box"] = "letter"
+    is_fragile: bool = False
+    address: Address | None = None
+    tags: Annotated[list[str], msgspec.Meta(max_length=2)] = []
+    colour: Annotated[str, msgspec.Meta(pattern="^str|int$")] = "str"
+    owner: UUID | None = None
+    sent_at: datetime | None = None
+    marks: dict[str, str] = {}
+
+
+class Search(Query):
+    """A query with a text, a number that may be missing and a switch."""
+
+    text: str = ""
+    age: int | None = None
+    is_open: bool = False
+
+
+routes = Routes("parcels", "Routes of this test.")
+
+
+@routes.post("/parcels")
+@public
+async def post(call: Call, body: Parcel) -> Parcel:
+    """Give the parcel back."""
+    return body
+
+
+@routes.get("/parcels")
+@public
+async def search(call: Call, query: Search) -> dict[str, Any]:
+    """Give the query back."""
+    return {"text": query.text, "age": query.age, "is_open": query.is_open}
+
+
+@routes.get("/parcels/:parcel_id")
+@public
+async def read(call: Call, parcel_id: UUID) -> dict[str, UUID]:
+    """Give the id back."""
+    return {"id": parcel_id}
+
+
+@routes.get("/shelves/:name")
+@public
+async def shelf(call: Call, name: str) -> dict[str, str]:
+    """Give the name back."""
+    return {"name": name}
+
+
+async def posted(data: bytes | list[bytes], content_type: str | None = "application/json") -> Answer:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    return await ask(serving(routes), "POST", "/parcels", data=data, headers=headers)
+
+
+async def got(target: str) -> Answer:
+    return await ask(serving(routes), "GET", target)
+
+
+async def test_a_body_is_decoded_into_its_type() -> None:
+    body = {
+        "name": "Ünï 🎁",
+        "weight": 3,
+        "price": 2,
+        "address": {"street": "Mill Lane"},
+        "tags": ["a"],
+        "owner": str(ID).upper(),
+        "sent_at": "2026-01-31T12:00:00+01:00",
+    }
+
+    answer = await posted(json.dumps(body).encode())
+
+    assert answer.status == 200
+    assert answer.json["name"] == "Ünï 🎁"
+    assert answer.json["owner"] == str(ID)
+    assert answer.json["address"] == {"street": "Mill Lane"}
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (b"{}", "name"),
+        (b"", "name"),
+        (b'{"name": null}', "name"),
+        (b'{"name": 1}', "name"),
+        (b'{"name": ""}', "name"),
+        (b'{"name": "longer than ten"}', "name"),
+        (b'{"name": "x", "weight": "1"}', "weight"),
+        (b'{"name": "x", "weight": 1.5}', "weight"),
+        (b'{"name": "x", "weight": 1e2}', "weight"),
+        (b'{"name": "x", "weight": true}', "weight"),
+        (b'{"name": "x", "weight": -1}', "weight"),
+        (b'{"name": "x", "weight": 1001}', "weight"),
+        (b'{"name": "x", "weight": ' + b"9" * 30 + b"}", "weight"),
+        (b'{"name": "x", "weight": ' + b"9" * 10_000 + b"}", "weight"),
+        (b'{"name": "x", "price": 1e999}', "price"),
+        (b'{"name": "x", "price": ' + b"9" * 10_000 + b"}", "price"),
+        (b'{"name": "x", "kind": "crate"}', "kind"),
+        (b'{"name": "x", "is_fragile": 1}', "is_fragile"),
+        (b'{"name": "x", "address": {}}', "address.street"),
+        (b'{"name": "x", "address": {"street": 1}}', "address.street"),
+        (b'{"name": "x", "address": []}', "address"),
+        (b'{"name": "x", "tags": ["a", 1]}', "tags[1]"),
+        (b'{"name": "x", "tags": ["a", "b", "c"]}', "tags"),
+        (b'{"name": "x", "colour": "red"}', "colour"),
+        (b'{"name": "x", "owner": "me"}', "owner"),
+        (b'{"name": "x", "sent_at": "yesterday"}', "sent_at"),
+        (b'{"name": "x", "marks": {"a": 1}}', "marks[...]"),
+        (b"[]", "body"),
+        (b"null", "body"),
+        (b'"text"', "body"),
+        (b"1", "body"),
+    ],
+)
+async def test_what_does_not_fit_is_400_and_names_the_field(data: bytes, field: str) -> None:
+    answer = await posted(data)
+
+    assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{",
+        b'{"name": "x"}{}',
+        b"{'name': 'x'}",
+        b'{"name": "x",}',
+        b'{"name": "x", "price": NaN}',
+        b'{"name": "x", "price": Infinity}',
+        b'{"name": "x", "price": -Infinity}',
+        b'{"name": "x", "price": 01}',
+        b'{"name": "\x00"}',
+        b'{"name": "\n"}',
+        b'{"name": "\xff"}',
+        b'{"name": "x", "unknown": "\xff"}',
+        b'{"name": "\xed\xa0\x80"}',
+        b'\xef\xbb\xbf{"name": "x"}',
+        '{"name": "x"}'.encode("utf-16"),
+        b"\x00",
+        b"name=x",
+        b"// no comments\n{}",
+    ],
+)
+async def test_what_is_no_json_in_utf_8_is_400(data: bytes) -> None:
+    answer = await posted(data)
+
+    assert (answer.status, answer.code) == (400, "BAD_REQUEST")
+    assert answer.json["error"] == "The body is not valid JSON in UTF-8."
+
+
+@pytest.mark.parametrize("escape", [r"\u0000", r"\ud800", r"\udfff", r"\ud800x", r"\udc00\ud800", r"\uD83D"])
+@pytest.mark.parametrize(
+    ("template", "field"),
+    [
+        ('{"name": "%s"}', "name"),
+        ('{"name": "x", "address": {"street": "a%sb"}}', "address.street"),
+        ('{"name": "x", "tags": ["a", "%s"]}', "tags[1]"),
+        ('{"name": "x", "unknown": [{"deep": "%s"}]}', "unknown[0].deep"),
+        ('{"name": "x", "unknown": ' + "9" * 5000 + ', "note": "%s"}', "note"),
+    ],
+)
+async def test_a_text_with_nul_or_half_a_character_is_400_and_names_the_field(
+    escape: str, template: str, field: str
+) -> None:
+    answer = await posted(template.replace("%s", escape).encode())
+
+    assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
+
+
+@pytest.mark.parametrize("escape", [r"\u0000", r"\ud800"])
+async def test_a_key_with_nul_or_half_a_character_is_400_and_is_named_without_it(escape: str) -> None:
+    answer = await posted(b'{"name": "x", "marks": {"a%s": "b"}}' % escape.encode())
+
+    assert (answer.status, answer.fields) == (400, ["marks.a\ufffd"])
+
+
+@pytest.mark.parametrize("text", [r"\\u0000", r"\ud83d\ude00", r"\u0001", r"\\ud800", r"\uffff"])
+async def test_text_that_only_looks_like_it_is_taken(text: str) -> None:
+    answer = await posted(f'{{"name": "{text}"}}'.encode())
+
+    assert answer.status == 200
+
+
+async def test_a_key_of_any_length_is_named_in_few_words() -> None:
+    answer = await posted(b'{"name": "x", "' + b"k" * 100_000 + rb'": "\u0000"}')
+
+    assert answer.status == 400
+    assert len(answer.fields[0]) == FIELD_NAME_CHARACTERS_MAX
+
+
+async def test_a_value_of_any_length_is_not_repeated() -> None:
+    answer = await posted(b'{"name": "x", "kind": "' + b"k" * 100_000 + b'"}')
+
+    assert (answer.status, answer.fields) == (400, ["kind"])
+    assert len(answer.content) < 500
+
+
+@pytest.mark.parametrize("levels", [1, NESTING_LEVELS_MAX - 1])
+async def test_what_is_nested_a_little_is_taken(levels: int) -> None:
+    answer = await posted(b'{"name": "x", "unknown": ' + b"[" * levels + b"]" * levels + b"}")
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("levels", [NESTING_LEVELS_MAX, 900, 5000, 500_000])
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
+async def test_what_is_nested_deeper_is_400(levels: int, opening: bytes, closing: bytes) -> None:
+    levels = min(levels, BODY_BYTES_MAX // 10)
+    inside = opening * levels + b"0" + closing * levels
+
+    answer = await posted(b'{"name": "x", "unknown": ' + inside + b"}")
+
+    assert (answer.status, answer.json["error"]) == (400, "body: This is nested too deeply.")
+
+
+async def test_many_values_beside_each_other_are_not_nested() -> None:
+    answer = await posted(b'{"name": "[[[", "unknown": [' + b'{"a": ["]]"]}, ' * 1000 + b"0]}")
+
+    assert answer.status == 200
+
+
+async def test_brackets_that_never_close_are_400() -> None:
+    answer = await posted(b"[" * 100_000)
+
+    assert answer.status == 400
+
+
+@pytest.mark.parametrize(
+    "filling",
+    [
+        b"[" * 60 + b'"' + rb"\"" * 500_000,
+        b"[" * 60 + b'"' * 1_000_000,
+        b"[" * 60 + b"\\" * 1_000_000,
+        b"[" * 60 + b'"' + b"\\\n" * 500_000,
+        b"[[" * 300_000 + b"]" * 300_000,
+        b'{"name": "\xff' + rb"\u0000" * 170_000,
+        rb'{"name": "' + rb"\ud800" * 170_000 + b'"}',
+        b'{"name": "x", "unknown": [' + b'"\\ud83d\\ude00",' * 60_000 + b"0]}",
+    ],
+    ids=["quotes escaped", "quotes", "backslashes", "lines", "brackets", "nuls", "halves", "pairs"],
+)
+async def test_a_megabyte_of_anything_is_dealt_with_quickly(filling: bytes) -> None:
+    with trio.fail_after(5):
+        answer = await posted(filling)
+
+    assert answer.status in {200, 400}
+
+
+async def test_unknown_fields_are_ignored() -> None:
+    answer = await posted(b'{"name": "x", "unknown": {"a": [1, 1e999, ' + b"9" * 5000 + b"]}}")
+
+    assert answer.status == 200
+
+
+async def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
+    answer = await posted(b'{"name": "x", "name": "y"}')
+
+    assert answer.json["name"] == "y"
+
+
+async def test_a_body_may_come_in_pieces_and_with_blanks_around() -> None:
+    answer = await posted([b" \n", b'{"na', b'me": "x"}', b"\t"])
+
+    assert (answer.status, answer.json["name"]) == (200, "x")
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", None])
+async def test_json_may_be_announced_in_several_ways_or_not_at_all(content_type: str | None) -> None:
+    answer = await posted(b'{"name": "x"}', content_type)
+
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+        "nonsense",
+    ],
+)
+async def test_a_body_of_another_content_type_is_415(content_type: str) -> None:
+    answer = await posted(b'{"name": "x"}', content_type)
+
+    assert (answer.status, answer.code) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert answer.json["error"] == "Send the body as application/json."
+
+
+async def test_no_body_has_no_content_type_to_be_wrong() -> None:
+    answer = await posted(b"", "text/plain")
+
+    assert (answer.status, answer.fields) == (400, ["name"])
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"{}", "This field is required."),
+        (b'{"name": 1}', "This must be text."),
+        (b'{"name": ""}', "This must be text with a length of at least 1."),
+        (b'{"name": "longer than ten"}', "This must be text with a length of at most 10."),
+        (b'{"name": "x", "weight": "1"}', "This must be a whole number."),
+        (b'{"name": "x", "weight": -1}', "This must be a whole number of at least 0."),
+        (b'{"name": "x", "weight": 1001}', "This must be a whole number of at most 1000."),
+        (b'{"name": "x", "weight": ' + b"9" * 5000 + b"}", "This number is too large."),
+        (b'{"name": "x", "note": 1}', "This must be text or null."),
+        (b'{"name": "x", "kind": "crate"}', "This is none of the values that are possible here."),
+        (b'{"name": "x", "is_fragile": 1}', "This must be true or false."),
+        (b'{"name": "x", "address": []}', "This must be an object or null."),
+        (b'{"name": "x", "tags": {}}', "This must be a list."),
+        (b'{"name": "x", "tags": ["a", "b", "c"]}', "This must be a list with a length of at most 2."),
+        (b'{"name": "x", "colour": "red"}', "This must be text matching regex '^str|int$'."),
+        (b'{"name": "x", "owner": "me"}', "This must be an id (a UUID)."),
+        (b'{"name": "x", "sent_at": ""}', "This must be a time such as 2026-01-31T12:00:00Z (RFC 3339)."),
+        (b"[]", "This must be an object."),
+    ],
+)
+async def test_what_is_wrong_is_said_in_words_for_a_person(data: bytes, sentence: str) -> None:
+    answer = await posted(data)
+
+    problem = answer.json["details"][0]
+    assert problem["message"] == sentence
+    assert answer.json["error"] == f"{problem['field']}: {sentence}"
+
+
+async def test_a_message_of_a_type_s_own_is_passed_on() -> None:
+    class Span(msgspec.Struct):
+        begin: str
+        end: str
+
+        def __post_init__(self) -> None:
+            if self.end < self.begin:
+                raise ValueError("The end is before the beginning.")
+
+    with pytest.raises(BadRequest, match=r"^body: The end is before the beginning\.$"):
+        decode_body(b'{"begin": "b", "end": "a"}', Span)
+
+
+def taken_or_refused(data: bytes) -> Parcel | BadRequest:
+    try:
+        return decode_body(data, Parcel)
+    except BadRequest as refusal:
+        return refusal
+
+
+def is_storable(text: str) -> bool:
+    return "\x00" not in text and text.encode("utf-8", "ignore").decode() == text
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inside: st.lists(inside, max_size=5) | st.dictionaries(st.text(), inside, max_size=5),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["name", "weight", "tags", "marks", "address", "other"]), json_values))
+def test_any_object_is_either_taken_or_refused_with_a_field(value: dict[str, Any]) -> None:
+    data = json.dumps(value).encode()
+
+    taken = taken_or_refused(data)
+
+    if isinstance(taken, BadRequest):
+        assert taken.details
+    else:
+        assert all(is_storable(text) for text in [taken.name, *taken.tags, *taken.marks, *taken.marks.values()])
+
+
+@given(st.binary() | st.binary().map(lambda data: b'{"name": "' + data + b'"}'))
+def test_any_bytes_are_either_taken_or_refused(data: bytes) -> None:
+    taken = taken_or_refused(data)
+
+    assert isinstance(taken, BadRequest) or is_storable(taken.name)
+
+
+async def test_a_query_is_decoded_into_its_type() -> None:
+    answer = await got("/parcels?text=a%20b%C3%BC&age=42&is_open=true")
+
+    assert answer.json == {"text": "a bü", "age": 42, "is_open": True}
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("text=a+b", {"text": "a b"}),
+        ("text=", {"text": ""}),
+        ("text=a&text=b", {"text": "b"}),
+        ("text=%F0%9F%8E%81", {"text": "🎁"}),
+        ("text=%ff", {"text": "\ufffd"}),
+        ("text=%zz%", {"text": "%zz%"}),
+        ("unknown=%00", {}),
+        ("%00=x", {}),
+        ("&&=&text", {"text": ""}),
+        ("age=0007", {"age": 7}),
+        ("age=-3", {"age": -3}),
+        ("age=" + "0" * 5000 + "5", {"age": 5}),
+        ("age=" + "9" * 18, {"age": 10**18 - 1}),
+        ("age=" + "9" * 5000, {"age": 10**18}),
+        ("age=-" + "9" * 19, {"age": -(10**18)}),
+        ("is_open=1", {"is_open": True}),
+    ],
+)
+async def test_a_query_is_read_with_patience(query: str, expected: dict[str, Any]) -> None:
+    answer = await got(f"/parcels?{query}")
+
+    assert answer.status == 200
+    assert expected.items() <= answer.json.items()
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("age=", "age"),
+        ("age=x", "age"),
+        ("age=1.0", "age"),
+        ("age=1e3", "age"),
+        ("age=+1", "age"),
+        ("age=%201", "age"),
+        ("age=1_000", "age"),
+        ("age=%D9%A3", "age"),
+        ("age=--1", "age"),
+        ("age=" + "0" * 15_000 + "x", "age"),
+        ("text=a%00b", "text"),
+        ("is_open=perhaps", "is_open"),
+    ],
+)
+async def test_what_a_query_cannot_mean_is_400_and_names_the_field(query: str, field: str) -> None:
+    answer = await got(f"/parcels?{query}")
+
+    assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
+
+
+async def test_a_query_has_a_bounded_number_of_fields() -> None:
+    answer = await got("/parcels?" + "a=1&" * QUERY_FIELDS_MAX + "a=1")
+
+    assert (answer.status, answer.json["error"]) == (400, "The query string has too many fields.")
+
+
+async def test_a_route_that_takes_no_query_ignores_it() -> None:
+    answer = await got(f"/parcels/{ID}?%00=%ff&&&")
+
+    assert answer.status == 200
+
+
+@given(st.binary(max_size=200))
+def test_any_query_string_is_either_taken_or_refused(query_string: bytes) -> None:
+    try:
+        query = decode_query(query_string, Search)
+    except BadRequest:
+        return
+
+    assert is_storable(query.text)
+
+
+@pytest.mark.parametrize("text", [str(ID), str(ID).upper()])
+async def test_an_id_is_the_same_in_capitals(text: str) -> None:
+    answer = await got(f"/parcels/{text}")
+
+    assert answer.json == {"id": str(ID)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1",
+        "me",
+        ID.hex,
+        f"{{{ID}}}",
+        f"urn:uuid:{ID}",
+        f"{ID}0",
+        str(ID)[:-1],
+        str(ID)[:-1] + "g",
+        "----" + ID.hex,
+        "1_23c9f2-8f3a-7e11-b0aa-bb00cc11dd22",
+        "%D9%A1" + str(ID)[1:],
+        f"{ID}%00",
+        f"%20{str(ID)[1:]}",
+    ],
+)
+async def test_what_is_no_id_is_404(text: str) -> None:
+    answer = await got(f"/parcels/{text}")
+
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+@given(st.uuids())
+def test_every_id_is_read_as_it_is_written(id: UUID) -> None:  # noqa: A002 - the word for it
+    assert decode_id(str(id)) == id
+
+
+async def test_a_word_of_a_path_may_be_anything_that_can_be_stored() -> None:
+    answer = await got("/shelves/a%20%C3%BC%2E%F0%9F%8E%81%ff")
+
+    assert answer.json == {"name": "a ü.🎁\ufffd"}
+
+
+async def test_a_word_of_a_path_that_cannot_be_stored_names_nothing() -> None:
+    answer = await got("/shelves/a%00b")
+
+    assert (answer.status, answer.code) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("word", ["\x00", "a\ud800", "\udfff"])
+def test_a_word_with_nul_or_half_a_character_names_nothing(word: str) -> None:
+    with pytest.raises(NotFound):
+        decode_word(word)

@@ -1,0 +1,44 @@
+"""Bodies that bear something secret do not show it when they are printed (pitfall 28)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+import pytest
+
+from entrypoints import capabilities
+from entrypoints.http.login import Login
+from entrypoints.web.hidden import Hidden
+from tests.secret_watch import SECRET_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from entrypoints.web.routes import Route
+
+ROUTES = capabilities.routes(is_development=True)
+
+
+def structs_of(route: Route) -> Iterator[type[msgspec.Struct]]:
+    """List the structs that a route takes and answers."""
+    shapes: list[Any] = [route.body, route.answer]
+    while shapes:
+        shape = shapes.pop()
+        shapes += get_args(shape)
+        if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
+            yield shape
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_what_bears_a_secret_hides_it(route: Route) -> None:
+    bearers = [struct for struct in structs_of(route) if SECRET_FIELDS & set(struct.__struct_fields__)]
+
+    assert [struct.__name__ for struct in bearers if not issubclass(struct, Hidden)] == []
+
+
+def test_a_hidden_body_shows_its_name_alone() -> None:
+    body = Login(email="ada@example.com", password="correct horse battery")
+
+    assert repr(body) == str(body) == f"{body}" == "Login(***)"
+    assert body.__rich_repr__() == [("secret", "***")]

@@ -1,0 +1,288 @@
+"""The OpenAPI document: complete, consistent, and cheap to ask for again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.errors import ErrorCode
+from entrypoints import capabilities
+from entrypoints.web.answers import encode
+from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.openapi import CREDENTIAL_REFUSALS, describe, operation_id, path_template, refusals
+from tests import specimen
+from tests.application import VERSION, Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from entrypoints.web.routes import Route
+
+BASE_URL = "https://id.example.com"
+
+
+def every_route() -> list[Route]:
+    """The routes of the house, and some that use every way to declare something."""
+    return [*capabilities.routes(is_development=True), *specimen.routes.routes]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The document, as it goes over the wire."""
+    return json.loads(encode(describe(every_route(), base_url=BASE_URL, version=VERSION)))
+
+
+def operation(document: dict[str, Any], method: str, path: str) -> dict[str, Any]:
+    """Find an operation."""
+    return document["paths"][path][method]
+
+
+def component(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Find a schema."""
+    return document["components"]["schemas"][name]
+
+
+def everything_in(value: Any) -> Iterator[dict[str, Any]]:
+    """Walk through a document."""
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from everything_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from everything_in(part)
+
+
+def test_it_says_what_it_describes(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert document["info"]["title"] == "Gatehouse"
+    assert document["info"]["version"] == VERSION
+    assert document["servers"] == [{"url": BASE_URL}]
+
+
+@pytest.mark.parametrize("route", every_route(), ids=lambda route: route.name)
+def test_every_declared_route_is_in_it(document: dict[str, Any], route: Route) -> None:
+    described = operation(document, route.method.lower(), path_template(route))
+
+    assert described["operationId"] == operation_id(route)
+    assert described["tags"] == [route.capability]
+    assert described["summary"]
+    assert str(route.status) in described["responses"]
+
+
+def test_nothing_else_is_in_it(document: dict[str, Any]) -> None:
+    described = {(method, path) for path, methods in document["paths"].items() for method in methods}
+
+    assert described == {(route.method.lower(), path_template(route)) for route in every_route()}
+
+
+def test_operation_ids_are_unique_and_fit_for_a_programming_language() -> None:
+    ids = [operation_id(route) for route in every_route()]
+
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in ids)
+
+
+def test_every_reference_leads_to_something(document: dict[str, Any]) -> None:
+    references = {part["$ref"] for part in everything_in(document) if "$ref" in part}
+
+    for reference in references:
+        target: Any = document
+        for step in reference.removeprefix("#/").split("/"):
+            target = target[step]
+        assert target
+    assert references
+
+
+def test_every_part_of_a_path_is_declared_as_a_parameter(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for described in methods.values():
+            declared = [one["name"] for one in described.get("parameters", []) if one["in"] == "path"]
+            assert declared == re.findall(r"{([^}]+)}", path)
+
+
+def test_every_answer_has_a_description(document: dict[str, Any]) -> None:
+    answers = [
+        answer
+        for methods in document["paths"].values()
+        for described in methods.values()
+        for answer in described["responses"].values()
+    ]
+
+    assert all(answer.get("description") or "$ref" in answer for answer in answers)
+
+
+def test_every_security_scheme_that_is_asked_for_is_defined(document: dict[str, Any]) -> None:
+    asked = {name for part in everything_in(document["paths"]) for one in part.get("security", []) for name in one}
+
+    assert asked <= set(document["components"]["securitySchemes"])
+
+
+def test_every_kind_of_credential_that_is_sent_has_a_security_scheme(document: dict[str, Any]) -> None:
+    defined = document["components"]["securitySchemes"]
+
+    assert set(defined) == {kind.name.lower() for kind in CredentialKind if kind is not CredentialKind.NONE}
+
+
+def test_every_error_code_is_in_it(document: dict[str, Any]) -> None:
+    codes = component(document, "Failure")["properties"]["error_code"]["enum"]
+
+    assert codes == [code.name for code in ErrorCode]
+
+
+def test_which_codes_a_credential_can_be_refused_with_is_known_for_every_kind() -> None:
+    assert set(CREDENTIAL_REFUSALS) == set(CredentialKind)
+
+
+def test_every_tag_is_introduced(document: dict[str, Any]) -> None:
+    introduced = {tag["name"]: tag["description"] for tag in document["tags"]}
+
+    assert list(introduced) == list(dict.fromkeys(route.capability for route in every_route()))
+    assert all(introduced.values())
+
+
+def test_readers_are_not_sent_to_documents_that_they_do_not_have(document: dict[str, Any]) -> None:
+    text = json.dumps(document)
+
+    assert "(operations " not in text
+    assert "(identity " not in text
+    assert "(decisions " not in text
+
+
+def test_a_public_route_asks_for_no_credential_and_another_one_for_its_own(document: dict[str, Any]) -> None:
+    assert operation(document, "get", "/boats/state")["security"] == []
+    assert operation(document, "post", "/boats")["security"] == [{"access_token": []}]
+
+
+def test_ids_and_other_parts_of_a_path_are_told_apart(document: dict[str, Any]) -> None:
+    parameters = operation(document, "delete", "/boats/{slug}/{boat_id}")["parameters"]
+
+    assert [one["schema"] for one in parameters] == [{"type": "string"}, {"type": "string", "format": "uuid"}]
+
+
+def test_the_fields_of_a_query_are_parameters(document: dict[str, Any]) -> None:
+    parameters = {one["name"]: one for one in operation(document, "get", "/boats/{slug}/all")["parameters"]}
+
+    assert parameters["page"]["in"] == "query"
+    assert parameters["page"]["schema"] == {"type": "integer", "minimum": 1, "default": 1}
+    assert not parameters["page"]["required"]
+    assert "BoatSearch" not in document["components"]["schemas"]
+
+
+def test_a_body_is_described_with_its_limits(document: dict[str, Any]) -> None:
+    body = operation(document, "post", "/boats")["requestBody"]
+    name = component(document, "BoatWanted")["properties"]["name"]
+
+    assert body["required"] is True
+    assert body["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/BoatWanted"}
+    assert (name["minLength"], name["maxLength"]) == (1, 100)
+
+
+def test_times_are_marked_as_such_wherever_they_stand(document: dict[str, Any]) -> None:
+    boat = component(document, "Boat")["properties"]
+    time = {"type": "string", "format": "date-time"}
+
+    assert boat["launched_at"] == time
+    assert time in boat["sold_at"]["anyOf"]
+    assert boat["repainted_at"]["items"] == time
+    assert component(document, "Sail")["properties"]["sewn_at"] == time
+    assert component(document, "Failure")["properties"]["timestamp"] == time
+
+
+def test_an_answer_with_another_status_or_media_type_is_described_beside_the_first(document: dict[str, Any]) -> None:
+    state = operation(document, "get", "/boats/state")["responses"]
+    picture = operation(document, "get", "/boats/picture")["responses"]
+
+    assert set(state["200"]["content"]["application/json"]["schema"].values()) == {"#/components/schemas/Afloat"}
+    assert set(state["410"]["content"]["application/json"]["schema"].values()) == {"#/components/schemas/Sunk"}
+    assert set(picture["200"]["content"]) == {"application/json", "image/png"}
+
+
+def test_an_answer_without_a_body_has_no_content(document: dict[str, Any]) -> None:
+    assert "content" not in operation(document, "delete", "/boats/{slug}/{boat_id}")["responses"]["204"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("GET /boats/picture", set()),
+        ("GET /boats/state", {"BAD_REQUEST"}),
+        ("DELETE /boats/:slug/:boat_id", {"NOT_FOUND", "UNAUTHORIZED", "TOKEN_EXPIRED", "JWT_ERROR"}),
+        (
+            "POST /boats",
+            {
+                "BAD_REQUEST",
+                "REQUEST_TIMEOUT",
+                "PAYLOAD_TOO_LARGE",
+                "UNSUPPORTED_MEDIA_TYPE",
+                "UNAUTHORIZED",
+                "TOKEN_EXPIRED",
+                "JWT_ERROR",
+                "RATE_LIMIT_EXCEEDED",
+                "SERVICE_LIMIT_EXCEEDED",
+                "CONFLICT",
+            },
+        ),
+    ],
+)
+def test_the_codes_of_a_route_follow_from_its_declaration(name: str, expected: set[str]) -> None:
+    route = next(route for route in specimen.routes.routes if route.name == name)
+
+    codes = {refused.code.name for refused in refusals(route)}
+
+    assert codes - {"INTERNAL_SERVER_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"} == expected
+
+
+def test_codes_of_one_status_are_described_together(document: dict[str, Any]) -> None:
+    reference = operation(document, "post", "/boats")["responses"]["400"]["$ref"]
+    response = document["components"]["responses"][reference.rpartition("/")[2]]
+    narrowed = response["content"]["application/json"]["schema"]["allOf"][1]
+
+    assert narrowed["properties"]["error_code"]["enum"] == ["BAD_REQUEST", "SERVICE_LIMIT_EXCEEDED"]
+    assert ErrorCode.SERVICE_LIMIT_EXCEEDED.meaning in response["description"]
+
+
+def test_a_refusal_for_now_says_when_to_come_back(document: dict[str, Any]) -> None:
+    responses = document["components"]["responses"]
+
+    assert "Retry-After" in responses["RATE_LIMIT_EXCEEDED"]["headers"]
+    assert "Retry-After" in responses["SERVICE_UNAVAILABLE"]["headers"]
+    assert "Retry-After" not in responses["NOT_FOUND"]["headers"]
+
+
+async def test_the_running_service_gives_its_own_document_to_anybody(client: Client) -> None:
+    answer = await client.get("/openapi.json")
+
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json["servers"] == [{"url": "http://localhost:8000"}]
+    assert answer.json["info"]["version"] == VERSION
+    assert "/openapi.json" in answer.json["paths"]
+
+
+async def test_who_has_the_document_already_is_not_sent_it_again(client: Client) -> None:
+    first = await client.get("/openapi.json")
+
+    second = await client.get("/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
+
+    assert first.headers["Cache-Control"] == "no-cache"
+    assert second.status == 304
+    assert second.content == b""
+    assert second.headers["ETag"] == first.headers["ETag"]
+
+
+async def test_the_document_is_compressed_for_who_takes_it_so(client: Client) -> None:
+    plain = await client.get("/openapi.json")
+
+    compressed = await client.get("/openapi.json", headers={"Accept-Encoding": "gzip, br"})
+    refused = await client.get("/openapi.json", headers={"Accept-Encoding": "gzip;q=0"})
+
+    assert "Content-Encoding" not in plain.headers
+    assert compressed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(compressed.content) == plain.content
+    assert refused.content == plain.content
+    assert plain.headers["Vary"] == compressed.headers["Vary"] == "Accept-Encoding"

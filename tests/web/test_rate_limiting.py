@@ -1,0 +1,288 @@
+"""Rate limits: the documented table by path, per client network, and buckets that are bounded in number."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import RateLimitExceeded
+from core.rate_limits import RateLimit
+from entrypoints.settings import Settings
+from entrypoints.web.application import Application
+from entrypoints.web.calls import Call
+from entrypoints.web.client_addresses import limited_network
+from entrypoints.web.credentials import public
+from entrypoints.web.decoding import Query
+from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
+from entrypoints.web.routes import Routes
+from tests.web.probe import PEER, ask, serving
+
+
+@dataclass
+class Stopwatch:
+    """A monotonic clock that the test moves."""
+
+    seconds: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Grant(Query):
+    """What a device sends, and others do not."""
+
+    kind: str = ""
+
+
+def limiting(*limits: RateLimit, path: str = "/limited", stopwatch: Stopwatch | None = None) -> Application:
+    """Build an application with a route of these limits."""
+    routes = Routes("limited", "A route of this test.")
+
+    @routes.get(path, limits=limits)
+    @public
+    async def answer(call: Call) -> None:
+        """Answer."""
+
+    @routes.get("/free")
+    @public
+    async def free(call: Call) -> None:
+        """Answer without a limit."""
+
+    return serving(routes, rate_limiter=RateLimiter(monotonic=stopwatch or Stopwatch()))
+
+
+async def granted(application: Application, path: str = "/limited", *, peer: str = PEER, of: int = 30) -> int:
+    """Ask so often, and count the answers that are no 429."""
+    return [(await ask(application, "GET", path, peer=peer)).status for _ in range(of)].count(200)
+
+
+@pytest.mark.parametrize("limit", [limit for limit in RateLimit if limit.burst <= 20], ids=lambda limit: limit.name)
+async def test_a_route_grants_its_burst_and_then_as_much_as_is_earned(limit: RateLimit) -> None:
+    stopwatch = Stopwatch()
+    application = limiting(limit, stopwatch=stopwatch)
+
+    at_once = await granted(application)
+    stopwatch.seconds += limit.seconds_per_request * 2
+    later = await granted(application)
+
+    assert (at_once, later) == (limit.burst, 2)
+
+
+async def test_a_refused_request_says_after_how_many_whole_seconds_the_next_is_granted() -> None:
+    stopwatch = Stopwatch()
+    application = limiting(RateLimit.FORGOT_PASSWORD, stopwatch=stopwatch)
+    await granted(application, of=RateLimit.FORGOT_PASSWORD.burst)
+    stopwatch.seconds += 0.5
+
+    answer = await ask(application, "GET", "/limited")
+
+    assert (answer.status, answer.code) == (429, "RATE_LIMIT_EXCEEDED")
+    assert answer.headers["Retry-After"] == "12"
+    stopwatch.seconds += 12
+    assert await granted(application, of=1) == 1
+
+
+async def test_a_refused_request_costs_nothing() -> None:
+    stopwatch = Stopwatch()
+    application = limiting(RateLimit.MFA_VERIFICATION, stopwatch=stopwatch)
+    await granted(application, of=50)
+
+    stopwatch.seconds += RateLimit.MFA_VERIFICATION.seconds_per_request
+
+    assert await granted(application, of=1) == 1
+
+
+@pytest.mark.parametrize("path", ["/auth/login", "/api/auth/login", "/auth/a/b", "/api/auth/a/b"])
+async def test_everything_below_the_sign_in_paths_shares_the_group_s_bucket(path: str) -> None:
+    routes = Routes("limited", "Routes of this test.")
+
+    @routes.get(path)
+    @public
+    async def one(call: Call) -> None:
+        """Be one."""
+
+    @routes.get("/auth/other")
+    @public
+    async def other(call: Call) -> None:
+        """Be another."""
+
+    application = serving(routes, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+
+    by_one = await granted(application, path, of=RateLimit.SIGN_IN_GROUP.burst - 1)
+    by_other = await granted(application, "/auth/other")
+
+    assert (by_one, by_other) == (RateLimit.SIGN_IN_GROUP.burst - 1, 1)
+
+
+@pytest.mark.parametrize("path", ["/auth", "/api/auth", "/authors/x", "/api/authors/x", "/api/user", "/x/auth/y"])
+async def test_other_paths_do_not_belong_to_the_group(path: str) -> None:
+    assert await granted(limiting(path=path), path) == 30
+
+
+async def test_the_tightest_limit_applies() -> None:
+    application = limiting(RateLimit.LOGIN, path="/api/auth/login")
+
+    assert await granted(application, "/api/auth/login") == RateLimit.LOGIN.burst
+
+
+async def test_what_one_limit_refuses_takes_nothing_from_the_others() -> None:
+    routes = Routes("limited", "Routes of this test.")
+
+    @routes.get("/api/auth/login", limits=(RateLimit.LOGIN,))
+    @public
+    async def login(call: Call) -> None:
+        """Be limited twice."""
+
+    @routes.get("/api/auth/other")
+    @public
+    async def other(call: Call) -> None:
+        """Be limited by the group alone."""
+
+    application = serving(routes, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+    await granted(application, "/api/auth/login")
+
+    left = await granted(application, "/api/auth/other")
+
+    assert left == RateLimit.SIGN_IN_GROUP.burst - RateLimit.LOGIN.burst
+
+
+def test_of_several_empty_buckets_the_longest_wait_is_named() -> None:
+    limiter = RateLimiter(monotonic=Stopwatch())
+    limits = (RateLimit.MFA_VERIFICATION, RateLimit.RESEND_VERIFICATION)
+    for _ in range(RateLimit.MFA_VERIFICATION.burst):
+        limiter.take(limits, "network")
+
+    with pytest.raises(RateLimitExceeded) as caught:
+        limiter.take(limits, "network")
+
+    assert caught.value.retry_after_seconds == 20
+
+
+async def test_a_handler_draws_from_a_bucket_where_the_input_decides_that_it_applies() -> None:
+    routes = Routes("limited", "A route of this test.")
+
+    @routes.get("/exchange")
+    @public
+    async def exchange(call: Call, query: Grant) -> None:
+        """Be limited for devices."""
+        if query.kind == "device":
+            call.limit(RateLimit.DEVICE_FLOW)
+
+    application = serving(routes, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+
+    of_devices = await granted(application, "/exchange?kind=device")
+    of_others = await granted(application, "/exchange?kind=code")
+
+    assert (of_devices, of_others) == (RateLimit.DEVICE_FLOW.burst, 30)
+
+
+async def test_operational_routes_are_not_limited() -> None:
+    routes = Routes("operational", "A route of this test.")
+
+    @routes.get("/auth/health", is_operational=True)
+    @public
+    async def health(call: Call) -> None:
+        """Be well."""
+
+    assert await granted(serving(routes), "/auth/health") == 30
+
+
+async def test_a_route_without_limits_is_not_limited_by_those_of_others() -> None:
+    application = limiting(RateLimit.MFA_VERIFICATION)
+    await granted(application)
+
+    assert await granted(application, "/free") == 30
+
+
+async def test_every_client_has_buckets_of_its_own() -> None:
+    application = limiting(RateLimit.MFA_VERIFICATION)
+    await granted(application, peer="198.51.100.1")
+
+    assert await granted(application, peer="198.51.100.2") == RateLimit.MFA_VERIFICATION.burst
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_shared"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:198.51.100.1", "198.51.100.1", True),
+        ("::ffff:198.51.100.1", "::ffff:198.51.100.2", False),
+        ("fe80::1%eth0", "fe80::2%eth1", True),
+    ],
+)
+async def test_an_ipv6_client_is_its_64(one: str, other: str, is_shared: bool) -> None:
+    application = limiting(RateLimit.MFA_VERIFICATION)
+    await granted(application, peer=one)
+
+    left = await granted(application, peer=other)
+
+    assert left == (0 if is_shared else RateLimit.MFA_VERIFICATION.burst)
+
+
+@given(st.ip_addresses(v=6))
+def test_every_ipv6_address_has_a_network(address: object) -> None:
+    assert limited_network(str(address)).endswith("/64")
+
+
+def test_the_buckets_are_bounded_in_number_and_the_one_not_used_for_longest_goes_first() -> None:
+    limiter = RateLimiter(monotonic=Stopwatch(), buckets_max=3)
+    limits = (RateLimit.MFA_VERIFICATION,)
+    for network in ["a", "b", "c", "a", "a", "d", "e"]:
+        limiter.take(limits, network)
+
+    assert limiter.bucket_count == 3
+    with pytest.raises(RateLimitExceeded):
+        limiter.take(limits, "a")
+
+
+def test_a_refused_request_does_not_keep_a_bucket_from_being_forgotten() -> None:
+    limiter = RateLimiter(monotonic=Stopwatch(), buckets_max=1)
+    limits = (RateLimit.MFA_VERIFICATION,)
+    for _ in range(RateLimit.MFA_VERIFICATION.burst):
+        limiter.take(limits, "a")
+
+    limiter.take(limits, "b")
+
+    limiter.take(limits, "a")
+
+
+async def test_the_setting_turns_all_of_them_off() -> None:
+    routes = Routes("limited", "A route of this test.")
+
+    @routes.get("/auth/login", limits=(RateLimit.MFA_SETUP,))
+    @public
+    async def login(call: Call) -> None:
+        """Be limited."""
+
+    on, off = serving(routes), serving(routes, Settings(rate_limits=False))
+
+    assert await granted(on, "/auth/login") == RateLimit.MFA_SETUP.burst
+    assert await granted(off, "/auth/login") == 30
+
+
+def test_turned_off_they_remember_nobody() -> None:
+    limiter = NoRateLimiter()
+
+    limiter.take((RateLimit.MFA_SETUP,), "network")
+
+    assert limiter.bucket_count == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.floats(0, 20)), max_size=60))
+def test_no_client_is_ever_granted_more_than_burst_and_rate_allow(asked: list[tuple[str, float]]) -> None:
+    stopwatch = Stopwatch()
+    limiter = RateLimiter(monotonic=stopwatch)
+    limit = RateLimit.MFA_VERIFICATION
+    begin, granted_to = stopwatch.seconds, dict.fromkeys("abc", 0)
+    for network, pause_seconds in asked:
+        stopwatch.seconds += pause_seconds
+        try:
+            limiter.take((limit,), network)
+        except RateLimitExceeded:
+            continue
+        granted_to[network] += 1
+
+        allowed = limit.burst + (stopwatch.seconds - begin) / limit.seconds_per_request
+        assert granted_to[network] <= allowed + 0.01

@@ -1,0 +1,201 @@
+"""How routes are declared, and which mistakes in a declaration keep the house from being built."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from uuid import UUID
+
+import msgspec
+import pytest
+
+from core.errors import Conflict
+from core.rate_limits import RateLimit
+from entrypoints import capabilities
+from entrypoints.web.application import Application
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import CredentialKind, public, signed_in
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Route, Routes
+from tests.web.probe import ask, make_house, serving
+
+
+class Thing(msgspec.Struct):
+    """A small body."""
+
+    count: Annotated[int, msgspec.Meta(ge=0, le=10)] = 0
+
+
+class Loose(msgspec.Struct):
+    """A body with a number of any size."""
+
+    count: int
+
+
+class Which(Query):
+    """A small query."""
+
+    page: int = 1
+
+
+def declared(handler: Callable[..., Any], path: str = "/things", **options: Any) -> Route:
+    routes = Routes("things", "Routes of this test.")
+    routes.post(path, **options)(handler)
+    return routes.routes[0]
+
+
+def test_a_declaration_says_everything_about_the_route() -> None:
+    @signed_in
+    async def handler(call: Call, slug: str, thing_id: UUID, body: Thing, query: Which) -> Thing:
+        """Change a thing.
+
+        With care.
+        """
+        return body
+
+    route = declared(
+        handler, "/api/auth/:slug/things/:thing_id", status=201, limits=(RateLimit.LOGIN,), refuses=(Conflict,)
+    )
+
+    assert route.name == "POST /api/auth/:slug/things/:thing_id"
+    assert route.rule == "/api/auth/<slug>/things/<thing_id>"
+    assert route.path_parameters == {"slug": str, "thing_id": UUID}
+    assert (route.body, route.query, route.answer) == (Thing, Which, Thing)
+    assert route.who.kind is CredentialKind.ACCESS_TOKEN
+    assert route.limits == (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)
+    assert route.refuses == (Conflict,)
+    assert route.status == 201
+    assert route.documentation == "Change a thing.\n\nWith care."
+
+
+def test_a_route_that_does_not_say_who_may_call_is_refused() -> None:
+    async def handler(call: Call) -> None:
+        """Do nothing."""
+
+    with pytest.raises(TypeError, match="POST /things does not say who may call it"):
+        declared(handler)
+
+
+@pytest.mark.parametrize("path", ["/things", "/things/:id", "/things/:thing_id/:slug", "/things/:thing_id/:thing_id"])
+def test_a_path_and_its_handler_name_the_same_parameters(path: str) -> None:
+    @public
+    async def handler(call: Call, thing_id: UUID) -> None:
+        """Do nothing."""
+
+    with pytest.raises(TypeError, match="do not match"):
+        declared(handler, path)
+
+
+@pytest.mark.parametrize("kind", [int, bytes, "UUID | None", Any])
+def test_a_part_of_a_path_is_a_text_or_an_id(kind: object) -> None:
+    async def handler(call: Call, thing_id: Any) -> None:
+        """Do nothing."""
+
+    handler.__annotations__["thing_id"] = kind
+
+    with pytest.raises(TypeError, match="do not match"):
+        declared(public(handler), "/things/:thing_id")
+
+
+def test_a_body_has_no_numbers_that_fit_no_column() -> None:
+    @public
+    async def handler(call: Call, body: Loose) -> None:
+        """Do nothing."""
+
+    with pytest.raises(TypeError, match="POST /things takes numbers of any size: count"):
+        declared(handler)
+
+
+def test_two_routes_for_the_same_requests_are_refused() -> None:
+    routes = Routes("things", "Routes of this test.")
+
+    @routes.get("/things/:slug")
+    @public
+    async def one(call: Call, slug: str) -> None:
+        """Be one."""
+
+    @routes.get("/things/:thing_id")
+    @public
+    async def other(call: Call, thing_id: UUID) -> None:
+        """Be another."""
+
+    with pytest.raises(ValueError, match="GET /things/:thing_id is declared twice"):
+        Application(make_house(), routes.routes)
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "limits"),
+    [
+        ("/api/auth/login", {}, (RateLimit.SIGN_IN_GROUP,)),
+        ("/auth/login", {"limits": (RateLimit.LOGIN,)}, (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)),
+        ("/api/user", {}, ()),
+        ("/api/user", {"limits": (RateLimit.MFA_SETUP,)}, (RateLimit.MFA_SETUP,)),
+        ("/auth/health", {"is_operational": True}, ()),
+    ],
+)
+def test_the_limit_of_a_group_follows_from_the_path(
+    path: str, options: dict[str, Any], limits: tuple[RateLimit, ...]
+) -> None:
+    @public
+    async def handler(call: Call) -> None:
+        """Do nothing."""
+
+    assert declared(handler, path, **options).limits == limits
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def test_each_method_is_declared_by_its_name(method: str) -> None:
+    routes = Routes("things", "Routes of this test.")
+
+    @public
+    async def handler(call: Call) -> dict[str, str]:
+        """Answer."""
+        return {"method": call.request.method}
+
+    getattr(routes, method.lower())("/things")(handler)
+
+    answer = await ask(serving(routes), method, "/things")
+
+    assert answer.json == {"method": method}
+
+
+async def test_a_fixed_path_goes_before_one_with_a_parameter() -> None:
+    routes = Routes("things", "Routes of this test.")
+
+    @routes.get("/things/:name")
+    @public
+    async def named(call: Call, name: str) -> dict[str, str]:
+        """Answer by name."""
+        return {"named": name}
+
+    @routes.get("/things/newest")
+    @public
+    async def newest(call: Call) -> dict[str, str]:
+        """Answer with the newest."""
+        return {"newest": ""}
+
+    answers = [await ask(serving(routes), "GET", f"/things/{name}") for name in ("newest", "other")]
+
+    assert [answer.json for answer in answers] == [{"newest": ""}, {"named": "other"}]
+
+
+async def test_a_handler_may_choose_another_status_and_add_headers() -> None:
+    routes = Routes("things", "Routes of this test.")
+
+    @routes.post("/things", status=201)
+    @public
+    async def make(call: Call) -> dict[str, str]:
+        """Answer differently than declared."""
+        call.status = 202
+        call.headers["X-Thing"] = "1"
+        return {}
+
+    answer = await ask(serving(routes), "POST", "/things")
+
+    assert (answer.status, answer.headers["X-Thing"]) == (202, "1")
+
+
+@pytest.mark.parametrize("route", capabilities.routes(is_development=True), ids=lambda route: route.name)
+def test_every_route_of_the_house_is_documented_in_a_sentence(route: Route) -> None:
+    summary = route.documentation.partition("\n")[0]
+
+    assert summary.endswith((".", ":", "`."))
+    assert summary[0].isupper()

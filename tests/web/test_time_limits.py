@@ -1,0 +1,86 @@
+"""How long a request may take: its body, and all of it. Time is virtual."""
+
+import msgspec
+import pytest
+import trio
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from entrypoints.web.application import BODY_SECONDS_MAX, REQUEST_SECONDS_MAX, RETRY_AFTER_SECONDS
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+from tests.web.probe import ask, serving
+
+
+class Note(msgspec.Struct):
+    """A small body."""
+
+    text: str = ""
+
+
+def sleeping(seconds: float) -> Routes:
+    """Declare a route that takes so long, and one that takes a body."""
+    routes = Routes("slow", "Routes of this test.")
+
+    @routes.get("/slow")
+    @public
+    async def slow(call: Call) -> Note:
+        """Take a while."""
+        await trio.sleep(seconds)
+        return Note(text="at last")
+
+    @routes.get("/slow/inside")
+    @public
+    async def slow_inside(call: Call) -> Note:
+        """Take a while in child tasks."""
+        async with trio.open_nursery() as nursery, trio.open_nursery() as inner:
+            nursery.start_soon(trio.sleep, seconds)
+            inner.start_soon(trio.sleep, seconds)
+        return Note(text="at last")
+
+    @routes.post("/notes")
+    @public
+    async def write(call: Call, body: Note) -> Note:
+        """Take a body."""
+        return body
+
+    return routes
+
+
+@pytest.mark.parametrize("path", ["/slow", "/slow/inside"])
+async def test_a_handler_that_takes_too_long_is_503(path: str, autojump_clock: MockClock) -> None:
+    began = trio.current_time()
+
+    with capture_logs() as logs:
+        answer = await ask(serving(sleeping(REQUEST_SECONDS_MAX + 1)), "GET", path)
+
+    assert (answer.status, answer.code) == (503, "SERVICE_UNAVAILABLE")
+    assert answer.headers["Retry-After"] == str(RETRY_AFTER_SECONDS)
+    assert trio.current_time() - began == pytest.approx(REQUEST_SECONDS_MAX)
+    assert [line["event"] for line in logs] == ["request.took_too_long", "request"]
+
+
+async def test_a_handler_may_take_as_long_as_that(autojump_clock: MockClock) -> None:
+    answer = await ask(serving(sleeping(REQUEST_SECONDS_MAX - 1)), "GET", "/slow")
+
+    assert (answer.status, answer.json) == (200, {"text": "at last"})
+
+
+@pytest.mark.parametrize("pieces", [[], [b'{"text": '], [b"{}", b" " * 1000]])
+async def test_a_body_that_does_not_arrive_in_time_is_408(pieces: list[bytes], autojump_clock: MockClock) -> None:
+    began = trio.current_time()
+
+    answer = await ask(serving(sleeping(0)), "POST", "/notes", data=pieces, is_complete=False)
+
+    assert (answer.status, answer.code) == (408, "REQUEST_TIMEOUT")
+    assert trio.current_time() - began == pytest.approx(BODY_SECONDS_MAX)
+
+
+async def test_a_body_that_nobody_wants_is_not_waited_for(autojump_clock: MockClock) -> None:
+    began = trio.current_time()
+
+    answer = await ask(serving(sleeping(0)), "GET", "/slow", data=[b"x"], is_complete=False)
+
+    assert answer.status == 200
+    assert trio.current_time() == began
