@@ -2,7 +2,7 @@
 
 An address that has an account already is skipped, so a file may be imported again, also after a stop half way. Nobody
 is sent anything, and no events are published: for these people nothing begins. Which hashes can be compared later is
-the business of whoever compares them; how a file is read and its import told of is in `entrypoints/user_import.py`.
+decided where they are compared; how a file is read and its import reported is in `entrypoints/operator/user_import.py`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from adapters.crypto.vault import MasterKey
 from adapters.postgres.embedded.server import EmbeddedPostgres
-from entrypoints import cli, logs, serving
+from entrypoints import logs, serving
+from entrypoints.operator import cli
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:

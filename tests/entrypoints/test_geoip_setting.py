@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints import doctor, equipment, main
+from entrypoints import equipment, main
+from entrypoints.operator import doctor
 from entrypoints.settings import CannotStart, Settings, load
 from tests.geoip import KIND, make_database, place
 

@@ -94,13 +94,13 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints import operations
+    from entrypoints.operator import operations
 
     return _operate(lambda: operations.migrate(settings, is_plan=options.plan, say=_say))
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints import operations
+    from entrypoints.operator import operations
 
     actions = {
         "list": operations.list_keys,
@@ -112,14 +112,14 @@ def _keys(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _owner(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints import operations
+    from entrypoints.operator import operations
 
     password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
     return _operate(lambda: operations.appoint_owner(settings, options.email, password, say=_say))
 
 
 def _users(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints import operations
+    from entrypoints.operator import operations
 
     return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, say=_say))
 
@@ -140,7 +140,7 @@ def _config(settings: Settings, _options: argparse.Namespace) -> None:
 
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
-    from entrypoints import doctor
+    from entrypoints.operator import doctor
 
     unknown = settings_module.unknown(os.environ)
     return _operate(lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, say=_say))

@@ -12,7 +12,8 @@ import pytest
 
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
-from entrypoints import doctor, equipment, main, master_keys
+from entrypoints import equipment, main, master_keys
+from entrypoints.operator import doctor
 from entrypoints.settings import Settings
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, commands_here, lay_made_cluster

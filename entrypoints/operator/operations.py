@@ -15,8 +15,8 @@ from core import platform_owners
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from entrypoints import database, equipment, main, master_keys
+from entrypoints.operator.user_import import UserImport
 from entrypoints.refusals import CannotStart
-from entrypoints.user_import import UserImport
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

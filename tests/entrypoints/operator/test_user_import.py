@@ -14,8 +14,8 @@ import trio
 from adapters.crypto.password_schemes import stored_form
 from core.one_time_tokens import TokenPurpose, issue
 from core.user_import import ImportedPerson, Problem, store
-from entrypoints import user_import
-from entrypoints.user_import import UserImport
+from entrypoints.operator import user_import
+from entrypoints.operator.user_import import UserImport
 from tests.application import actors, application, client, house, key_pairs, settings
 from tests.sign_ins import HASHED, PASSWORD, Door, door
 

@@ -1,0 +1,1 @@
+"""The command `gatehouse` and what operators do with it."""
