@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document: what the declarations of the routes say, in the words of other people's programs.
 
 Nothing is written here by hand twice: paths, parameters, bodies, answers and who may call come from the declaration,
-and which codes a route may refuse with follows from it too. The page for people is `entrypoints/pages/reference.py`.
+and which codes a route may refuse with follows from it too. The page for people is in `entrypoints/pages/reference/`.
 """
 
 import re

@@ -14,8 +14,8 @@ from core.errors import ErrorCode
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
 from entrypoints.pages import mailbox
-from entrypoints.pages.curl_examples import curl_example, variables
-from entrypoints.pages.field_rows import FieldRow, field_rows
+from entrypoints.pages.reference.curl_examples import curl_example, variables
+from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public

@@ -10,15 +10,16 @@ import pytest
 
 from core.errors import ErrorCode
 from core.rate_limits import RateLimit
-from entrypoints.pages import assets, reference
-from entrypoints.pages.reference import describe, describe_limit
+from entrypoints.pages import assets
+from entrypoints.pages.reference import reference
+from entrypoints.pages.reference.reference import describe, describe_limit
 from entrypoints.web.openapi import operation_id
 from tests import specimen
 from tests.application import serving
 
 if TYPE_CHECKING:
     from entrypoints.house import House
-    from entrypoints.pages.reference import RouteView
+    from entrypoints.pages.reference.reference import RouteView
     from entrypoints.web.application import Application
     from tests.application import Client
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from entrypoints.pages.field_rows import DEPTH_MAX, FieldRow, example, field_rows
+from entrypoints.pages.reference.field_rows import DEPTH_MAX, FieldRow, example, field_rows
 from entrypoints.web.schemas import Schemas
 from tests import specimen
 from tests.specimen import Boat, Boats, BoatWanted, Knot

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
-from entrypoints.pages.field_rows import example
+from entrypoints.pages.reference.field_rows import example
 from entrypoints.web.answers import encode
 from entrypoints.web.credentials import CredentialKind
 
