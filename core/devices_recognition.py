@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.asked import Asked
+    from core.deferred import Asked
     from core.risk import Risk
     from ports.unit_of_work import UnitOfWork
 

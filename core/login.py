@@ -20,7 +20,7 @@ from core.sign_in_refused import SignInRefused, refuse
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.asked import Asked
+    from core.deferred import Asked
     from core.passwords import StoredPassword
     from core.sign_in import Outcome
     from core.users import User

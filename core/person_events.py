@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.asked import Asked
     from core.audit import AuditAction
+    from core.deferred import Asked
     from core.events import EventType
     from ports.unit_of_work import UnitOfWork
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.asked import Asked
+    from core.deferred import Asked
     from ports.unit_of_work import UnitOfWork
 
 FAILURES_COUNT_FOR: Final = timedelta(minutes=15)

@@ -44,7 +44,7 @@ from core import server_secrets, signing_keys
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from entrypoints import equipment, master_keys
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from core.secrets import Secret
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from entrypoints.settings import Settings
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.asked import Asked
+from core.deferred import Asked
 from core.members import Member, MembersPage
 from core.memberships import Membership
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.asked import Asked
+from core.deferred import Asked
 from core.login_events import LoginEvent
 from core.one_time_tokens import OneTimeToken, TokenPurpose
 from core.risk import Habits

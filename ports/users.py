@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.asked import Asked
+from core.deferred import Asked
 from core.passwords import StoredPassword
 from core.users import User
 

@@ -17,7 +17,7 @@ from core import mail
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from core.mail import Letter
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer, Client
 
 EMAIL = "ada@example.com"

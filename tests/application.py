@@ -22,7 +22,7 @@ from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core import signing_keys
 from entrypoints import capabilities
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from tests.secret_watch import WATCH

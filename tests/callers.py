@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.access import Capability
-    from entrypoints.house import House
+    from entrypoints.installation import House
 
 ACME = "acme"
 GLOBEX = "globex"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from core.mail import Letter
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer
     from tests.sign_ins import Door, Entered
 

@@ -13,7 +13,7 @@ from tests.sign_ins import EMAIL, Door
 
 if TYPE_CHECKING:
     from core.mail import Letter
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer, Client
 
 PATH = "/api/auth/passkeys"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer, Client
     from tests.clock import SettableClock

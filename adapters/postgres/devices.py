@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.asked import Asked
+    from core.deferred import Asked
 
 
 class PostgresDevices:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.asked import Asked
+    from core.deferred import Asked
 
 # Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped
 # is never fetched, and neither is what is shown. One row at least, for the total and the tier. With and without a role

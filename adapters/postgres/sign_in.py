@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.asked import Asked
     from core.callers import Origin
+    from core.deferred import Asked
     from core.login_events import LoginEvent
     from ports.clock import Randomness
 

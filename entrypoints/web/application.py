@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from quart import Response
     from werkzeug.routing import MapAdapter
 
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from entrypoints.web.routes import Route
 
 REQUEST_SECONDS_MAX: Final = 30.0

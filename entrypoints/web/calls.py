@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quart.wrappers import Request
 
     from core.rate_limits import RateLimit
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from entrypoints.web.rate_limiting import RateLimiter
     from ports.database import Database
     from ports.unit_of_work import UnitOfWork

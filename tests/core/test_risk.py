@@ -16,7 +16,7 @@ from core.callers import Origin
 from core.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
 
 if TYPE_CHECKING:
-    from core.asked import Asked
+    from core.deferred import Asked
 
 ORIGIN = Origin(ip_address="192.0.2.7")
 NOBODYS = Habits(sign_ins=0, countries=[], hours=[], failures=0)

@@ -20,7 +20,7 @@ from core.sessions_refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refre
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from core.asked import Asked
+    from core.deferred import Asked
     from core.events import EventType
     from ports.unit_of_work import UnitOfWork
 

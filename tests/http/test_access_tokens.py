@@ -28,7 +28,7 @@ from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 
 if TYPE_CHECKING:
     from core.signing_keys import KeyPair
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer
     from tests.clock import SettableClock
 

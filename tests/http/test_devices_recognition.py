@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock
     from tests.second_factors import Person

@@ -14,7 +14,7 @@ from tests.application import VERSION, Client, ReportedActors, serving
 
 if TYPE_CHECKING:
     from core.callers import Origin
-    from entrypoints.house import House
+    from entrypoints.installation import House
 
 
 class BrokenDatabase:

@@ -19,7 +19,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, claims_of, doo
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from ports.passwords import PasswordHasher, Verdict
     from tests.application import Client
     from tests.clock import SettableClock

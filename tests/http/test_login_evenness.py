@@ -21,7 +21,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock
 

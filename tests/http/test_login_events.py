@@ -13,7 +13,7 @@ from tests.sign_ins import EMAIL, Door, door
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock
 

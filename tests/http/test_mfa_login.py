@@ -16,7 +16,7 @@ from tests.second_factors import Person, at_once, mfa_log, organization_of, publ
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 

@@ -13,7 +13,7 @@ from tests.second_factors import Person, organization_of, somebody
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock
 

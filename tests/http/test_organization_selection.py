@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.unit_of_work import Tools
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer, Client
     from tests.clock import SettableClock
     from tests.second_factors import Person

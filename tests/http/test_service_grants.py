@@ -20,7 +20,7 @@ from tests.teams import Team, team, team_of
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
     from tests.clock import SettableClock

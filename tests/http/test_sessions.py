@@ -16,7 +16,7 @@ from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.sign_in import Outcome
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from ports.unit_of_work import UnitOfWork
 
 __all__ = ["door"]

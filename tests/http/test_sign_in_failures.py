@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Answer
     from tests.clock import SettableClock
 

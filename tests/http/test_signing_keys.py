@@ -8,7 +8,7 @@ import jwt
 
 if TYPE_CHECKING:
     from core.signing_keys import KeyPair
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
 
 from datetime import timedelta

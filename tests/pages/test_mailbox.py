@@ -21,7 +21,7 @@ from tests.application import serving
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from core.mail import Letter
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock
 

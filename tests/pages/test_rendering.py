@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Template, UndefinedError
 
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.pages import rendering
 from entrypoints.pages.rendering import TEMPLATES, Page, breakable, inline, page, prose, render
 from entrypoints.web.calls import Call

@@ -20,7 +20,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.signing_keys import KeyState, SigningKey
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from tests.application import CHEAP, VERSION, ReportedActors, mail_renderer

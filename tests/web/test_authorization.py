@@ -12,7 +12,7 @@ from core.access import Capability, Operation, Standing
 from core.errors import ErrorCode
 from core.organizations import OrganizationStatus
 from entrypoints import capabilities
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.settings import Settings
 from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.routes import Route

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.errors import Unauthorized
 from core.signing_keys import KeyPair
 from core.tokens import TokenKind
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import bearer_value, declared_who, public, signed_in
 from entrypoints.web.routes import Routes

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrypoints import capabilities
-from entrypoints.house import House
+from entrypoints.installation import House
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public

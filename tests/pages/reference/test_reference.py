@@ -18,7 +18,7 @@ from tests import specimen
 from tests.application import serving
 
 if TYPE_CHECKING:
-    from entrypoints.house import House
+    from entrypoints.installation import House
     from entrypoints.pages.reference.reference import RouteView
     from entrypoints.web.application import Application
     from tests.application import Client
