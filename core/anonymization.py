@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from core import access, sign_in_failures
-from core.audit import AuditAction
 from core.errors import Forbidden, OrganizationNotActive
-from core.events import EventType
-from core.platform_audit import PlatformAction
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from core.users import PersonUnknown
 
 if TYPE_CHECKING:

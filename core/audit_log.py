@@ -1,6 +1,6 @@
 """Reading an organization's audit log: pages of it, newest first, and how many entries there are.
 
-What is written, and when, is in `core/audit.py` and in the use cases. Nobody counts twenty million entries while
+What is written, and when, is in `core/events/actions.py` and in the use cases. Nobody counts twenty million entries while
 somebody waits for a page, so they are counted beforehand, each once: `count_on` goes through the log in the order of
 the ids and adds to the totals of the organizations. A page adds what is younger than that, so its total is exact.
 """
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from core.access import Operation, enter
-from core.audit import AuditAction, TargetType
 from core.errors import BadRequest
-from core.events import EventType
+from core.events.actions import AuditAction, TargetType
+from core.events.events import EventType
 
 if TYPE_CHECKING:
-    from core.events import EventTypeItem
+    from core.events.events import EventTypeItem
     from ports.unit_of_work import UnitOfWork
 
 # Who acted, where that is nobody or nobody any more (operations 2.3 says so of owners).

@@ -11,8 +11,9 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import platform_audit, sessions
+from core import sessions
 from core.errors import BadRequest, Forbidden, NotFound
+from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
 from core.organizations import DEVICE_TRUST_DEFAULT, is_trusted
 from core.user_agents import DeviceType  # noqa: TC001 - likewise
@@ -149,7 +150,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
-    platform_audit.tell_acting(uow, "device.renamed", device_id=str(device_id))
+    platform_actions.tell_acting(uow, "device.renamed", device_id=str(device_id))
     return renamed
 
 

@@ -11,10 +11,11 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import platform_audit, sessions
+from core import sessions
 from core.access import Operation, enter
 from core.email_addresses import spelled
 from core.errors import NotFound
+from core.events import platform_actions
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -118,7 +119,7 @@ def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
         raise EndUserUnknown
     ended = uow.sessions.revoke_in_organization(place.organization.id, user_id=user_id)
     sessions.tell_ended(uow, user_id, email, ended, revoked_by=str(place.caller.user_id))
-    platform_audit.tell_acting(
+    platform_actions.tell_acting(
         uow, "sessions.ended", organization_id=place.organization.id, user_id=str(user_id), sessions=len(ended)
     )
     return len(ended)

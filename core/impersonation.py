@@ -16,9 +16,9 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core import arrivals, sessions_refresh
 from core.access import enter_platform
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.events.platform_actions import PlatformAction
 from core.grants import Grant, grant_for
 from core.limits import IMPERSONATION_LIFETIME_MAX
-from core.platform_audit import PlatformAction
 from core.secrets import hash_token
 from core.sessions import Session
 from core.text import checked_reason

@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core import addresses, invitations, links, members, sessions, verification
-from core.audit import AuditAction
 from core.errors import BadRequest, ErrorCode, Refusal
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
 from core.mail import MailTemplate
 from core.memberships import BUILT_IN_ROLES, Membership

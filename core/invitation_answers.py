@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from core import invitation_acceptance
 from core.access import Operation, enter_and_lock
-from core.audit import AuditAction
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.invitation_acceptance import InvitationAnswered
 from core.invitations import InvitationExpired, InvitationStatus
 from core.organizations import OrganizationStatus

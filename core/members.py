@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from core import access, sessions
 from core.access import Operation
-from core.audit import AuditAction
 from core.errors import BadRequest, NotFound
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.memberships import ADMIN, MEMBER, OWNER, Membership
 
 if TYPE_CHECKING:

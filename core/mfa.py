@@ -11,10 +11,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, callers, mail, mfa_events, person_events
-from core.audit import AuditAction
+from core import backup_codes, callers, mail, mfa_events
 from core.errors import BadRequest
-from core.events import EventType
+from core.events import person_events
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.mail import MailTemplate
 from core.mfa_events import MfaEvent
 

@@ -10,18 +10,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import (
-    backup_codes,
-    devices_recognition,
-    mfa,
-    mfa_challenges,
-    mfa_events,
-    person_events,
-    sign_in,
-    sign_in_failures,
-)
+from core import backup_codes, devices_recognition, mfa, mfa_challenges, mfa_events, sign_in, sign_in_failures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
-from core.events import EventType
+from core.events import person_events
+from core.events.events import EventType
 from core.mfa_events import MfaEvent
 from core.sign_in_refused import Refused, record_failure
 

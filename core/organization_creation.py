@@ -7,8 +7,8 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import platform_audit
 from core.errors import BadRequest, Conflict, Forbidden
+from core.events import platform_actions
 from core.memberships import OWNER, Membership
 from core.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
 from core.text import checked_slug
@@ -93,7 +93,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
         created_at=uow.now,
     )
     uow.members.add(membership)
-    platform_audit.tell_acting(uow, "organization.created", organization_id=organization.id, slug=organization.slug)
+    platform_actions.tell_acting(uow, "organization.created", organization_id=organization.id, slug=organization.slug)
     return Founded(organization=organization, owner=person_of(caller), membership=membership)
 
 

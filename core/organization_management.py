@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.access import Operation, enter, enter_and_lock
-from core.audit import AuditAction
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.memberships import Membership  # noqa: TC001 - the reference is made from the fields of `OrganizationOfMine`
 from core.organizations import Organization, checked_name
 from core.tiers import Tier  # noqa: TC001 - likewise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core import access, members
 from core.access import Operation
 from core.errors import BadRequest
-from core.events import EventType
+from core.events.events import EventType
 from core.memberships import ADMIN, OWNER
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from core.audit_log import Actor, Pagination
 from core.errors import BadRequest
 
 if TYPE_CHECKING:
-    from core.audit import TargetType
-    from core.platform_audit import PlatformAction
+    from core.events.actions import TargetType
+    from core.events.platform_actions import PlatformAction
     from ports.unit_of_work import UnitOfWork
 
 

@@ -14,12 +14,12 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 
 from core import mail, mfa, mfa_events
 from core.access import enter_platform
-from core.audit import AuditAction
 from core.errors import BadRequest
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from core.mail import MailTemplate
 from core.mfa_events import MfaEvent
-from core.platform_audit import PlatformAction
 from core.text import checked_reason
 from core.users import PersonUnknown
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from core import organization_management, tiers
 from core.access import enter_platform
 from core.errors import BadRequest, NotFound
+from core.events.platform_actions import PlatformAction
 from core.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
-from core.platform_audit import PlatformAction
 from core.tiers import TierSummary  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:

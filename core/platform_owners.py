@@ -15,8 +15,8 @@ from core import addresses, mfa
 from core.access import enter_platform
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
+from core.events.platform_actions import PlatformAction
 from core.one_time_tokens import TokenPurpose
-from core.platform_audit import PlatformAction
 from core.users import PersonUnknown, User
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core import addresses, person_events, verification, way_back
+from core import addresses, verification, way_back
 from core.errors import Conflict
-from core.events import EventType
+from core.events import person_events
+from core.events.events import EventType
 from core.providers import Provider
 from core.users import User
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from core import access
 from core.access import Capability, Operation
-from core.audit import AuditAction
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
 

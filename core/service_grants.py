@@ -13,9 +13,9 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core import access, relations
 from core.access import Capability, Operation
-from core.audit import AuditAction
 from core.errors import NotFound
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.members import MemberUnknown
 from core.relations import Object, ServiceRelation
 

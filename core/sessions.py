@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SessionItem`
 
-from core import person_events
 from core.errors import NotFound
-from core.events import EventType
+from core.events import person_events
+from core.events.events import EventType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core import devices_recognition, login_events, person_events, risk
+from core import devices_recognition, login_events, risk
 from core.errors import Unauthorized
-from core.events import EventType
+from core.events import person_events
+from core.events.events import EventType
 from core.users import still_known
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from core.access import Arrival
-from core.audit import AuditAction
 from core.callers import Caller, Origin
-from core.events import EventType
-from core.platform_audit import PlatformAction
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from ports.analytics import Analytics
 from ports.audit_log import AuditLog
 from ports.clock import Randomness

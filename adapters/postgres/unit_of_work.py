@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
     from core.access import Arrival
-    from core.audit import AuditAction
     from core.callers import Caller, Origin
-    from core.events import EventType
-    from core.platform_audit import PlatformAction
+    from core.events.actions import AuditAction
+    from core.events.events import EventType
+    from core.events.platform_actions import PlatformAction
     from ports.clock import Clock, Randomness
     from ports.devices import Locations
     from ports.passkeys import WebAuthn

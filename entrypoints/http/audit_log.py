@@ -2,9 +2,9 @@
 
 from core import audit_log
 from core.access import Operation
-from core.audit import AuditAction, TargetType
 from core.audit_log import AuditLogPage, Wanted
-from core.events import EventTypeItem
+from core.events.actions import AuditAction, TargetType
+from core.events.events import EventTypeItem
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged

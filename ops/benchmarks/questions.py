@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.audit import AuditAction, TargetType
+from core.events.actions import AuditAction, TargetType
 from core.limits import PAGE_ITEMS_DEFAULT
 from core.organizations import OrganizationStatus
 from ops.seeding.accounts import status_of

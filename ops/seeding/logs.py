@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from core.audit import AuditAction, TargetType
+from core.events.actions import AuditAction, TargetType
 from core.memberships import ADMIN, MEMBER
 from core.providers import Provider
 from core.risk import RiskFactor

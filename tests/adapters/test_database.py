@@ -20,7 +20,7 @@ from adapters.postgres.driver.pool import Pool
 from core import figures
 from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
-from core.events import EventType
+from core.events.events import EventType
 from ports.doorbells import Bell
 from tests.meeting import Meeting, wait_for
 from tests.postgres import CONNECTIONS_MAX

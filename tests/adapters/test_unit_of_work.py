@@ -10,10 +10,10 @@ import psycopg
 import pytest
 
 from core import mail
-from core.audit import AuditAction
 from core.callers import Origin
 from core.errors import DatabaseFailed, NotFound
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from core.mail import MailTemplate
 from core.secrets import Secret
 from ports.doorbells import Bell

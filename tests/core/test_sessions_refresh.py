@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.deferred import Asked
-    from core.events import EventType
+    from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

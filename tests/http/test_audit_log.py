@@ -10,8 +10,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from core import audit_log
-from core.audit import AuditAction
-from core.events import EventType
+from core.events.actions import AuditAction
+from core.events.events import EventType
 from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements

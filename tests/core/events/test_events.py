@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pytest
 
-from core.audit import AuditAction
-from core.events import Event, EventType
+from core.events.actions import AuditAction
+from core.events.events import Event, EventType
 from core.secrets import Secret
 
 # Operations 6.1.

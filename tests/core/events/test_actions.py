@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from core.audit import AuditAction, AuditEntry, TargetType
+from core.events.actions import AuditAction, AuditEntry, TargetType
 from core.secrets import Secret
 
 # Operations 6.3: the actions of each category with their target type.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from core.audit import TargetType
+from core.events.actions import TargetType
 
 if TYPE_CHECKING:
     from datetime import datetime

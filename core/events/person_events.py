@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.audit import AuditAction
     from core.deferred import Asked
-    from core.events import EventType
+    from core.events.actions import AuditAction
+    from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
 
