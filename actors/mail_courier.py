@@ -2,7 +2,7 @@
 
 A letter is claimed in one transaction, sent outside any, and what came of it recorded in another. A crash in between
 leaves a lease that runs out, so a letter may go out twice but is never lost; its message id stays the same, by which a
-mail server can tell. How often and when a letter is tried again is decided in `core/mail.py`.
+mail server can tell. How often and when a letter is tried again is decided in `core/mail/mail.py`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from core import mail as letters
 from core.errors import ServiceUnavailable
-from core.mail import Mail, MailDeferred, MailRefused
+from core.mail import mail as letters
+from core.mail.mail import Mail, MailDeferred, MailRefused
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ports.database import Database
     from ports.doorbells import AnsweredDoorbells
-    from ports.mail import MailGateway, MailRenderer
+    from ports.mail.mail import MailGateway, MailRenderer
     from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
 

@@ -14,7 +14,7 @@ from core import addresses, callers, links, members, mfa, one_time_tokens, passw
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.links import Words
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
 
 if TYPE_CHECKING:

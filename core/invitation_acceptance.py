@@ -15,7 +15,7 @@ from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from core.memberships import BUILT_IN_ROLES, Membership
 from core.one_time_tokens import TokenPurpose
 from core.users import User

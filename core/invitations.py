@@ -13,13 +13,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
 
-from core import mail
 from core.access import Capability, Operation, capabilities_of, enter, enter_and_lock
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.members import RoleUnknown
 from core.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.organization_creation import AddressNotVerified

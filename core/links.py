@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import mail, one_time_tokens
+from core import one_time_tokens
 from core.errors import BadRequest
+from core.mail import mail
 from core.one_time_tokens import TokenPurpose
 from core.secrets import hash_token
 from core.way_back import WayBack
 
 if TYPE_CHECKING:
-    from core.mail import MailTemplate
+    from core.mail.mail import MailTemplate
     from core.one_time_tokens import OneTimeToken
     from core.users import User
     from ports.unit_of_work import UnitOfWork

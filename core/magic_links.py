@@ -18,7 +18,7 @@ from core import links, one_time_tokens, sign_in, way_back
 from core.email_addresses import spelled
 from core.errors import BadRequest
 from core.links import LinkUnusable, Words
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
 from core.proofs import Proof
 from core.providers import Provider

@@ -11,12 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, callers, mail, mfa_events
+from core import backup_codes, callers, mfa_events
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.mfa_events import MfaEvent
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import callers, mail, passkey_challenges, passkeys_stand_ins, user_agents
+from core import callers, passkey_challenges, passkeys_stand_ins, user_agents
 from core.errors import BadRequest, Conflict, NotFound
 from core.limits import NAME_CHARACTERS_MAX
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.passkey_challenges import Asked, Purpose
 from core.webauthn import Descriptor, Transport
 

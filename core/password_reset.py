@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from core import addresses, links, passwords, way_back
 from core.email_addresses import spelled
 from core.links import Words
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
 from core.users import still_known
 

@@ -10,13 +10,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core import callers, mail, sessions, sign_in_failures
+from core import callers, sessions, sign_in_failures
 from core.errors import BadRequest, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import addresses, devices_recognition, login_events, mail, mfa_challenges, sessions_refresh
+from core import addresses, devices_recognition, login_events, mfa_challenges, sessions_refresh
 from core.arrivals import Arrival, arrive
 from core.events import person_events
 from core.events.events import EventType
 from core.grants import Grant, grant_for
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sessions import ABSOLUTE_LIFETIME, Session
 from core.sign_in_refused import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse

@@ -37,12 +37,13 @@ from entrypoints.http import (
     signing_keys,
     tiers,
 )
-from entrypoints.pages import assets, mailbox
+from entrypoints.pages import assets
 from entrypoints.pages import email_changes as email_change_pages
 from entrypoints.pages import invitations as invitation_pages
 from entrypoints.pages import magic_links as magic_link_pages
 from entrypoints.pages import password_reset as password_reset_pages
 from entrypoints.pages import verification as verification_pages
+from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
 from entrypoints.web import openapi
 

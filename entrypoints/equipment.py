@@ -17,7 +17,7 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
-from core.mail import MailDeferred, MailRefused
+from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:

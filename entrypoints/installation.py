@@ -8,7 +8,7 @@ from entrypoints.settings import Settings
 from ports.actors import Actors
 from ports.clock import Clock
 from ports.database import Database
-from ports.mail import MailRenderer
+from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.passwords import PasswordHasher
 from ports.qr_codes import QrCodes

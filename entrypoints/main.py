@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
     from uuid import UUID
 
-    from core.mail import RenderedMail
+    from core.mail.mail import RenderedMail
     from core.secrets import Secret
     from entrypoints.settings import Settings
 

@@ -22,7 +22,7 @@ from ports.end_users import EndUsers
 from ports.figures import Figures
 from ports.housekeeping import Housekeeping
 from ports.invitations import Invitations
-from ports.mail import MailOutbox
+from ports.mail.mail import MailOutbox
 from ports.members import Members
 from ports.mfa import BackupCodes, MfaChallenges, TotpSecrets
 from ports.organizations import Organizations

@@ -12,11 +12,11 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from core import mail
+from core.mail import mail
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from core.mail import Letter
+    from core.mail.mail import Letter
     from entrypoints.installation import House
     from tests.application import Answer, Client
 

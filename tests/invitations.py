@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from core import mail
+from core.mail import mail
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from core.mail import Letter
+    from core.mail.mail import Letter
     from entrypoints.installation import House
     from tests.application import Answer
     from tests.sign_ins import Door, Entered

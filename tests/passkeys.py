@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core import mail
+from core.mail import mail
 from tests.authenticators import Authenticator
 from tests.sign_ins import EMAIL, Door
 
 if TYPE_CHECKING:
-    from core.mail import Letter
+    from core.mail.mail import Letter
     from entrypoints.installation import House
     from tests.application import Answer, Client
 

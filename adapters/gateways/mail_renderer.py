@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError, select_autoescape
 
-from core.mail import MailRefused, MailTemplate, RenderedMail
+from core.mail.mail import MailRefused, MailTemplate, RenderedMail
 
 if TYPE_CHECKING:
-    from core.mail import Letter
+    from core.mail.mail import Letter
 
 TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
 # Longer ones are cut in every list of letters anyway.

@@ -2,7 +2,7 @@
 
 The address of the server is a setting (decisions 11.3). TLS is used wherever it is offered and always verified, and a
 login never travels in plain text, except to this very machine. What is tried again and when is decided in
-`core/mail.py`; here a failure is only told apart: the letter's own (refused) or a passing one (deferred).
+`core/mail/mail.py`; here a failure is only told apart: the letter's own (refused) or a passing one (deferred).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 import trio
 
 from adapters.gateways.smtp_server import ENCODED_WORD, parse_address
-from core.mail import MailDeferred, MailRefused
+from core.mail.mail import MailDeferred, MailRefused
 
 if TYPE_CHECKING:
     from email.headerregistry import Address
     from uuid import UUID
 
     from adapters.gateways.smtp_server import SmtpServer
-    from core.mail import RenderedMail
+    from core.mail.mail import RenderedMail
     from ports.clock import Clock
 
 # For each step of the conversation; how long all of them may take is the courier's decision.

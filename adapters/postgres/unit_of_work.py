@@ -17,7 +17,7 @@ from adapters.postgres.end_users import PostgresEndUsers
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations import PostgresInvitations
-from adapters.postgres.mail import PostgresMailOutbox
+from adapters.postgres.mail.mail import PostgresMailOutbox
 from adapters.postgres.members import PostgresMembers
 from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
 from adapters.postgres.organizations import PostgresOrganizations

@@ -14,7 +14,7 @@ from uuid import UUID
 import trio
 
 from core import figures
-from core.mail import Letter, MailTemplate
+from core.mail.mail import Letter, MailTemplate
 from core.signing_keys import KeyState
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart

@@ -31,9 +31,9 @@ from actors.mail_courier import (
 from actors.supervision import DRAIN_SECONDS_MAX, Supervisor
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
-from core import mail as letters
 from core.errors import ServiceUnavailable
-from core.mail import ATTEMPTS_MAX, LEASE, RETENTION, RETRY_DELAYS, MailDeferred, MailRefused, MailTemplate
+from core.mail import mail as letters
+from core.mail.mail import ATTEMPTS_MAX, LEASE, RETENTION, RETRY_DELAYS, MailDeferred, MailRefused, MailTemplate
 from tests.doorbells import RecordedDoorbells
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
     from core.callers import Origin
-    from core.mail import RenderedMail
+    from core.mail.mail import RenderedMail
     from ports.database import Database
 
 # Longer than anything that a letter may have to wait for here.

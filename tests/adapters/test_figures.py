@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from core import figures, mail
+from core import figures
 from core.figures import PlatformFigures
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core import mail, password_reset, registration, verification
+from core import password_reset, registration, verification
+from core.mail import mail
 from core.way_back import Whence
 from tests.statements import recorded_statements
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core import magic_links, mail, registration
+from core import magic_links, registration
+from core.mail import mail
 from core.way_back import Whence
 from tests.statements import recorded_statements
 

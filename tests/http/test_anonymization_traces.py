@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core import mail
+from core.mail import mail
 from entrypoints.settings import Settings
 from tests.authenticators import Authenticator
 from tests.passkeys import PATH as PASSKEYS

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from core import invitations
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from core.rate_limits import RateLimit
 from entrypoints.settings import Settings
 from tests.invitations import ACME, GUEST, OWNER, hosts

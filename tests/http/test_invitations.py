@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from core.access import Capability
-from core.mail import MailTemplate
+from core.mail.mail import MailTemplate
 from entrypoints.settings import Settings
 from tests.invitations import ACME, GUEST, OWNER, hosts
 from tests.sign_ins import assert_refused, door

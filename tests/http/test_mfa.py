@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from lxml import etree
 
-from core import mail
+from core.mail import mail
 from entrypoints.settings import Settings
 from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
 

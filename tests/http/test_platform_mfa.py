@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from core import mail
+from core.mail import mail
 from core.mfa_events import MfaEvent
 from tests.platform import Platform, platform, settings
 from tests.second_factors import Person, mfa_log, organization_of, somebody

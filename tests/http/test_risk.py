@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from core import mail
+from core.mail import mail
 from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, door
 
 if TYPE_CHECKING:
-    from core.mail import Letter
+    from core.mail.mail import Letter
 
 __all__ = ["door"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from quart import Response
 
-from core import mail
-from core.mail import MailTemplate
+from core.mail import mail
+from core.mail.mail import MailTemplate
 from entrypoints import capabilities
 from entrypoints.pages.rendering import HTML, TEMPLATES, Page, protected
 from entrypoints.web.calls import Call

@@ -13,7 +13,7 @@ from typing import Final
 from core.errors import ErrorCode
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
-from entrypoints.pages import mailbox
+from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render

@@ -9,7 +9,7 @@ import structlog
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.rows import dict_row
-from core.mail import Letter, Mail, MailState, MailTemplate
+from core.mail.mail import Letter, Mail, MailState, MailTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

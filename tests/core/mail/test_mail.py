@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import mail as letters
-from core.mail import (
+from core.mail import mail as letters
+from core.mail.mail import (
     ATTEMPTS_MAX,
     ERROR_CHARACTERS_MAX,
     LEASE,

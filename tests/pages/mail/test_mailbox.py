@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import mail
-from core.mail import MailTemplate, RenderedMail
+from core.mail import mail
+from core.mail.mail import MailTemplate, RenderedMail
 from entrypoints import capabilities
-from entrypoints.pages.mailbox import pieces
+from entrypoints.pages.mail.mailbox import pieces
 from tests.application import serving
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
-    from core.mail import Letter
+    from core.mail.mail import Letter
     from entrypoints.installation import House
     from tests.application import Client
     from tests.clock import SettableClock

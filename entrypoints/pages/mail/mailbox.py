@@ -13,9 +13,9 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
-from core import mail
 from core.errors import NotFound
-from core.mail import Mail
+from core.mail import mail
+from core.mail.mail import Mail
 from entrypoints.pages.rendering import HTML, Page, page
 from entrypoints.web.answers import JSON
 from entrypoints.web.calls import Call

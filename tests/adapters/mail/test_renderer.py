@@ -9,14 +9,14 @@ import pytest
 from jinja2 import Environment, meta
 
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, TEMPLATES_FOLDER, JinjaMailRenderer
-from core.mail import Letter, MailRefused, MailTemplate
+from core.mail.mail import Letter, MailRefused, MailTemplate
 from tests.application import mail_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from core.mail import RenderedMail
+    from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
 # What the renderer brings to every letter.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from adapters.gateways import smtp
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
-from core.mail import MailDeferred, MailRefused, RenderedMail
+from core.mail.mail import MailDeferred, MailRefused, RenderedMail
 from tests.clock import SettableClock
 from tests.mail_server import PostOffice, scripted_server
 

@@ -13,9 +13,9 @@ import pytest
 import structlog
 
 from adapters.crypto.vault import MasterKey, Vault
-from adapters.postgres.mail import PostgresMailOutbox
-from core import mail as letters
-from core.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
+from adapters.postgres.mail.mail import PostgresMailOutbox
+from core.mail import mail as letters
+from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
 from tests.postgres import connected
 
 if TYPE_CHECKING:

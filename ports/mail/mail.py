@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.mail import Letter, Mail, RenderedMail
+from core.mail.mail import Letter, Mail, RenderedMail
 
 
 class MailOutbox(Protocol):
