@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from core import signing_keys
 from core.errors import ServiceUnavailable
+from core.sessions import signing_keys
 
 if TYPE_CHECKING:
     from ports.database import Database
-    from ports.tokens import KeyRing
+    from ports.sessions.tokens import KeyRing
 
 PERIOD_SECONDS = 30.0
 # Anybody can name an unknown key as often as they like; that costs one query in this time, however many ask.
@@ -68,7 +68,7 @@ class KeyRefresher:
         try:
             await self.refresh()
         except ServiceUnavailable:
-            # The keys of before still check, and sign for a while (core/signing_keys.py says how long).
+            # The keys of before still check, and sign for a while (core/sessions/signing_keys.py says how long).
             if not self._is_database_away:
                 log.warning("signing_keys.not_refreshed")
             self._is_database_away = True

@@ -18,9 +18,9 @@ from core.organizations import OrganizationStatus, is_trusted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.callers import Caller
     from core.memberships import Membership
     from core.organizations import Organization
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

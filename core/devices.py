@@ -11,18 +11,18 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import sessions
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
 from core.organizations import DEVICE_TRUST_DEFAULT, is_trusted
+from core.sessions import sessions
 from core.user_agents import DeviceType  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # Whoever has more made them with a program. Those used last are listed, and removing some brings up others.

@@ -13,21 +13,22 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import arrivals, sessions_refresh
+from core import arrivals
 from core.access import enter_platform
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.platform_actions import PlatformAction
-from core.grants import Grant, grant_for
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.secrets import hash_token
-from core.sessions import Session
+from core.sessions import refresh
+from core.sessions.sessions import Session
+from core.sessions.token_claims import Grant, grant_for
 from core.text import checked_reason
 from core.users import PersonUnknown
 
 if TYPE_CHECKING:
-    from core.callers import Caller
     from core.organizations import Organization
     from core.services import Service
+    from core.sessions.callers import Caller
     from core.users import User
     from ports.unit_of_work import UnitOfWork
 
@@ -86,7 +87,7 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: Wanted) -> Impersonation:
     organization, service = _place(uow, wanted)
 
     session = _session(uow, owner, user, organization, service)
-    refresh_token = sessions_refresh.first_token(uow, session.id)
+    refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     caller = uow.callers.of_session(session.id)
     if caller is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, invitations, links, members, sessions, verification
+from core import addresses, invitations, links, members, verification
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -18,6 +18,7 @@ from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
 from core.mail.mail import MailTemplate
 from core.memberships import BUILT_IN_ROLES, Membership
 from core.one_time_tokens import TokenPurpose
+from core.sessions import sessions
 from core.users import User
 from core.way_back import WayBack
 

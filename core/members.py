@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import access, sessions
+from core import access
 from core.access import Operation
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

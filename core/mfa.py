@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, callers, mfa_events
+from core import backup_codes, mfa_events
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.actions import AuditAction
@@ -19,13 +19,14 @@ from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.mfa_events import MfaEvent
+from core.sessions import callers
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.callers import Caller
     from core.secrets import Secret
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 _TOTP_CODE: Final = re.compile(r"[0-9]{6}")

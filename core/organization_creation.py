@@ -14,7 +14,7 @@ from core.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationS
 from core.text import checked_slug
 
 if TYPE_CHECKING:
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # What an installation may need for itself, as a path or as a name before its domain.

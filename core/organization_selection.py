@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import access, sessions_refresh
+from core import access
 from core.access import Operation
 from core.organization_creation import Person, person_of
+from core.sessions import refresh
 
 if TYPE_CHECKING:
-    from core.grants import Grant
     from core.memberships import Membership
+    from core.sessions.token_claims import Grant
     from ports.unit_of_work import UnitOfWork
 
 
@@ -35,5 +36,5 @@ def select(uow: UnitOfWork, slug: str) -> Selected:
     return Selected(
         user=person_of(place.caller),
         membership=place.membership,
-        grant=sessions_refresh.move(uow, place.caller.session_id, place.organization.id),
+        grant=refresh.move(uow, place.caller.session_id, place.organization.id),
     )

@@ -13,18 +13,19 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import callers, passkey_challenges, passkeys_stand_ins, user_agents
+from core import passkey_challenges, passkeys_stand_ins, user_agents
 from core.errors import BadRequest, Conflict, NotFound
 from core.limits import NAME_CHARACTERS_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.passkey_challenges import Asked, Purpose
+from core.sessions import callers
 from core.webauthn import Descriptor, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from core.webauthn import Attestation
     from ports.unit_of_work import UnitOfWork
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from core import callers, sessions, sign_in_failures
+from core import sign_in_failures
 from core.errors import BadRequest, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
@@ -19,6 +19,7 @@ from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
+from core.sessions import callers, sessions
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -20,7 +20,7 @@ from core.users import PersonUnknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # The newest of them; `login_events_count` counts them all.

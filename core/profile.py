@@ -12,7 +12,7 @@ from core.access import Capability  # noqa: TC001 - likewise
 from core.errors import Forbidden
 
 if TYPE_CHECKING:
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import addresses, devices_recognition, login_events, mfa_challenges, sessions_refresh
+from core import addresses, devices_recognition, login_events, mfa_challenges
 from core.arrivals import Arrival, arrive
 from core.events import person_events
 from core.events.events import EventType
-from core.grants import Grant, grant_for
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
-from core.sessions import ABSOLUTE_LIFETIME, Session
+from core.sessions import refresh
+from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
+from core.sessions.token_claims import Grant, grant_for
 from core.sign_in_refused import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedI
     if arrival.service is not None:
         uow.services.link_user(arrival.service, user.id, at=uow.now)
     session = _session(uow, arrival, device)
-    refresh_token = sessions_refresh.first_token(uow, session.id)
+    refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     _record(uow, arrival, device)
     if arrival.is_suspicious and not user.has_mfa:

@@ -33,10 +33,9 @@ from entrypoints.http import (
     registration,
     roles,
     service_grants,
-    sessions,
-    signing_keys,
     tiers,
 )
+from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.pages import assets
 from entrypoints.pages import email_changes as email_change_pages
 from entrypoints.pages import invitations as invitation_pages

@@ -12,7 +12,7 @@ from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.passwords import PasswordHasher
 from ports.qr_codes import QrCodes
-from ports.tokens import KeyRefresh, TokenSigner
+from ports.sessions.tokens import KeyRefresh, TokenSigner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

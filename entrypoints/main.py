@@ -40,9 +40,9 @@ from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.unit_of_work import Tools
 from adapters.qr_codes import SegnoQrCodes
-from core import server_secrets, signing_keys
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
 from entrypoints.installation import House
 from entrypoints.refusals import CannotStart

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
-from core.callers import Origin
+from core.sessions.callers import Origin
 from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from core.access import Arrival
-from core.callers import Caller, Origin
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
+from core.sessions.callers import Caller, Origin
 from ports.analytics import Analytics
 from ports.audit_log import AuditLog
 from ports.clock import Randomness
@@ -35,12 +35,12 @@ from ports.platform_users import PlatformUsers
 from ports.privacy import Anonymization, PrivacyExport
 from ports.relations import Relations
 from ports.roles import Roles
-from ports.server_secrets import ServerSecrets
 from ports.service_grants import ServiceGrants
 from ports.services import Services
-from ports.sessions import Callers, Sessions
+from ports.sessions.server_secrets import ServerSecrets
+from ports.sessions.sessions import Callers, Sessions
+from ports.sessions.signing_keys import SigningKeys
 from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
-from ports.signing_keys import SigningKeys
 from ports.tiers import Tiers
 from ports.totp import Totp
 from ports.user_import import UserImport

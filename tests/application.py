@@ -20,7 +20,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
-from core import signing_keys
+from core.sessions import signing_keys
 from entrypoints import capabilities
 from entrypoints.installation import House
 from entrypoints.settings import Settings
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from adapters.postgres.database import PostgresDatabase
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from entrypoints.web.routes import Route
     from ports.actors import ActorReport, Actors
     from ports.clock import Clock
     from ports.database import Database
-    from ports.tokens import KeyRing
+    from ports.sessions.tokens import KeyRing
     from tests.clock import SettableClock
 
 VERSION = "1.2.3"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, BrowserContext, Page
 
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from entrypoints.web.routes import Route
 
     Prepare = Callable[[PostgresDatabase], Awaitable[None]]

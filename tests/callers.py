@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from core.access import capabilities_of
-from core.tokens import TokenKind
+from core.sessions.tokens import TokenKind
 from tests.sign_ins import Door, new_id
 
 if TYPE_CHECKING:

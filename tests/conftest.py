@@ -23,7 +23,7 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
-from core.callers import BACKGROUND
+from core.sessions.callers import BACKGROUND
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
 from tests.browser import chromium

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from adapters.crypto.key_pairs import make_key_pair
-from core.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyState, SigningKey
 
 CREATED_AT = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from core.secrets import Secret
-from core.signing_keys import KeyPair
+from core.sessions.signing_keys import KeyPair
 
 # The least that RFC 7518 (3.3) allows for RS256; twice the bits would make every signature six times as dear.
 KEY_BITS = 2048

@@ -1,6 +1,6 @@
 """Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
 
-Where the keys come from is `adapters/postgres/signing_keys.py`, and `actors/key_refresher.py` brings them here. A
+Where the keys come from is `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` brings them here. A
 token is believed only if its header says exactly what ours say, so that there is nothing in it to choose for whoever
 forges one: no other algorithm, no key that it brings along, no extension that must be understood.
 """
@@ -19,8 +19,8 @@ import jwt
 
 from adapters.crypto.key_pairs import json_web_key, parse_private, parse_public
 from core.errors import ServiceUnavailable, TokenExpired, TokenInvalid
-from core.signing_keys import RING_AGE_MAX, KeyState
-from core.tokens import SigningKeyUnknown
+from core.sessions.signing_keys import RING_AGE_MAX, KeyState
+from core.sessions.tokens import SigningKeyUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 
-    from core.signing_keys import SigningKey
-    from core.tokens import TokenKind
+    from core.sessions.signing_keys import SigningKey
+    from core.sessions.tokens import TokenKind
     from ports.clock import Randomness
 
 ALGORITHM = "RS256"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations import organization_row
-from adapters.postgres.sessions import CALLER, LIVE, LIVE_SESSION
+from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION
 from core.access import Arrival
-from core.callers import Caller
 from core.memberships import Membership
 from core.organizations import Organization
-from core.sessions import IDLE_LIFETIME
+from core.sessions.callers import Caller
+from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

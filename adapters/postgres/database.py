@@ -30,8 +30,8 @@ from adapters.postgres.driver.connection import OUTDATED
 from adapters.postgres.driver.greenlets import run_aside
 from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, ServiceUnavailable
+from core.sessions.callers import BACKGROUND, Origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, scalar_row
 from core.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
-from core.sessions import IDLE_LIFETIME
+from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from datetime import datetime

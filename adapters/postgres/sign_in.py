@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.callers import Origin
     from core.deferred import Asked
     from core.login_events import LoginEvent
+    from core.sessions.callers import Origin
     from ports.clock import Randomness
 
 _LOCK_KEY_BYTES: Final = 8

@@ -29,17 +29,17 @@ from adapters.postgres.platform_users import PostgresPlatformUsers
 from adapters.postgres.privacy_export import PostgresPrivacyExport
 from adapters.postgres.relations import PostgresRelations
 from adapters.postgres.roles import PostgresRoles
-from adapters.postgres.server_secrets import PostgresServerSecrets
 from adapters.postgres.service_grants import PostgresServiceGrants
 from adapters.postgres.services import PostgresServices
-from adapters.postgres.sessions import PostgresCallers, PostgresSessions
+from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
+from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
+from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sign_in import (
     PostgresLoginEvents,
     PostgresMfaEvents,
     PostgresOneTimeTokens,
     PostgresSignInFailures,
 )
-from adapters.postgres.signing_keys import PostgresSigningKeys
 from adapters.postgres.tiers import PostgresTiers
 from adapters.postgres.user_import import PostgresUserImport
 from adapters.postgres.users import PostgresCredentials, PostgresUsers
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
     from core.access import Arrival
-    from core.callers import Caller, Origin
     from core.events.actions import AuditAction
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
+    from core.sessions.callers import Caller, Origin
     from ports.clock import Clock, Randomness
     from ports.devices import Locations
     from ports.passkeys import WebAuthn

@@ -6,7 +6,7 @@ import msgspec
 
 from core import devices
 from core.devices import DeviceDetail, DeviceInUse, DeviceItem, DeviceOfAnother, DeviceUnknown, RenamedDevice
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in
 from entrypoints.web.routes import Routes

@@ -10,7 +10,7 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
 from core.rate_limits import RateLimit
 from core.users import PersonUnknown
-from entrypoints.http.grants import Tokens, signed
+from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes

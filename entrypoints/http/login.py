@@ -6,7 +6,7 @@ from core.limits import PASSWORD_CHARACTERS_MAX
 from core.login import Attempt
 from core.rate_limits import RateLimit
 from core.sign_in_refused import SignInRefused
-from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden

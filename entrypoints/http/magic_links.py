@@ -7,9 +7,9 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.magic_links import AskedForElsewhere, MagicLinkRefused
 from core.rate_limits import RateLimit
 from core.way_back import RedirectNotRegistered
-from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.http.registration import LetterWanted
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
+from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden

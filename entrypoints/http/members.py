@@ -10,7 +10,7 @@ from core.access import Operation
 from core.errors import BadRequest
 from core.members import Member, MemberLimits, MemberUnknown, RoleUnknown
 from core.memberships import Membership
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged

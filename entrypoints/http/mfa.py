@@ -9,7 +9,7 @@ from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from core.rate_limits import RateLimit
-from entrypoints.http import grants
+from entrypoints.http.sessions import token_answers
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
 from entrypoints.web.hidden import Hidden
@@ -136,7 +136,7 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
     ),
 )
 @awaiting_second_factor
-async def verify(call: Call, body: SignInCode) -> grants.SignedIn:
+async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
     """Finish a sign-in with a code: exchange the pre-auth token for an access token and a refresh token.
 
     `code` is what the app shows, or a backup code. Each is good once, and so is the pre-auth token; five wrong codes
@@ -149,12 +149,12 @@ async def verify(call: Call, body: SignInCode) -> grants.SignedIn:
         UUID(call.claims["challenge"]),
         body.code,
         network=call.throttled_network,
-        device_token=grants.destination(call).device_token,
+        device_token=token_answers.destination(call).device_token,
         trust_device=body.trust_device,
     )
     if isinstance(outcome, mfa_login.Verified):
-        answer = grants.answer_outcome(call, outcome.outcome, method=outcome.method)
+        answer = token_answers.answer_outcome(call, outcome.outcome, method=outcome.method)
     else:
-        answer = grants.answer_outcome(call, outcome)
-    assert isinstance(answer, grants.SignedIn), "after the second factor nothing more is due"
+        answer = token_answers.answer_outcome(call, outcome)
+    assert isinstance(answer, token_answers.SignedIn), "after the second factor nothing more is due"
     return answer

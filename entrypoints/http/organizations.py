@@ -11,7 +11,7 @@ from core.memberships import Membership
 from core.organization_creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
 from core.organization_management import OrganizationDetail, OrganizationOfMine, Settings
 from core.organizations import DEVICE_TRUST_DAYS_MAX, Organization
-from entrypoints.http.grants import Tokens, signed
+from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization, signed_in
 from entrypoints.web.routes import Routes

@@ -27,7 +27,7 @@ from core.passkeys import (
 from core.passkeys_sign_in import PasskeyRefused
 from core.rate_limits import RateLimit
 from core.webauthn import Assertion, Attestation, Transport
-from entrypoints.http.grants import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in
 from entrypoints.web.hidden import Hidden

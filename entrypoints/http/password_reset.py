@@ -6,7 +6,7 @@ from core.links import LinkUnusable
 from core.rate_limits import RateLimit
 from core.way_back import RedirectNotRegistered
 from entrypoints.http.registration import LetterWanted
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden

@@ -4,7 +4,7 @@ from core import passwords
 from core.errors import Forbidden, RateLimitExceeded, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.passwords import Change, CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person
 from entrypoints.web.hidden import Hidden

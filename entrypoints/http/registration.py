@@ -8,7 +8,7 @@ from core.errors import NotFound
 from core.rate_limits import RateLimit
 from core.registration import AddressTaken
 from core.way_back import RedirectNotRegistered, Whence
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden

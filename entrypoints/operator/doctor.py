@@ -15,7 +15,7 @@ import trio
 
 from core import figures
 from core.mail.mail import Letter, MailTemplate
-from core.signing_keys import KeyState
+from core.sessions.signing_keys import KeyState
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
 

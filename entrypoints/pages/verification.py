@@ -5,7 +5,7 @@ from quart import Response
 from core import verification
 from core.links import LinkUnusable
 from core.way_back import WayBack
-from entrypoints.http.sessions import Message
+from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page

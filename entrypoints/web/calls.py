@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from werkzeug.http import dump_cookie
 
-from core.callers import Origin
 from core.limits import USER_AGENT_CHARACTERS_MAX
+from core.sessions.callers import Origin
 from entrypoints.web.client_addresses import limited_network, throttled_network
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
-from core import access, callers
+from core import access
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.mfa_login import PreAuthExpired, PreAuthInvalid
-from core.tokens import SigningKeyUnknown, TokenKind
+from core.sessions import callers
+from core.sessions.tokens import SigningKeyUnknown, TokenKind
 
 if TYPE_CHECKING:
     from core.access import Operation

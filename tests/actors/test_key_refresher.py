@@ -13,7 +13,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from actors.key_refresher import CATCH_UP_SECONDS_MAX, PAUSE_SECONDS, PERIOD_SECONDS, KeyRefresher
 from core.errors import DatabaseFailed, ServiceUnavailable
 from core.secrets import Secret
-from core.signing_keys import KeyState, SigningKey, published
+from core.sessions.signing_keys import KeyState, SigningKey, published
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
-    from core.callers import Origin
     from core.mail.mail import RenderedMail
+    from core.sessions.callers import Origin
     from ports.database import Database
 
 # Longer than anything that a letter may have to wait for here.

@@ -18,9 +18,9 @@ from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver.pool import Pool
 from core import figures
-from core.callers import BACKGROUND, Origin
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
 from core.events.events import EventType
+from core.sessions.callers import BACKGROUND, Origin
 from ports.doorbells import Bell
 from tests.meeting import Meeting, wait_for
 from tests.postgres import CONNECTIONS_MAX

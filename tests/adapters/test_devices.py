@@ -14,10 +14,10 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import devices, devices_recognition
-from core.callers import Origin
 from core.devices_recognition import DeviceRemovedMeanwhile
 from core.risk import Risk
-from core.sessions import ABSOLUTE_LIFETIME, Session
+from core.sessions.callers import Origin
+from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.users import User
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.statements import recorded_statements

@@ -16,9 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from adapters.postgres.members import PAGE_OF_ALL, PAGE_OF_ROLE
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import members, ownership, roles
-from core.callers import BACKGROUND
 from core.errors import Refusal
 from core.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.sessions.callers import BACKGROUND
 from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
 from tests.sign_ins import FREE_TIER, new_id

@@ -9,13 +9,13 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from core.callers import Origin
 from core.errors import DatabaseFailed, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
+from core.sessions.callers import Origin
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:

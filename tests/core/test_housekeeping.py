@@ -7,7 +7,7 @@ from datetime import timedelta
 from core import sign_in_failures
 from core.devices_recognition import TOKEN_LIFETIME
 from core.housekeeping import Leftover
-from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 
 
 def test_refused_attempts_are_kept_as_long_as_they_count() -> None:

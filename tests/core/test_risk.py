@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import risk
-from core.callers import Origin
 from core.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
+from core.sessions.callers import Origin
 
 if TYPE_CHECKING:
     from core.deferred import Asked

@@ -16,10 +16,10 @@ import pytest
 from adapters.crypto.vault import Vault, parse_master_keys
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
-from core.callers import BACKGROUND
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
+from core.sessions.callers import BACKGROUND
 from entrypoints.signals import stop_signals
 from tests.clients import answers, load, losses
 from tests.mail_server import PostOffice

@@ -11,7 +11,7 @@ import trio
 
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import anonymization
-from core.callers import BACKGROUND
+from core.sessions.callers import BACKGROUND
 from tests.passkeys import Keyring, keyring
 from tests.platform import OWNER, Platform, platform, settings
 from tests.second_factors import at_once

@@ -13,8 +13,8 @@ import trio
 
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import email_changes, one_time_tokens
-from core.callers import BACKGROUND
 from core.one_time_tokens import TokenPurpose
+from core.sessions.callers import BACKGROUND
 from entrypoints.settings import Settings
 from tests.accounts import people
 from tests.authenticators import Authenticator

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from core.sessions import IDLE_LIFETIME
+from core.sessions.sessions import IDLE_LIFETIME
 from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 from tests.statements import recorded_statements

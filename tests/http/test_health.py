@@ -13,7 +13,7 @@ from ports.actors import ActorReport, ActorState
 from tests.application import VERSION, Client, ReportedActors, serving
 
 if TYPE_CHECKING:
-    from core.callers import Origin
+    from core.sessions.callers import Origin
     from entrypoints.installation import House
 
 

@@ -9,9 +9,9 @@ from uuid import UUID
 import pytest
 
 from core import impersonation
-from core.callers import BACKGROUND
 from core.errors import Forbidden
 from core.impersonation import Wanted
+from core.sessions.callers import BACKGROUND
 from entrypoints.settings import Settings
 from tests.platform import OWNER, Platform, platform, settings
 from tests.sign_ins import EMAIL, PASSWORD, Door, Entered, assert_refused, claims_of, door

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from core.mfa_challenges import LIFETIME
-from core.tokens import TokenKind
+from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
 

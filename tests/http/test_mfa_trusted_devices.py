@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.tokens import TokenKind
+from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from tests.second_factors import Person, organization_of, somebody
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from core import sessions_refresh
-from core.sessions_refresh import GRACE, SessionOver
+from core.sessions import refresh as sessions_refresh
+from core.sessions.refresh import GRACE, SessionOver
 from tests.organizations import Somebody, Tenants, tenants
 from tests.second_factors import Person, somebody
 from tests.sign_ins import assert_refused, claims_of

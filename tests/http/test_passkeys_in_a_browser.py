@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import CDPSession, Page
 
     from adapters.postgres.database import PostgresDatabase
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
     from tests.browser import Watched
 

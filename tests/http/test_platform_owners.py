@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import platform_owners
-from core.callers import BACKGROUND
 from core.errors import Forbidden
+from core.sessions.callers import BACKGROUND
 from tests.platform import OWNER, Platform, platform, settings
 from tests.second_factors import at_once
 from tests.sign_ins import EMAIL, Door, assert_refused, door

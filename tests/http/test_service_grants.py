@@ -13,7 +13,7 @@ import trio
 
 from core import access, service_grants
 from core.access import Operation
-from core.callers import BACKGROUND
+from core.sessions.callers import BACKGROUND
 from tests.sign_ins import assert_refused, claims_of, door
 from tests.statements import recorded_statements
 from tests.teams import Team, team, team_of

@@ -8,9 +8,10 @@ from uuid import uuid4
 import pytest
 import trio
 
-from core import sessions, sign_in
+from core import sign_in
 from core.proofs import Destination, Proof
 from core.providers import Provider
+from core.sessions import sessions
 from core.sign_in import SignedIn
 from core.sign_in_refused import Refused, SignInBroken
 from tests.sign_ins import EMAIL, PASSWORD, Door, door

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from adapters.postgres.database import PostgresDatabase
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from tests.browser import Watched
     from tests.postgres import Databases
 

@@ -19,7 +19,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
-from core.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import House
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from werkzeug.datastructures import Headers
 
-    from core.callers import Origin
-    from core.signing_keys import KeyPair
+    from core.sessions.callers import Origin
+    from core.sessions.signing_keys import KeyPair
     from entrypoints.web.rate_limiting import RateLimiter
     from entrypoints.web.routes import Routes
 

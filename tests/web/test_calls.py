@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from core.callers import BACKGROUND, Origin
 from core.limits import USER_AGENT_CHARACTERS_MAX
+from core.sessions.callers import BACKGROUND, Origin
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes

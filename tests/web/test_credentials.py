@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Unauthorized
-from core.signing_keys import KeyPair
-from core.tokens import TokenKind
+from core.sessions.signing_keys import KeyPair
+from core.sessions.tokens import TokenKind
 from entrypoints.installation import House
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import bearer_value, declared_who, public, signed_in

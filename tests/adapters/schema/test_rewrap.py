@@ -16,8 +16,8 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
-from adapters.postgres.signing_keys import PostgresSigningKeys
-from core.signing_keys import KeyState, SigningKey
+from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
+from core.sessions.signing_keys import KeyState, SigningKey
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:

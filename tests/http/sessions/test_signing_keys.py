@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import jwt
 
 if TYPE_CHECKING:
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from entrypoints.installation import House
     from tests.application import Client
 
 from datetime import timedelta
 
-from core.tokens import TokenKind
+from core.sessions.tokens import TokenKind
 
 
 async def test_the_active_key_and_the_next_one_are_published(

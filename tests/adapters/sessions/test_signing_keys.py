@@ -13,9 +13,9 @@ import trio
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
 from adapters.postgres.driver.greenlets import step_aside
-from adapters.postgres.signing_keys import PostgresSigningKeys
-from core import signing_keys
-from core.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
+from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
+from core.sessions import signing_keys
+from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
 from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:

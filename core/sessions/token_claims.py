@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.callers import Caller
     from core.secrets import Secret
+    from core.sessions.callers import Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

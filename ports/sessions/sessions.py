@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.callers import Caller
-from core.sessions import Session
-from core.sessions_refresh import Refreshable
+from core.sessions.callers import Caller
+from core.sessions.refresh import Refreshable
+from core.sessions.sessions import Session
 
 
 class Sessions(Protocol):

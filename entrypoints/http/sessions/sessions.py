@@ -4,11 +4,12 @@ from uuid import UUID
 
 import msgspec
 
-from core import sessions, sessions_refresh
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.sessions import SessionItem
-from core.sessions_refresh import Betrayed, RefreshRefused
-from entrypoints.http.grants import Tokens, signed
+from core.sessions import refresh as sessions_refresh
+from core.sessions import sessions
+from core.sessions.refresh import Betrayed, RefreshRefused
+from core.sessions.sessions import SessionItem
+from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in
 from entrypoints.web.hidden import Hidden

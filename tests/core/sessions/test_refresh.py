@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import sessions_refresh
-from core.callers import Caller
 from core.secrets import Secret, hash_token
-from core.sessions_refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refreshable, RefreshRefused
+from core.sessions import refresh as sessions_refresh
+from core.sessions.callers import Caller
+from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refreshable, RefreshRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.secrets import Secret
-from core.signing_keys import KeyState, SigningKey
+from core.sessions.signing_keys import KeyState, SigningKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,8 @@ from adapters.crypto.key_pairs import KEY_BITS, make_key_pair, parse_private, pa
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from core.errors import ServiceUnavailable
-from core.signing_keys import RING_AGE_MAX, KeyState, SigningKey
-from core.tokens import TokenKind
+from core.sessions.signing_keys import RING_AGE_MAX, KeyState, SigningKey
+from core.sessions.tokens import TokenKind
 from tests.signing_keys import signing_key
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)

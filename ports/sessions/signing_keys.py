@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from core.signing_keys import SigningKey
+from core.sessions.signing_keys import SigningKey
 
 
 class SigningKeys(Protocol):

@@ -17,15 +17,15 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from core import sessions
 from core.errors import OrganizationNotActive, Unauthorized
-from core.grants import Grant, grant_for
 from core.secrets import Secret, hash_token
+from core.sessions import sessions
+from core.sessions.token_claims import Grant, grant_for
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from core.callers import Caller
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 GRACE: Final = timedelta(seconds=30)

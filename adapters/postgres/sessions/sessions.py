@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
-from core.callers import Caller
-from core.sessions import IDLE_LIFETIME, Session
-from core.sessions_refresh import Refreshable
+from core.sessions.callers import Caller
+from core.sessions.refresh import Refreshable
+from core.sessions.sessions import IDLE_LIFETIME, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,8 @@ from adapters.crypto.key_pairs import json_web_key, make_key_pair, parse_private
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import TOKEN_CHARACTERS_MAX, JwtTokenSigner, RsaKeyRing
 from core.errors import TokenExpired, TokenInvalid
-from core.signing_keys import KeyState
-from core.tokens import SigningKeyUnknown, TokenKind
+from core.sessions.signing_keys import KeyState
+from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.signing_keys import signing_key
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric import rsa
 
-    from core.signing_keys import SigningKey
+    from core.sessions.signing_keys import SigningKey
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 QUARTER_HOUR = timedelta(minutes=15)

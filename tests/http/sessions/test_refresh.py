@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
-from core.sessions_refresh import GRACE
+from core.sessions.refresh import GRACE
+from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
 from tests.statements import recorded_statements
 

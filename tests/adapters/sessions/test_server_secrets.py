@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from adapters.crypto.pepper import PEPPER_BYTES
-from adapters.postgres.server_secrets import PostgresServerSecrets
-from core import server_secrets
+from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
+from core.sessions import server_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

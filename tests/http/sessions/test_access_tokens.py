@@ -1,6 +1,6 @@
 """The credential of a signed-in person: which tokens open a door, and which are refused with which code (pitfall 8).
 
-What the signer believes in every detail is in `tests/adapters/test_tokens.py`; here is what a request meets.
+What the signer believes in every detail is in `tests/adapters/sessions/test_tokens.py`; here is what a request meets.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import pytest
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
-from core import signing_keys
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT
-from core.signing_keys import KeyState, SigningKey
-from core.tokens import TokenKind
+from core.sessions import signing_keys
+from core.sessions.signing_keys import KeyState, SigningKey
+from core.sessions.tokens import TokenKind
 from tests.application import serving
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 
 if TYPE_CHECKING:
-    from core.signing_keys import KeyPair
+    from core.sessions.signing_keys import KeyPair
     from entrypoints.installation import House
     from tests.application import Answer
     from tests.clock import SettableClock

@@ -7,13 +7,13 @@ import msgspec
 from core import sign_in
 from core.devices_recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.errors import BadRequest
-from core.grants import Grant
 from core.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.mfa_challenges import Challenge
 from core.proofs import Destination
+from core.sessions.token_claims import Grant
+from core.sessions.tokens import TokenKind
 from core.sign_in import Outcome
 from core.sign_in_refused import Refused
-from core.tokens import TokenKind
 from entrypoints.web.calls import Call
 from entrypoints.web.hidden import Hidden
 

@@ -9,9 +9,9 @@ import pytest
 import trio
 
 from adapters.postgres.database import PostgresDatabase
-from core import sessions
-from core.callers import BACKGROUND
-from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from core.sessions import sessions
+from core.sessions.callers import BACKGROUND
+from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
 from tests.statements import recorded_statements
 

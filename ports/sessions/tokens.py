@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from core.signing_keys import SigningKey
-from core.tokens import TokenKind
+from core.sessions.signing_keys import SigningKey
+from core.sessions.tokens import TokenKind
 
 
 class TokenSigner(Protocol):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import signing_keys
 from core.secrets import Secret
-from core.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
+from core.sessions import signing_keys
+from core.sessions.signing_keys import RETIREMENT_MARGIN, RING_AGE_MAX, KeyPair, KeyState, NoSigningKeys, SigningKey
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from core.callers import Caller
 from core.errors import Forbidden
+from core.sessions.callers import Caller
 
 START = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = Caller(

@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.postgres import sessions as sql
-from core.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
+from adapters.postgres.sessions import sessions as sql
+from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME, Session
 from tests.plans import EXPLAIN, nodes_of
 
 if TYPE_CHECKING:
