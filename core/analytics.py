@@ -11,8 +11,8 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the rows
 
-from core.access import Operation, enter
 from core.errors import BadRequest
+from core.organizations.access import Operation, enter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from core import devices_recognition, risk
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.organizations import DEVICE_TRUST_DEFAULT
+from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
     from core.devices_recognition import Sighting
-    from core.organizations import Organization
+    from core.organizations.organizations import Organization
     from core.proofs import Destination, Proof
     from core.risk import Risk
     from core.services import Service

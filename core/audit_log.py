@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from core.access import Operation, enter
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventType
+from core.organizations.access import Operation, enter
 
 if TYPE_CHECKING:
     from core.events.events import EventTypeItem

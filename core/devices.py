@@ -14,7 +14,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
-from core.organizations import DEVICE_TRUST_DEFAULT, is_trusted
+from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_trusted
 from core.sessions import sessions
 from core.user_agents import DeviceType  # noqa: TC001 - likewise
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core import user_agents
 from core.devices import Device
 from core.errors import Unauthorized
-from core.organizations import is_trusted
+from core.organizations.organizations import is_trusted
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, links, members, mfa, one_time_tokens, passwords, profile, verification
+from core import addresses, links, mfa, one_time_tokens, passwords, profile, verification
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.links import Words
 from core.mail.mail import MailTemplate
 from core.one_time_tokens import TokenPurpose
+from core.organizations import members
 from core.sessions import callers
 
 if TYPE_CHECKING:

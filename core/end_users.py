@@ -11,10 +11,10 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.access import Operation, enter
 from core.email_addresses import spelled
 from core.errors import NotFound
 from core.events import platform_actions
+from core.organizations.access import Operation, enter
 from core.sessions import sessions
 
 if TYPE_CHECKING:

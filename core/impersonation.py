@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core import arrivals
-from core.access import enter_platform
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.organizations.access import enter_platform
 from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import Session
@@ -26,7 +26,7 @@ from core.text import checked_reason
 from core.users import PersonUnknown
 
 if TYPE_CHECKING:
-    from core.organizations import Organization
+    from core.organizations.organizations import Organization
     from core.services import Service
     from core.sessions.callers import Caller
     from core.users import User

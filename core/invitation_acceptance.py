@@ -10,21 +10,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, invitations, links, members, verification
+from core import addresses, invitations, links, verification
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
 from core.mail.mail import MailTemplate
-from core.memberships import BUILT_IN_ROLES, Membership
 from core.one_time_tokens import TokenPurpose
+from core.organizations import members
+from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sessions import sessions
 from core.users import User
 from core.way_back import WayBack
 
 if TYPE_CHECKING:
     from core.invitations import Invitation
-    from core.organizations import Organization
+    from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
 # How an account came to be that was made by an invitation.

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core import invitation_acceptance
-from core.access import Operation, enter_and_lock
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitation_acceptance import InvitationAnswered
 from core.invitations import InvitationExpired, InvitationStatus
-from core.organizations import OrganizationStatus
+from core.organizations.access import Operation, enter_and_lock
+from core.organizations.organizations import OrganizationStatus
 from core.secrets import hash_token
 
 if TYPE_CHECKING:

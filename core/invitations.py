@@ -13,23 +13,23 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
 
-from core.access import Capability, Operation, capabilities_of, enter, enter_and_lock
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.members import RoleUnknown
-from core.memberships import BUILT_IN_ROLES, MEMBER, OWNER
-from core.organization_creation import AddressNotVerified
+from core.organizations.access import Capability, Operation, capabilities_of, enter, enter_and_lock
+from core.organizations.creation import AddressNotVerified
+from core.organizations.members import RoleUnknown
+from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.access import Place
-    from core.organizations import OrganizationStatus
+    from core.organizations.access import Place
+    from core.organizations.organizations import OrganizationStatus
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 

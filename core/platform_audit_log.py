@@ -7,9 +7,9 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.access import enter_platform
 from core.audit_log import Actor, Pagination
 from core.errors import BadRequest
+from core.organizations.access import enter_platform
 
 if TYPE_CHECKING:
     from core.events.actions import TargetType

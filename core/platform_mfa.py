@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
 from core import mfa, mfa_events
-from core.access import enter_platform
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -21,6 +20,7 @@ from core.events.platform_actions import PlatformAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.mfa_events import MfaEvent
+from core.organizations.access import enter_platform
 from core.text import checked_reason
 from core.users import PersonUnknown
 

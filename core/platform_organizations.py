@@ -9,18 +9,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from core import organization_management, tiers
-from core.access import enter_platform
 from core.errors import BadRequest, NotFound
 from core.events.platform_actions import PlatformAction
-from core.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
-from core.tiers import TierSummary  # noqa: TC001 - likewise
+from core.organizations import management, tiers
+from core.organizations.access import enter_platform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from core.organizations import OrganizationStatus
+    from core.organizations.organizations import Organization, OrganizationStatus
+    from core.organizations.tiers import TierSummary
     from ports.unit_of_work import UnitOfWork
 
 
@@ -157,4 +156,4 @@ def _store(
     uow: UnitOfWork, action: PlatformAction, before: Organization, after: Organization, **details: Any
 ) -> Organization:
     uow.audit_platform(action, after.id, organization_id=after.id, slug=after.slug, **details)
-    return organization_management.store(uow, before, after)
+    return management.store(uow, before, after)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core import addresses, mfa
-from core.access import enter_platform
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
 from core.one_time_tokens import TokenPurpose
+from core.organizations.access import enter_platform
 from core.users import PersonUnknown, User
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.access import enter_platform
 from core.errors import BadRequest
+from core.organizations.access import enter_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

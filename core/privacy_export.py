@@ -12,8 +12,8 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import access
 from core.errors import Forbidden, OrganizationNotActive
+from core.organizations import access
 from core.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.users import PersonUnknown
 

@@ -7,11 +7,11 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import access
-from core.access import Capability  # noqa: TC001 - likewise
 from core.errors import Forbidden
+from core.organizations import access
 
 if TYPE_CHECKING:
+    from core.organizations.access import Capability
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 

@@ -11,18 +11,18 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import access, relations
-from core.access import Capability, Operation
 from core.errors import NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.members import MemberUnknown
-from core.relations import Object, ServiceRelation
+from core.organizations import access, relations
+from core.organizations.access import Capability, Operation
+from core.organizations.members import MemberUnknown
+from core.organizations.relations import Object, ServiceRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.access import Place
+    from core.organizations.access import Place
     from core.services import Service
     from ports.unit_of_work import UnitOfWork
 

@@ -14,7 +14,7 @@ from core.errors import BadRequest, NotFound
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.organizations import Organization
+    from core.organizations.organizations import Organization
     from core.services import Service
     from ports.unit_of_work import UnitOfWork
 

@@ -15,11 +15,8 @@ from entrypoints.http import (
     login,
     lookup,
     magic_links,
-    members,
     metrics,
     mfa,
-    organizations,
-    ownership,
     passkeys,
     password_reset,
     passwords,
@@ -31,10 +28,10 @@ from entrypoints.http import (
     privacy,
     profile,
     registration,
-    roles,
     service_grants,
     tiers,
 )
+from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.pages import assets
 from entrypoints.pages import email_changes as email_change_pages

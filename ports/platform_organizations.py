@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.organizations import OrganizationStatus
+from core.organizations.organizations import OrganizationStatus
 from core.platform_organizations import OrganizationPage
 
 

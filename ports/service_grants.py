@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.relations import ServiceRelation
+from core.organizations.relations import ServiceRelation
 from core.service_grants import GrantsPage, ServiceGrant
 from core.services import Service
 

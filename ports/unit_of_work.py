@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.access import Arrival
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
+from core.organizations.access import Arrival
 from core.sessions.callers import Caller, Origin
 from ports.analytics import Analytics
 from ports.audit_log import AuditLog
@@ -23,9 +23,12 @@ from ports.figures import Figures
 from ports.housekeeping import Housekeeping
 from ports.invitations import Invitations
 from ports.mail.mail import MailOutbox
-from ports.members import Members
 from ports.mfa import BackupCodes, MfaChallenges, TotpSecrets
-from ports.organizations import Organizations
+from ports.organizations.members import Members
+from ports.organizations.organizations import Organizations
+from ports.organizations.relations import Relations
+from ports.organizations.roles import Roles
+from ports.organizations.tiers import Tiers
 from ports.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.pepper import Pepper
 from ports.platform_audit_log import PlatformAuditLog
@@ -33,15 +36,12 @@ from ports.platform_mfa import PlatformMfa
 from ports.platform_organizations import PlatformOrganizations
 from ports.platform_users import PlatformUsers
 from ports.privacy import Anonymization, PrivacyExport
-from ports.relations import Relations
-from ports.roles import Roles
 from ports.service_grants import ServiceGrants
 from ports.services import Services
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
 from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
-from ports.tiers import Tiers
 from ports.totp import Totp
 from ports.user_import import UserImport
 from ports.users import Credentials, Users

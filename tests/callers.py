@@ -10,14 +10,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from core.access import capabilities_of
+from core.organizations.access import capabilities_of
 from core.sessions.tokens import TokenKind
 from tests.sign_ins import Door, new_id
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.access import Capability
+    from core.organizations.access import Capability
     from entrypoints.installation import House
 
 ACME = "acme"

@@ -13,8 +13,8 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.anonymization import Belonging, Subject, without_addresses
-from core.memberships import OWNER
 from core.mfa_events import MfaEvent
+from core.organizations.memberships import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.rows import kwargs_row
 from core.invitation_answers import InvitationOfMine
 from core.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
-from core.organizations import OrganizationStatus
+from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row
-from adapters.postgres.organizations import ORGANIZATION, organization_row, taken
+from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row, taken
+from core.organizations.tiers import TierSummary
 from core.platform_organizations import OWNER_GONE, GovernedOrganization, OrganizationPage, Owner
-from core.tiers import TierSummary
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.organizations import OrganizationStatus
+    from core.organizations.organizations import OrganizationStatus
 
 _ASKED_FOR: Final = """
     WITH asked_for AS NOT MATERIALIZED (

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.memberships import OWNER
+from core.organizations.memberships import OWNER
 from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 if TYPE_CHECKING:

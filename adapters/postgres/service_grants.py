@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
-from core.relations import ServiceRelation
+from core.organizations.relations import ServiceRelation
 from core.service_grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.access import PostgresAccess
 from adapters.postgres.analytics import PostgresAnalytics
 from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit_log import PostgresAuditLog
@@ -18,17 +17,19 @@ from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations import PostgresInvitations
 from adapters.postgres.mail.mail import PostgresMailOutbox
-from adapters.postgres.members import PostgresMembers
 from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
-from adapters.postgres.organizations import PostgresOrganizations
+from adapters.postgres.organizations.access import PostgresAccess
+from adapters.postgres.organizations.members import PostgresMembers
+from adapters.postgres.organizations.organizations import PostgresOrganizations
+from adapters.postgres.organizations.relations import PostgresRelations
+from adapters.postgres.organizations.roles import PostgresRoles
+from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform_mfa import PostgresPlatformMfa
 from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform_users import PostgresPlatformUsers
 from adapters.postgres.privacy_export import PostgresPrivacyExport
-from adapters.postgres.relations import PostgresRelations
-from adapters.postgres.roles import PostgresRoles
 from adapters.postgres.service_grants import PostgresServiceGrants
 from adapters.postgres.services import PostgresServices
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
@@ -40,7 +41,6 @@ from adapters.postgres.sign_in import (
     PostgresOneTimeTokens,
     PostgresSignInFailures,
 )
-from adapters.postgres.tiers import PostgresTiers
 from adapters.postgres.user_import import PostgresUserImport
 from adapters.postgres.users import PostgresCredentials, PostgresUsers
 from core.errors import TokenInvalid, Unauthorized
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
-    from core.access import Arrival
     from core.events.actions import AuditAction
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
+    from core.organizations.access import Arrival
     from core.sessions.callers import Caller, Origin
     from ports.clock import Clock, Randomness
     from ports.devices import Locations

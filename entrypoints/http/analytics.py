@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 
 from core import analytics
-from core.access import Operation
 from core.analytics import (
     RECENT_LOGINS_DEFAULT,
     RECENT_LOGINS_MAX,
@@ -15,6 +14,7 @@ from core.analytics import (
     LoginsOfService,
     RecentLogin,
 )
+from core.organizations.access import Operation
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Query

@@ -1,10 +1,10 @@
 """Reading an organization's audit log, and the words that it is written in."""
 
 from core import audit_log
-from core.access import Operation
 from core.audit_log import AuditLogPage, Wanted
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventTypeItem
+from core.organizations.access import Operation
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged

@@ -6,10 +6,10 @@ from uuid import UUID
 import msgspec
 
 from core import end_users
-from core.access import Operation
 from core.end_users import EndUser, EndUserDetail, EndUserUnknown
 from core.limits import EMAIL_CHARACTERS_MAX
-from entrypoints.http.members import ShortPagination
+from core.organizations.access import Operation
+from entrypoints.http.organizations.members import ShortPagination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged

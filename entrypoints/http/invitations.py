@@ -6,7 +6,6 @@ from uuid import UUID
 import msgspec
 
 from core import invitation_answers, invitations
-from core.access import Operation
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.invitation_acceptance import (
     AddressPromised,
@@ -25,8 +24,9 @@ from core.invitations import (
     InvitationStatus,
     Inviter,
 )
-from core.members import RoleUnknown
-from core.organization_creation import AddressNotVerified
+from core.organizations.access import Operation
+from core.organizations.creation import AddressNotVerified
+from core.organizations.members import RoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization, public, signed_in

@@ -7,10 +7,10 @@ import msgspec
 
 from core import platform_organizations
 from core.limits import REASON_CHARACTERS_MAX
-from core.organizations import OrganizationStatus, WrongState
+from core.organizations.organizations import OrganizationStatus, WrongState
+from core.organizations.tiers import TierUnknown
 from core.platform_organizations import GovernedOrganization, OrganizationUnknown
-from core.tiers import TierUnknown
-from entrypoints.http.organizations import OrganizationRecord
+from entrypoints.http.organizations.organizations import OrganizationRecord
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.decoding import Sliced

@@ -5,11 +5,11 @@ from uuid import UUID
 import msgspec
 
 from core import service_grants
-from core.access import Operation
-from core.members import MemberUnknown
-from core.relations import ServiceRelation
+from core.organizations.access import Operation
+from core.organizations.members import MemberUnknown
+from core.organizations.relations import ServiceRelation
 from core.service_grants import GrantUnknown, ServiceGrant, ServiceUnknown
-from entrypoints.http.members import ShortPagination
+from entrypoints.http.organizations.members import ShortPagination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged

@@ -1,7 +1,7 @@
 """The tiers of the platform."""
 
-from core import tiers
-from core.tiers import Tier
+from core.organizations import tiers
+from core.organizations.tiers import Tier
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes

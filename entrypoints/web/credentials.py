@@ -12,14 +12,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
-from core import access
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.mfa_login import PreAuthExpired, PreAuthInvalid
+from core.organizations import access
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 
 if TYPE_CHECKING:
-    from core.access import Operation
+    from core.organizations.access import Operation
     from entrypoints.web.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])

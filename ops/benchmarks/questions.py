@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.events.actions import AuditAction, TargetType
 from core.limits import PAGE_ITEMS_DEFAULT
-from core.organizations import OrganizationStatus
+from core.organizations.organizations import OrganizationStatus
 from ops.seeding.accounts import status_of
 from ops.seeding.population import address, dashed, slug
 

@@ -8,8 +8,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
 from core.invitations import LIFETIME, InvitationStatus
-from core.memberships import ADMIN, MEMBER, OWNER
-from core.organizations import OrganizationStatus
+from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.organizations.organizations import OrganizationStatus
 from ops.seeding.drawing import HEXADECIMAL, NULL, chance_of, line
 from ops.seeding.population import (
     MILLISECONDS_PER_DAY,

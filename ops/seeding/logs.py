@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from core.events.actions import AuditAction, TargetType
-from core.memberships import ADMIN, MEMBER
+from core.organizations.memberships import ADMIN, MEMBER
 from core.providers import Provider
 from core.risk import RiskFactor
 from ops.seeding.drawing import NULL, Draw, chance_of, line

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 import trio
 
-from core.access import Capability
 from core.mail.mail import MailTemplate
+from core.organizations.access import Capability
 from entrypoints.settings import Settings
 from tests.invitations import ACME, GUEST, OWNER, hosts
 from tests.sign_ins import assert_refused, door

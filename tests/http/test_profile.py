@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.access import Capability
+from core.organizations.access import Capability
 from entrypoints.settings import Settings
 from tests.accounts import EMAIL, people, place
 from tests.statements import recorded_statements

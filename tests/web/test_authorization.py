@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from core.access import Capability, Operation, Standing
 from core.errors import ErrorCode
-from core.organizations import OrganizationStatus
+from core.organizations.access import Capability, Operation, Standing
+from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
 from entrypoints.installation import House
 from entrypoints.settings import Settings

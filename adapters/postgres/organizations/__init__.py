@@ -1,0 +1,1 @@
+"""Organizations, members, roles, ownership, tiers, and who may do what."""

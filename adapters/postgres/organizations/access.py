@@ -1,0 +1,87 @@
+"""Who asks and what they are in an organization, found in one statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.organizations.organizations import organization_row
+from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION
+from core.organizations.access import Arrival
+from core.organizations.memberships import Membership
+from core.organizations.organizations import Organization
+from core.sessions.callers import Caller
+from core.sessions.sessions import IDLE_LIFETIME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+
+# The organization of the path and the membership in it, beside those of the session's context, which may be others.
+ARRIVAL: Final = f"""
+    SELECT {CALLER},
+           p.id                 AS path_organization_id,
+           p.slug               AS path_organization_slug,
+           p.name               AS path_organization_name,
+           p.status             AS path_organization_status,
+           p.tier_id            AS path_organization_tier_id,
+           p.max_services       AS path_organization_max_services,
+           p.max_users          AS path_organization_max_users,
+           p.mfa_required       AS path_organization_mfa_required,
+           p.device_trust_days  AS path_organization_device_trust_days,
+           p.created_at         AS path_organization_created_at,
+           p.updated_at         AS path_organization_updated_at,
+           p.approved_at        AS path_organization_approved_at,
+           p.approved_by        AS path_organization_approved_by,
+           p.rejected_at        AS path_organization_rejected_at,
+           p.rejection_reason   AS path_organization_rejection_reason,
+           p.suspended_at       AS path_organization_suspended_at,
+           p.suspension_reason  AS path_organization_suspension_reason,
+           pm.id                AS path_membership_id,
+           pm.organization_id   AS path_membership_org_id,
+           pm.user_id           AS path_membership_user_id,
+           pm.role              AS path_membership_role,
+           pm.created_at        AS path_membership_created_at,
+           pr.permissions       AS path_permissions
+    {LIVE}
+    LEFT   JOIN organizations p       ON p.slug = %s
+    LEFT   JOIN memberships pm        ON pm.organization_id = p.id AND pm.user_id = u.id
+    LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
+    {LIVE_SESSION}
+"""
+# Which columns are which fields; written out, because looking for them in every row takes as long as reading it.
+_ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
+_MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
+
+
+class PostgresAccess:
+    """What `UnitOfWork.arrive` asks."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def arrival(self, session_id: UUID, slug: str) -> Arrival | None:
+        """Load the live session's person and an organization with their membership in it."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_arrival))
+            .execute(ARRIVAL, (slug, session_id, self._now, self._now - IDLE_LIFETIME))
+            .fetchone()
+        )
+
+
+def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> Arrival:
+    organization, membership = _taken(columns, _ORGANIZATION), _taken(columns, _MEMBERSHIP)
+    return Arrival(
+        caller=Caller(**columns),
+        organization=organization_row(**organization) if organization["id"] is not None else None,
+        membership=Membership(**membership) if membership["id"] is not None else None,
+        custom_permissions=path_permissions,
+    )
+
+
+def _taken(columns: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {name: columns.pop(column) for column, name in names.items()}

@@ -1,0 +1,189 @@
+"""Memberships in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from core.organizations.members import Member, MembersPage
+from core.organizations.memberships import Membership
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from core.deferred import Asked
+
+# Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped
+# is never fetched, and neither is what is shown. One row at least, for the total and the tier. With and without a role
+# these are two statements, because a plan for both would use no index well.
+_PLACE: Final = """
+    WITH place AS MATERIALIZED (
+        SELECT o.id, o.tier_id
+        FROM   sessions s, organizations o, memberships m
+        WHERE  s.id = %(session_id)s AND o.slug = %(slug)s AND m.organization_id = o.id AND m.user_id = s.user_id
+    )
+"""
+_COLUMNS: Final = """
+    t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner,
+    u.deactivated_at IS NULL AS is_active
+"""
+PAGE_OF_ALL: Final = f"""
+    {_PLACE}
+    SELECT    (SELECT count(*) FROM memberships WHERE organization_id = (SELECT id FROM place)) AS total, {_COLUMNS}
+    FROM      (VALUES (0)) AS one
+    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM place)
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+               FROM     memberships
+               WHERE    organization_id = (SELECT id FROM place)
+               ORDER BY created_at, id
+               LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
+    LEFT JOIN users u ON u.id = m.user_id
+    ORDER BY  m.created_at, m.id
+"""  # noqa: S608 - made of constants alone
+PAGE_OF_ROLE: Final = f"""
+    {_PLACE}
+    SELECT    (SELECT count(*)
+               FROM   memberships
+               WHERE  organization_id = (SELECT id FROM place) AND role = %(role)s) AS total, {_COLUMNS}
+    FROM      (VALUES (0)) AS one
+    LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM place)
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+               FROM     memberships
+               WHERE    organization_id = (SELECT id FROM place) AND role = %(role)s
+               ORDER BY created_at, id
+               LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
+    LEFT JOIN users u ON u.id = m.user_id
+    ORDER BY  m.created_at, m.id
+"""  # noqa: S608 - likewise
+
+
+class PostgresMembers:
+    """The port `Members`."""
+
+    def __init__(self, connection: Connection, session_id: UUID | None = None) -> None:
+        self._connection = connection
+        self._session_id = session_id
+
+    def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        """Find a person's membership in an organization."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Membership))
+            .execute(
+                """
+                SELECT id, organization_id AS org_id, user_id, role, created_at
+                FROM   memberships
+                WHERE  organization_id = %s AND user_id = %s
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
+        """List the organizations that a person is a member of; nobody is of none."""
+        return self.ask_organizations_of(user_id)()
+
+    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+        """Ask what `organizations_of` answers."""
+        ids = self._connection.cursor(row_factory=scalar_row)
+        return ids.ask(
+            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+        ).fetchall
+
+    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+        """Ask for members, who came first first, with how many there are and the tier's limit."""
+        # Ids and moments as bytes, which neither side has to spell out.
+        rows = self._connection.cursor(binary=True).ask(
+            PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
+            {"session_id": self._session_id, "slug": slug, "role": role, "limit": limit, "offset": offset},
+        )
+        return lambda: _page(rows.fetchall())
+
+    def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
+        """Find a member of an organization."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_member))
+            .execute(
+                """
+                SELECT m.id, m.organization_id AS org_id, m.user_id, m.role, m.created_at,
+                       u.email, u.is_platform_owner, u.deactivated_at IS NULL AS is_active
+                FROM   memberships m
+                JOIN   users u ON u.id = m.user_id
+                WHERE  m.organization_id = %s AND m.user_id = %s
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the members of an organization."""
+        [counted] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute("SELECT count(*) FROM memberships WHERE organization_id = %s", (organization_id,))
+            .fetchall()
+        )
+        return counted
+
+    def add(self, membership: Membership) -> bool:
+        """Make somebody a member; False when they are one."""
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+                VALUES (%s, %s, %s, %s, %s)
+                ON CONFLICT (organization_id, user_id) DO NOTHING
+                """,
+                (membership.id, membership.org_id, membership.user_id, membership.role, membership.created_at),
+            ).rowcount
+            == 1
+        )
+
+    def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
+        """Give a member another role."""
+        self._connection.execute_later(
+            "UPDATE memberships SET role = %s WHERE organization_id = %s AND user_id = %s",
+            (role, organization_id, user_id),
+        )
+
+    def remove(self, organization_id: UUID, user_id: UUID) -> None:
+        """End a membership; what was granted on single services goes with the row."""
+        self._connection.execute_later(
+            "DELETE FROM memberships WHERE organization_id = %s AND user_id = %s", (organization_id, user_id)
+        )
+
+
+def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
+    total, has_tier, tier_max_users, first_id, *_ = rows[0]
+    return MembersPage(
+        # There is a row without a member when the page has none.
+        members=[] if first_id is None else [_listed(row) for row in rows],
+        total=total,
+        has_tier=has_tier,
+        tier_max_users=tier_max_users,
+    )
+
+
+# By place rather than by name, because it is done for every row of the list that is asked for most.
+def _listed(row: tuple[Any, ...]) -> Member:
+    _, _, _, membership_id, organization_id, user_id, role, created_at, email, is_platform_owner, is_active = row
+    return Member(
+        membership=Membership(
+            id=membership_id, org_id=organization_id, user_id=user_id, role=role, created_at=created_at
+        ),
+        email=email,
+        is_platform_owner=is_platform_owner,
+        is_active=is_active,
+    )
+
+
+def _member(*, email: str, is_platform_owner: bool, is_active: bool, **columns: Any) -> Member:
+    return Member(
+        membership=Membership(**{name: columns[name] for name in Membership.__dataclass_fields__}),
+        email=email,
+        is_platform_owner=is_platform_owner,
+        is_active=is_active,
+    )

@@ -1,0 +1,50 @@
+"""Relations, read from their view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from core.organizations.relations import Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from core.organizations.relations import Object
+
+# By the ids and not by the texts of the tuples, because the ids are what the tables are indexed by.
+BETWEEN: Final = """
+    SELECT r.object, r.relation, r.subject, c.permissions AS custom_permissions
+    FROM   relations r
+    LEFT   JOIN organization_roles c
+           ON c.organization_id = r.organization_id AND c.slug = r.relation AND r.service_id IS NULL
+    WHERE  r.organization_id = %(organization_id)s
+      AND  r.user_id = %(user_id)s
+      AND  (r.service_id IS NULL OR r.service_id = %(service_id)s)
+      AND  (%(service_id)s::uuid IS NULL
+            OR EXISTS (SELECT FROM services WHERE id = %(service_id)s AND organization_id = %(organization_id)s))
+"""
+
+
+class PostgresRelations:
+    """The port `Relations`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def between(self, object_: Object, user_id: UUID) -> Sequence[Relation]:
+        """List what a person is to an object and to the organization that it belongs to, in one statement."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Relation))
+            .execute(
+                BETWEEN,
+                {
+                    "organization_id": object_.organization_id,
+                    "service_id": object_.service_id,
+                    "user_id": user_id,
+                },
+            )
+            .fetchall()
+        )

@@ -1,0 +1,129 @@
+"""How an organization comes to be: whoever has a verified address founds one and owns it (decisions 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Person`
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.errors import BadRequest, Conflict, Forbidden
+from core.events import platform_actions
+from core.organizations.memberships import OWNER, Membership
+from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
+from core.text import checked_slug
+
+if TYPE_CHECKING:
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+# What an installation may need for itself, as a path or as a name before its domain.
+RESERVED_SLUGS: Final = frozenset(
+    {
+        *("api", "www", "mail", "admin", "root", "support", "help", "docs", "status", "health"),
+        *("cdn", "assets", "static", "platform", "auth", "saml", "scim"),
+    }
+)
+PENDING_MAX: Final = 5
+
+
+class SlugTaken(Conflict):
+    """Another organization has this slug."""
+
+    default_message = "Another organization has this slug already. Choose another one."
+
+
+class TooManyPending(BadRequest):
+    """Somebody has as many organizations that wait for approval as they may."""
+
+    default_message = (
+        f"You own {PENDING_MAX} organizations that wait for approval, which is the most."
+        " Wait until one of them is approved, or delete one."
+    )
+
+
+class AddressNotVerified(Forbidden):
+    """Whoever founds an organization, or invites in their own name, has to be who they say."""
+
+    default_message = "Verify your email address first: open the link that was sent to you, or ask for a new one."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody, in the words in which an organization names its owner."""
+
+    id: UUID
+    email: str
+    is_platform_owner: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Founded:
+    """A new organization, and whose it is."""
+
+    organization: Organization
+    owner: Person
+    membership: Membership
+
+
+def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founded:
+    """Found an organization, which waits for approval unless every organization is welcome."""
+    caller = uow.caller
+    caller.forbid_services()
+    if not caller.is_verified:
+        raise AddressNotVerified
+    if checked_slug(slug) in RESERVED_SLUGS:
+        raise BadRequest.of_field("slug", "This word is reserved. Choose another one.")
+    organization = _new(uow, slug, checked_name(name))
+    if is_welcome:
+        organization = organization.approved(by=None, at=uow.now)
+    else:
+        # Locked, so that somebody who founds several at once is counted right.
+        uow.users.lock(caller.user_id)
+        if uow.organizations.count_pending_of(caller.user_id) >= PENDING_MAX:
+            raise TooManyPending
+    if not uow.organizations.add(organization):
+        raise SlugTaken
+    membership = Membership(
+        id=uow.randomness.new_id(),
+        org_id=organization.id,
+        user_id=caller.user_id,
+        role=OWNER,
+        created_at=uow.now,
+    )
+    uow.members.add(membership)
+    platform_actions.tell_acting(uow, "organization.created", organization_id=organization.id, slug=organization.slug)
+    return Founded(organization=organization, owner=person_of(caller), membership=membership)
+
+
+def person_of(caller: Caller) -> Person:
+    """Name the caller."""
+    return Person(
+        id=caller.user_id,
+        email=caller.email,
+        is_platform_owner=caller.is_platform_owner,
+        created_at=caller.user_created_at,
+    )
+
+
+def _new(uow: UnitOfWork, slug: str, name: str) -> Organization:
+    return Organization(
+        id=uow.randomness.new_id(),
+        slug=slug,
+        name=name,
+        status=OrganizationStatus.PENDING,
+        tier_id=uow.tiers.free().id,
+        max_services=None,
+        max_users=None,
+        mfa_required=False,
+        device_trust_days=DEVICE_TRUST_DEFAULT.days,
+        created_at=uow.now,
+        updated_at=uow.now,
+        approved_at=None,
+        approved_by=None,
+        rejected_at=None,
+        rejection_reason=None,
+        suspended_at=None,
+        suspension_reason=None,
+    )

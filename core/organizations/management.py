@@ -1,0 +1,89 @@
+"""What the people of an organization do with it as a whole: see it, change its settings, delete it (decisions 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.organizations.access import Operation, enter, enter_and_lock
+from core.organizations.organizations import Organization, checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.memberships import Membership
+    from core.organizations.tiers import Tier
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationOfMine:
+    """An organization that somebody is a member of."""
+
+    organization: Organization
+    membership: Membership
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationDetail:
+    """An organization as its members see it."""
+
+    organization: Organization
+    membership_count: int
+    service_count: int
+    tier: Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What an organization decides for itself; None stays as it is."""
+
+    name: str | None = None
+    mfa_required: bool | None = None
+    device_trust_days: int | None = None
+
+    def applied_to(self, organization: Organization) -> Organization:
+        """Give the organization with these settings."""
+        named = {
+            "name": checked_name(self.name) if self.name is not None else None,
+            "mfa_required": self.mfa_required,
+            "device_trust_days": self.device_trust_days,
+        }
+        return replace(organization, **{name: value for name, value in named.items() if value is not None})
+
+
+def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
+    """List the organizations that the caller is a member of, in whichever state they are."""
+    return uow.organizations.of_member(uow.caller.user_id)
+
+
+def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:
+    """Show an organization, in whichever state it is."""
+    return uow.organizations.detail(enter(uow, slug, Operation.ORGANIZATION_READ).organization)
+
+
+def change(uow: UnitOfWork, slug: str, settings: Settings) -> Organization:
+    """Change the settings of an organization; what changes nothing leaves no trace."""
+    before = enter_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
+    after = settings.applied_to(before)
+    return store(uow, before, replace(after, updated_at=uow.now)) if after != before else before
+
+
+def delete(uow: UnitOfWork, slug: str) -> None:
+    """Delete an organization with everything that belongs to it, its audit log included."""
+    place = enter_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
+    # No log would be left that says who it was.
+    place.caller.forbid_impersonated()
+    uow.organizations.delete(place.organization.id)
+
+
+def store(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:
+    """Store the new state of a locked organization, and say in its log and to its receivers what has changed."""
+    changes = after.changes(before)
+    uow.organizations.save(after)
+    uow.audit(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes)
+    uow.publish(EventType.ORGANIZATION_UPDATED, organization_id=after.id, changes=changes)
+    return after

@@ -1,0 +1,174 @@
+"""Members: who manages an organization; seeing them, giving them another role, removing them.
+
+What a membership is stands in `memberships.py`, since checks of access begin with it. Inviting people is a capability
+of its own, and so are custom roles; the ownership is passed on in `ownership.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BadRequest, NotFound
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.organizations import access
+from core.organizations.access import Operation
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.organizations.organizations import Organization
+    from ports.unit_of_work import UnitOfWork
+
+MEMBERS_MAX_DEFAULT: Final = 5
+
+
+class MemberUnknown(NotFound):
+    """Nobody of that id is a member, whether or not they have an account."""
+
+    default_message = "This organization has no such member."
+
+
+class RoleUnknown(BadRequest):
+    """The word is neither a role that can be given nor one that the organization has made."""
+
+    def __init__(self) -> None:
+        refusal = BadRequest.of_field("role", "This must be admin, member, or the slug of a role of this organization.")
+        super().__init__(refusal.message, details=refusal.details)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A membership with the person who has it; of somebody deactivated `is_active` is false."""
+
+    membership: Membership
+    email: str
+    is_platform_owner: bool
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembersPage:
+    """Some members, how many there are, and what the organization's tier says of that, if it has a tier."""
+
+    members: Sequence[Member]
+    total: int
+    has_tier: bool
+    tier_max_users: int | None
+
+
+class LimitSource(StrEnum):
+    """Where a limit comes from."""
+
+    ORGANIZATION = "organization"
+    TIER = "tier"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberLimits:
+    """How many members an organization may have, null for any number, and what says so."""
+
+    max_users: int | None
+    source: LimitSource
+
+
+def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int | None) -> MemberLimits:
+    """Say how many members an organization may have: by itself, else by its tier, else by default (decisions 5.3)."""
+    if organization.max_users is not None:
+        return MemberLimits(max_users=organization.max_users, source=LimitSource.ORGANIZATION)
+    if has_tier:
+        return MemberLimits(max_users=tier_max_users, source=LimitSource.TIER)
+    return MemberLimits(max_users=MEMBERS_MAX_DEFAULT, source=LimitSource.DEFAULT)
+
+
+def list_page(
+    uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
+) -> tuple[MembersPage, MemberLimits]:
+    """List members, who came first first."""
+    asked = uow.members.ask_page(slug, role=role, limit=limit, offset=(page - 1) * limit)
+    organization = access.enter(uow, slug, Operation.MEMBERS_LIST).organization
+    found = asked()
+    return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
+
+
+def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
+    """Give a member another role, a custom one included; what it allows counts from their next request on."""
+    place = access.enter_and_lock(uow, slug, Operation.MEMBER_CHANGE)
+    organization_id = place.organization.id
+    if role == OWNER:
+        raise BadRequest.of_field("role", "There is one owner. To pass that on, transfer the ownership.")
+    if user_id == place.caller.user_id:
+        raise BadRequest("You are the owner. To have another role, transfer the ownership first.")
+    if role not in (ADMIN, MEMBER) and uow.roles.by_slug(organization_id, role) is None:
+        raise RoleUnknown
+    member = uow.members.find(organization_id, user_id)
+    if member is None:
+        raise MemberUnknown
+    if role == member.membership.role:
+        return member
+
+    uow.members.set_role(organization_id, user_id, role)
+    tell_role_changed(uow, member.membership, role)
+    uow.publish(
+        EventType.USER_ROLE_UPDATED,
+        organization_id=organization_id,
+        user_id=str(user_id),
+        old_role=member.membership.role,
+        new_role=role,
+    )
+    return replace(member, membership=replace(member.membership, role=role))
+
+
+def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
+    """End somebody's membership, and their sessions in this organization with it."""
+    place = access.enter_and_lock(uow, slug, Operation.MEMBER_REMOVE)
+    organization_id = place.organization.id
+    if user_id == place.caller.user_id:
+        raise BadRequest("You cannot remove yourself. Ask somebody else who manages the members.")
+    member = uow.members.find(organization_id, user_id)
+    if member is None:
+        raise MemberUnknown
+    if member.membership.role == OWNER:
+        raise BadRequest("The owner cannot be removed. The ownership has to be transferred first.")
+
+    uow.members.remove(organization_id, user_id)
+    ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
+    sessions.tell_ended(uow, user_id, member.email, ended, reason="member_removed")
+    uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=member.membership.role)
+    uow.publish(
+        EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=member.membership.role
+    )
+
+
+def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
+    """End the memberships that somebody was given since a moment; whoever owns an organization goes on owning it."""
+    for organization_id in uow.members.organizations_of(user_id):
+        # Under this lock nobody makes them the owner meanwhile.
+        uow.organizations.lock(organization_id)
+        membership = uow.members.of_user(organization_id, user_id)
+        if membership is None or membership.role == OWNER or membership.created_at < since:
+            continue
+        uow.members.remove(organization_id, user_id)
+        role, reason = membership.role, "email_change_undone"
+        uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=role, reason=reason)
+        uow.publish(
+            EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=role, reason=reason
+        )
+
+
+def tell_role_changed(uow: UnitOfWork, before: Membership, role: str) -> None:
+    """Write down that a member has another role."""
+    uow.audit(
+        AuditAction.USER_ROLE_UPDATED,
+        before.user_id,
+        organization_id=before.org_id,
+        old_role=before.role,
+        new_role=role,
+    )

@@ -1,0 +1,131 @@
+"""Seeing who manages an organization, changing their roles, and removing them."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest
+from core.organizations import members
+from core.organizations.access import Operation
+from core.organizations.members import Member, MemberLimits, MemberUnknown, RoleUnknown
+from core.organizations.memberships import Membership
+from entrypoints.http.sessions.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.decoding import Paged
+from entrypoints.web.routes import Routes
+
+routes = Routes("members", "Who manages an organization. End users, who sign in with its services, are listed apart.")
+
+
+class MembersQuery(Paged, kw_only=True):
+    """Which members to list: those of one role, a custom one by its slug, or all."""
+
+    role: str | None = None
+
+
+class RoleToGive(msgspec.Struct, kw_only=True):
+    """The role to give: `admin`, `member`, or the slug of a custom role."""
+
+    role: str
+
+
+class MemberUser(msgspec.Struct, kw_only=True):
+    """The person who is a member."""
+
+    id: UUID
+    email: str
+    is_platform_owner: bool
+
+
+class MemberRole(msgspec.Struct, kw_only=True):
+    """What the person is in the organization, and since when they are a member."""
+
+    id: UUID
+    role: str
+    created_at: datetime
+
+
+class MemberItem(msgspec.Struct, kw_only=True):
+    """A member."""
+
+    user: MemberUser
+    membership: MemberRole
+
+
+class ShortPagination(msgspec.Struct, kw_only=True):
+    """Which page this is, and how many items all pages have."""
+
+    page: int
+    limit: int
+    total: int
+
+
+class MemberList(msgspec.Struct, kw_only=True):
+    """A page of members, and how many there may be."""
+
+    members: list[MemberItem]
+    pagination: ShortPagination
+    limits: MemberLimits
+
+
+class ChangedUser(msgspec.Struct, kw_only=True):
+    """Whose role was changed."""
+
+    id: UUID
+    email: str
+
+
+class ChangedMember(msgspec.Struct, kw_only=True):
+    """A member in their new role."""
+
+    user: ChangedUser
+    membership: Membership
+
+
+@routes.get("/api/organizations/:slug/members")
+@in_organization(Operation.MEMBERS_LIST)
+async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList:
+    """List the members, who came first first.
+
+    `limits.max_users` is how many there may be, null for any number; `limits.source` is what says so: the
+    `organization` itself, its `tier`, or the `default`.
+    """
+    found, limits = await call.read(members.list_page, slug, role=query.role, page=query.page, limit=query.limit)
+    return MemberList(
+        members=[_item(member) for member in found.members],
+        pagination=ShortPagination(page=query.page, limit=query.limit, total=found.total),
+        limits=limits,
+    )
+
+
+@routes.patch("/api/organizations/:slug/members/:user_id", refuses=(RoleUnknown, MemberUnknown))
+@in_organization(Operation.MEMBER_CHANGE)
+async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) -> ChangedMember:
+    """Give a member another role; what it allows counts from their next request on.
+
+    Nobody becomes the owner this way, and the owner stays it: the ownership is transferred.
+    """
+    member = await call.transact(members.change_role, slug, user_id, body.role)
+    return ChangedMember(user=ChangedUser(id=user_id, email=member.email), membership=member.membership)
+
+
+@routes.post("/api/organizations/:slug/members/:user_id", refuses=(BadRequest, MemberUnknown))
+@in_organization(Operation.MEMBER_REMOVE)
+async def remove_member(call: Call, slug: str, user_id: UUID) -> Message:
+    """Remove a member.
+
+    Their sessions in this organization end at once, and what was granted to them on its services ends too. Neither
+    yourself nor the owner can be removed.
+    """
+    await call.transact(members.remove, slug, user_id)
+    return Message(message="The member is removed, and their sessions in this organization have ended.")
+
+
+def _item(member: Member) -> MemberItem:
+    membership = member.membership
+    return MemberItem(
+        user=MemberUser(id=membership.user_id, email=member.email, is_platform_owner=member.is_platform_owner),
+        membership=MemberRole(id=membership.id, role=membership.role, created_at=membership.created_at),
+    )

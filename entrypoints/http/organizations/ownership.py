@@ -1,0 +1,55 @@
+"""Passing on the ownership of an organization."""
+
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+from core.errors import BadRequest
+from core.organizations import ownership
+from core.organizations.access import Operation
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.routes import Routes
+
+routes = Routes("ownership", "Every organization has one owner.")
+
+
+class NewOwner(msgspec.Struct, kw_only=True):
+    """Who is to be the owner: a member of the organization."""
+
+    new_owner_user_id: UUID
+
+
+class FormerOwner(msgspec.Struct, kw_only=True):
+    """Who was the owner, and what they are now."""
+
+    user_id: UUID
+    new_role: Literal["admin"] = "admin"
+
+
+class PresentOwner(msgspec.Struct, kw_only=True):
+    """Who is the owner now."""
+
+    user_id: UUID
+    role: Literal["owner"] = "owner"
+
+
+class Transferred(msgspec.Struct, kw_only=True):
+    """That it was done, in words for a person, and who is what now."""
+
+    message: str
+    old_owner: FormerOwner
+    new_owner: PresentOwner
+
+
+@routes.post("/api/organizations/:slug/transfer-ownership", refuses=(BadRequest,))
+@in_organization(Operation.OWNERSHIP_TRANSFER)
+async def transfer_ownership(call: Call, slug: str, body: NewOwner) -> Transferred:
+    """Make another member the owner; you become an admin."""
+    transfer = await call.transact(ownership.transfer, slug, body.new_owner_user_id)
+    return Transferred(
+        message="The ownership is transferred. You are an admin now.",
+        old_owner=FormerOwner(user_id=transfer.old_owner_user_id),
+        new_owner=PresentOwner(user_id=transfer.new_owner_user_id),
+    )

@@ -1,0 +1,89 @@
+"""The roles of an organization: the built-in ones, and those that it makes for itself."""
+
+import msgspec
+
+from core.errors import Forbidden
+from core.organizations import roles
+from core.organizations.access import Capability, Operation
+from core.organizations.roles import Role, RoleBuiltIn, RoleInUse, RoleTaken, RoleUnknown, TooManyRoles
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "roles",
+    "What members may do. The roles `owner`, `admin` and `member` are built in; an organization makes others of"
+    " capabilities, and its owner gives them to members.",
+)
+
+
+class RoleToMake(msgspec.Struct, kw_only=True):
+    """A role to make: a slug for paths, a name and a description for people, and what it allows."""
+
+    slug: str
+    name: str
+    permissions: list[Capability]
+    description: str = ""
+
+
+class RoleChange(msgspec.Struct, kw_only=True):
+    """What is to change; what is not named stays, and so does the slug."""
+
+    name: str | None = None
+    description: str | None = None
+    permissions: list[Capability] | None = None
+
+
+class RoleList(msgspec.Struct, kw_only=True):
+    """All roles, the built-in ones first."""
+
+    roles: list[Role]
+    total: int
+
+
+@routes.get("/api/organizations/:slug/roles")
+@in_organization(Operation.ROLES_READ)
+async def list_roles(call: Call, slug: str) -> RoleList:
+    """List the roles: the built-in ones, then the organization's own by their slugs."""
+    found = list(await call.read(roles.list_all, slug))
+    return RoleList(roles=found, total=len(found))
+
+
+@routes.post("/api/organizations/:slug/roles", refuses=(Forbidden, RoleTaken, TooManyRoles))
+@in_organization(Operation.ROLES_CHANGE)
+async def create_role(call: Call, slug: str, body: RoleToMake) -> Role:
+    """Make a role of capabilities that you have yourself."""
+    return await call.transact(
+        roles.create,
+        slug,
+        role_slug=body.slug,
+        name=body.name,
+        description=body.description,
+        permissions=body.permissions,
+    )
+
+
+@routes.get("/api/organizations/:slug/roles/:role_slug", refuses=(RoleUnknown,))
+@in_organization(Operation.ROLES_READ)
+async def show_role(call: Call, slug: str, role_slug: str) -> Role:
+    """Show a role."""
+    return await call.read(roles.show, slug, role_slug)
+
+
+@routes.patch("/api/organizations/:slug/roles/:role_slug", refuses=(RoleBuiltIn, Forbidden, RoleUnknown))
+@in_organization(Operation.ROLES_CHANGE)
+async def change_role(call: Call, slug: str, role_slug: str, body: RoleChange) -> Role:
+    """Change a role; for everybody who has it that counts from their next request on.
+
+    What you add to it you must have yourself.
+    """
+    return await call.transact(
+        roles.change, slug, role_slug, name=body.name, description=body.description, permissions=body.permissions
+    )
+
+
+@routes.delete("/api/organizations/:slug/roles/:role_slug", status=204, refuses=(RoleBuiltIn, RoleUnknown, RoleInUse))
+@in_organization(Operation.ROLES_CHANGE)
+async def delete_role(call: Call, slug: str, role_slug: str) -> None:
+    """Delete a role that nobody has and nobody is invited to."""
+    await call.transact(roles.delete, slug, role_slug)

@@ -1,0 +1,52 @@
+"""What the core asks of the stored memberships."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from core.deferred import Asked
+from core.organizations.members import Member, MembersPage
+from core.organizations.memberships import Membership
+
+
+class Members(Protocol):
+    """Who manages which organization. Whoever changes memberships has locked the organization."""
+
+    def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        """Find a person's membership in an organization."""
+        ...
+
+    def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
+        """List the organizations that a person is a member of; nobody is of none."""
+        ...
+
+    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+        """Ask what `organizations_of` answers."""
+        ...
+
+    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+        """Ask for members, who came first first, with how many there are and the tier's limit.
+
+        In an organization that the caller is no member of there is nobody.
+        """
+        ...
+
+    def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
+        """Find a member of an organization."""
+        ...
+
+    def count(self, organization_id: UUID) -> int:
+        """Count the members of an organization."""
+        ...
+
+    def add(self, membership: Membership) -> bool:
+        """Make somebody a member; False when they are one."""
+        ...
+
+    def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
+        """Give a member another role. There is one owner at every moment, so the old one goes before the new one."""
+        ...
+
+    def remove(self, organization_id: UUID, user_id: UUID) -> None:
+        """End a membership, and with it what was granted to the member on single services."""
+        ...

@@ -1,0 +1,314 @@
+"""Memberships in PostgreSQL: whatever members do to each other, and however many there are."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import psycopg
+import pytest
+import trio
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from adapters.postgres.organizations.members import PAGE_OF_ALL, PAGE_OF_ROLE
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.errors import Refusal
+from core.organizations import members, ownership, roles
+from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
+from core.sessions.callers import BACKGROUND
+from tests.clock import SettableClock
+from tests.plans import explained, nodes_of, tables_read_whole
+from tests.sign_ins import FREE_TIER, new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.unit_of_work import Tools
+    from tests.postgres import Databases
+
+PEOPLE = 4
+KEEPER = "keeper"
+EXAMPLES = 30
+STEPS = 15
+# One large organization, which is still a small part of all memberships.
+MEMBERS_OF_LARGE = 3000
+# Those whose address begins with 100: 100, and 1000 to 1009.
+ADMINS_OF_LARGE = 11
+OTHERS = 200
+MEMBERS_OF_OTHERS = 100
+
+somebody = st.integers(0, PEOPLE - 1)
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """People with sessions, and organizations of theirs."""
+
+    connection: Connection
+    clock: SettableClock
+    people: list[UUID] = field(default_factory=list["UUID"])
+    sessions: dict[UUID, UUID] = field(default_factory=dict["UUID", "UUID"])
+
+    def gather(self) -> None:
+        """Make the people, and sign them in."""
+        for number in range(PEOPLE):
+            user_id, session_id, now = new_id(), new_id(), self.clock()
+            self.connection.execute(
+                "INSERT INTO users (id, email, created_at, updated_at) VALUES (%s, %s, %s, %s)",
+                (user_id, f"{number}@example.com", now, now),
+            )
+            self.connection.execute(
+                """
+                INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at,
+                                      expires_at, created_at)
+                VALUES (%s, %s, 'password', '{pwd}', %s, '', %s, %s::timestamptz + interval '90 days', %s)
+                """,
+                (session_id, user_id, now, now, now, now),
+            )
+            self.people.append(user_id)
+            self.sessions[user_id] = session_id
+
+    def found(self, *ranks: str) -> tuple[UUID, str]:
+        """Make an organization in which the first people have these roles."""
+        organization_id, now = new_id(), self.clock()
+        slug = f"org-{organization_id.hex[-12:]}"
+        self.connection.execute(
+            """
+            INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+            VALUES (%s, %s, %s, 'active', %s, %s, %s)
+            """,
+            (organization_id, slug, slug, FREE_TIER, now, now),
+        )
+        self.connection.execute(
+            """
+            INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
+            VALUES (%s, %s, 'Keeper', '{org.members.manage,org.roles.manage}', %s, %s)
+            """,
+            (organization_id, KEEPER, now, now),
+        )
+        for user_id, role in zip(self.people, ranks, strict=False):
+            self.connection.execute(
+                "INSERT INTO memberships (id, organization_id, user_id, role, created_at) VALUES (%s, %s, %s, %s, %s)",
+                (new_id(), organization_id, user_id, role, now),
+            )
+        return organization_id, slug
+
+    def owners(self, organization_id: UUID) -> list[UUID]:
+        """List the owners."""
+        rows = self.connection.execute(
+            "SELECT user_id FROM memberships WHERE organization_id = %s AND role = 'owner'", (organization_id,)
+        )
+        return [user_id for (user_id,) in rows]
+
+
+@pytest.fixture
+def crowd(connection: Connection, clock: SettableClock) -> Crowd:
+    """Some people."""
+    crowd = Crowd(connection, clock)
+    crowd.gather()
+    return crowd
+
+
+class Doings(RuleBasedStateMachine):
+    """What people do to each other in an organization, allowed or not."""
+
+    crowd: ClassVar[Crowd]
+    tools: ClassVar[Tools]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.organization_id, self.slug = self.crowd.found(OWNER, ADMIN, MEMBER)
+        self.owner = 0
+
+    @rule(by=somebody, whom=somebody, role=st.sampled_from([OWNER, ADMIN, MEMBER, KEEPER, "nothing"]))
+    def change_role(self, by: int, whom: int, role: str) -> None:
+        if self._does(by, members.change_role, self.crowd.people[whom], role):
+            assert by == self.owner
+            assert whom != self.owner
+
+    @rule(by=somebody, whom=somebody)
+    def remove(self, by: int, whom: int) -> None:
+        if self._does(by, members.remove, self.crowd.people[whom]):
+            assert whom not in (by, self.owner)
+
+    @rule(to=somebody)
+    def transfer_as_owner(self, to: int) -> None:
+        if self._does(self.owner, ownership.transfer, self.crowd.people[to]):
+            self.owner = to
+
+    @rule(by=somebody, to=somebody)
+    def transfer_as_anybody(self, by: int, to: int) -> None:
+        if self._does(by, ownership.transfer, self.crowd.people[to]):
+            assert by == self.owner
+            self.owner = to
+
+    @rule(whom=somebody, role=st.sampled_from([ADMIN, MEMBER, KEEPER]))
+    def join(self, whom: int, role: str) -> None:
+        with self.crowd.connection.transaction():
+            uow = PostgresUnitOfWork(self.crowd.connection, BACKGROUND, self.tools)
+            if role != KEEPER or uow.roles.by_slug(self.organization_id, KEEPER) is not None:
+                at = self.crowd.clock()
+                uow.members.add(membership_of(self.organization_id, self.crowd.people[whom], role, at))
+
+    @rule(by=somebody)
+    def delete_role(self, by: int) -> None:
+        self._does(by, roles.delete, KEEPER)
+
+    @invariant()
+    def there_is_one_owner_and_we_know_who(self) -> None:
+        assert self.crowd.owners(self.organization_id) == [self.crowd.people[self.owner]]
+
+    @invariant()
+    def every_role_that_somebody_has_exists(self) -> None:
+        orphans = self.crowd.connection.execute(
+            """
+            SELECT m.role
+            FROM   memberships m
+            LEFT   JOIN organization_roles r ON r.organization_id = m.organization_id AND r.slug = m.role
+            WHERE  m.organization_id = %s AND m.role NOT IN ('owner', 'admin', 'member') AND r.slug IS NULL
+            """,
+            (self.organization_id,),
+        )
+        assert orphans.fetchall() == []
+
+    def _does(self, by: int, use_case: Callable[..., Any], *args: Any) -> bool:
+        """Do it, and say whether it was allowed."""
+        session_id = self.crowd.sessions[self.crowd.people[by]]
+        try:
+            with self.crowd.connection.transaction():
+                uow = PostgresUnitOfWork(self.crowd.connection, BACKGROUND, self.tools, session_id=session_id)
+                use_case(uow, self.slug, *args)
+        except Refusal:
+            return False
+        return True
+
+
+def test_there_is_exactly_one_owner_after_any_sequence_of_what_members_do(crowd: Crowd, tools: Tools) -> None:
+    class DoingsOfTheCrowd(Doings):
+        pass
+
+    DoingsOfTheCrowd.crowd, DoingsOfTheCrowd.tools = crowd, tools
+
+    run_state_machine_as_test(
+        DoingsOfTheCrowd,
+        settings=settings(
+            max_examples=EXAMPLES, stateful_step_count=STEPS, suppress_health_check=[HealthCheck.too_slow]
+        ),
+    )
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_there_is_exactly_one_owner_however_many_act_at_once(
+    crowd: Crowd, database: PostgresDatabase, seed: int
+) -> None:
+    organization_id, slug = crowd.found(OWNER, ADMIN, ADMIN, KEEPER)
+    doings: list[tuple[Callable[..., Any], UUID, tuple[Any, ...]]] = [
+        *[(ownership.transfer, by, (to,)) for by in crowd.people for to in crowd.people],
+        *[(members.remove, by, (whom,)) for by in crowd.people for whom in crowd.people],
+        *[(members.change_role, by, (whom, MEMBER)) for by in crowd.people for whom in crowd.people],
+        *[(roles.delete, by, (KEEPER,)) for by in crowd.people],
+    ]
+    random.Random(seed).shuffle(doings)
+    transferred: list[UUID] = []
+
+    async def act(use_case: Callable[..., Any], by: UUID, args: tuple[Any, ...]) -> None:
+        try:
+            result = await database.on_behalf_of(BACKGROUND, crowd.sessions[by]).transact(use_case, slug, *args)
+        except Refusal:
+            return
+        if use_case is ownership.transfer:
+            transferred.append(result.new_owner_user_id)
+
+    async with trio.open_nursery() as nursery:
+        for doing in doings:
+            nursery.start_soon(act, *doing)
+
+    [owner] = crowd.owners(organization_id)
+    assert owner in {crowd.people[0], *transferred}
+
+
+def test_two_owners_cannot_even_be_written(crowd: Crowd) -> None:
+    organization_id, _ = crowd.found(OWNER, ADMIN)
+
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        crowd.connection.execute("UPDATE memberships SET role = 'owner' WHERE organization_id = %s", (organization_id,))
+
+
+def test_somebody_is_made_a_member_once(crowd: Crowd, transact: Callable[..., Any]) -> None:
+    organization_id, _ = crowd.found(OWNER)
+    membership = membership_of(organization_id, crowd.people[1], MEMBER, crowd.clock())
+
+    added = [transact(lambda uow: uow.members.add(membership)) for _ in range(2)]
+
+    assert added == [True, False]
+    assert transact(lambda uow: uow.members.count(organization_id)) == 2
+    assert transact(lambda uow: uow.members.of_user(organization_id, crowd.people[1])) == membership
+
+
+@pytest.fixture(scope="module")
+def large(databases: Databases) -> Iterator[tuple[Connection, dict[str, object]]]:
+    """An organization with many members, of whom few are admins, among others, and a member's session.
+
+    Nobody changes anything there.
+    """
+    with databases.migrated() as url, databases.connection(url) as connection:
+        crowd = Crowd(connection, SettableClock())
+        crowd.gather()
+        slug = found_large(crowd)
+        yield connection, {"slug": slug, "session_id": crowd.sessions[crowd.people[0]]}
+
+
+def found_large(crowd: Crowd) -> str:
+    """Make an organization with many members, and others."""
+    organization_id, slug = crowd.found(MEMBER)
+    for number in range(OTHERS):
+        crowd.found(*[MEMBER] * (number % 2))
+    crowd.connection.execute(
+        """
+        INSERT INTO users (id, email, created_at, updated_at)
+        SELECT gen_random_uuid(), n || '@example.org', now(), now() FROM generate_series(1, %s) AS n
+        """,
+        (MEMBERS_OF_LARGE,),
+    )
+    crowd.connection.execute(
+        """
+        INSERT INTO memberships (id, organization_id, user_id, role, created_at)
+        SELECT gen_random_uuid(), o.id, u.id, CASE WHEN u.email LIKE '100%%' THEN 'admin' ELSE 'member' END,
+               now() + random() * interval '1 year'
+        FROM   organizations o
+        CROSS  JOIN LATERAL (SELECT   id, email
+                             FROM     users
+                             WHERE    email LIKE '%%.org'
+                             LIMIT    CASE WHEN o.id = %s THEN %s ELSE %s END) AS u
+        """,
+        (organization_id, MEMBERS_OF_LARGE, MEMBERS_OF_OTHERS),
+    )
+    crowd.connection.execute("VACUUM ANALYZE memberships, users, organizations, sessions")
+    return slug
+
+
+@pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
+def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, dict[str, object]], mode: str) -> None:
+    connection, place = large
+    connection.execute(f"SET plan_cache_mode = {mode}".encode())
+    values = place | {"limit": 50, "offset": MEMBERS_OF_LARGE // 2}
+
+    everybody = explained(connection, PAGE_OF_ALL, values)
+    admins = explained(connection, PAGE_OF_ROLE, values | {"role": ADMIN, "limit": 5, "offset": 0})
+
+    for plan, members_listed in ((everybody, 50), (admins, 5)):
+        assert tables_read_whole(plan) & {"memberships", "users"} == set()
+        assert plan["Actual Rows"] == members_listed
+    # Neither the others of the organization nor what comes before the page is fetched for the few of a role.
+    assert max(node["Actual Rows"] for node in nodes_of(admins)) <= ADMINS_OF_LARGE
+
+
+def membership_of(organization_id: UUID, user_id: UUID, role: str, at: datetime) -> Membership:
+    return Membership(id=new_id(), org_id=organization_id, user_id=user_id, role=role, created_at=at)

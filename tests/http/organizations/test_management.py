@@ -1,0 +1,334 @@
+"""Seeing, changing and deleting an organization as one of its people (decisions 5.1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from core.organizations.organizations import OrganizationStatus
+from tests.organizations import TIERS, Somebody, Tenants, tenants
+from tests.sign_ins import assert_refused
+from tests.statements import recorded_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
+    from tests.application import Answer
+
+__all__ = ["tenants"]
+
+ROUNDS = 15
+ACME = "/api/organizations/acme"
+FREE = {
+    "id": str(TIERS["free"]),
+    "name": "free",
+    "display_name": "Free",
+    "default_max_services": 3,
+    "default_max_users": 100,
+    "price_cents": 0,
+}
+ENTERPRISE = {
+    "id": str(TIERS["enterprise"]),
+    "name": "enterprise",
+    "display_name": "Enterprise",
+    "default_max_services": None,
+    "default_max_users": None,
+    "price_cents": 0,
+}
+every_status = pytest.mark.parametrize("status", ["pending", "active", "suspended", "rejected"])
+
+
+@pytest.fixture
+def acme(tenants: Tenants) -> UUID:
+    """An active organization."""
+    return tenants.organization()
+
+
+@pytest.fixture
+async def ada(tenants: Tenants, acme: UUID) -> Somebody:
+    """Its owner."""
+    return await tenants.member(acme)
+
+
+class TestMine:
+    """Listing one's organizations."""
+
+    async def test_they_are_listed_by_their_slugs_with_membership_and_tier(
+        self, tenants: Tenants, ada: Somebody
+    ) -> None:
+        bolt = tenants.organization("abacus")
+        tenants.door.member(bolt, ada.id, "admin")
+        tenants.door.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS["enterprise"], bolt)
+
+        answer = await ada.get("/api/organizations")
+
+        assert answer.status == 200
+        assert [(one["organization"]["slug"], one["membership"]["role"], one["tier"]) for one in answer.json] == [
+            ("abacus", "admin", ENTERPRISE),
+            ("acme", "owner", FREE),
+        ]
+        assert set(answer.json[0]) == {"organization", "membership", "tier"}
+
+    @every_status
+    async def test_they_are_listed_in_whichever_state(self, tenants: Tenants, ada: Somebody, status: str) -> None:
+        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+
+        [one] = (await ada.get("/api/organizations")).json
+
+        assert one["organization"]["status"] == status
+
+    async def test_those_of_others_are_not(self, tenants: Tenants, acme: UUID) -> None:
+        bob = await tenants.somebody("bob@example.com")
+
+        assert (await bob.get("/api/organizations")).json == []
+
+    async def test_it_is_two_statements(self, ada: Somebody) -> None:
+        with recorded_statements() as statements:
+            await ada.get("/api/organizations")
+
+        assert len(statements) == 2
+
+
+class TestRead:
+    """Reading one organization."""
+
+    async def test_a_member_sees_the_record_the_tier_and_what_is_counted(
+        self, tenants: Tenants, acme: UUID, ada: Somebody
+    ) -> None:
+        bob = await tenants.member(acme, "member", "bob@example.com")
+        tenants.door.member(tenants.organization("bolt"), bob.id)
+        tenants.door.service(acme)
+
+        answer = await bob.get(ACME)
+
+        assert answer.status == 200
+        assert answer.json == {
+            "organization": (await ada.get("/api/organizations")).json[0]["organization"],
+            "membership_count": 2,
+            "service_count": 1,
+            "tier": FREE,
+        }
+
+    @every_status
+    async def test_the_state_is_visible_in_whichever_state(self, tenants: Tenants, ada: Somebody, status: str) -> None:
+        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+
+        assert (await ada.get(ACME)).json["organization"]["status"] == status
+
+    async def test_it_is_two_statements(self, ada: Somebody) -> None:
+        with recorded_statements() as statements:
+            await ada.get(ACME)
+
+        assert len(statements) == 2
+
+    async def test_a_stranger_is_refused_and_an_unknown_one_is_not_found(self, tenants: Tenants, acme: UUID) -> None:
+        bob = await tenants.platform_owner()
+
+        assert_refused(await bob.get(ACME), 403, "FORBIDDEN")
+        assert_refused(await bob.get("/api/organizations/bolt"), 404, "NOT_FOUND")
+
+
+class TestChange:
+    """Changing its settings."""
+
+    @pytest.mark.parametrize(
+        ("body", "before"),
+        [
+            ({"name": "Acme Ltd"}, "Acme"),
+            ({"mfa_required": True}, False),
+            ({"device_trust_days": 7}, 30),
+            ({"device_trust_days": 0}, 30),
+            ({"device_trust_days": 365}, 30),
+        ],
+    )
+    async def test_what_is_named_changes_and_the_log_says_what_it_was(
+        self, tenants: Tenants, acme: UUID, ada: Somebody, body: dict[str, Any], before: Any
+    ) -> None:
+        old = (await ada.get(ACME)).json["organization"]
+
+        answer = await ada.patch(ACME, body)
+
+        [(name, value)] = body.items()
+        changes = {name: {"from": before, "to": value}}
+        assert (answer.status, answer.json) == (200, {"organization": old | body})
+        assert (await ada.get(ACME)).json["organization"] == old | body
+        assert tenants.audited(acme) == [("organization.updated", ada.id, {"changes": changes})]
+        assert tenants.door.events("organization.updated") == [(acme, ada.email, {"changes": changes})]
+
+    async def test_when_it_was_changed_is_remembered(self, tenants: Tenants, ada: Somebody) -> None:
+        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
+
+        answer = await ada.patch(ACME, {"name": "Acme Ltd"})
+
+        assert answer.json["organization"]["updated_at"] == "2026-02-03T04:05:06Z"
+
+    @pytest.mark.parametrize("body", [{}, {"name": None}, {"unknown": 1}, {"name": " Acme "}, {"mfa_required": False}])
+    async def test_what_names_nothing_new_changes_nothing_and_leaves_no_trace(
+        self, tenants: Tenants, acme: UUID, ada: Somebody, body: dict[str, Any]
+    ) -> None:
+        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
+
+        answer = await ada.patch(ACME, body)
+
+        assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
+        assert tenants.audited(acme) == []
+        assert tenants.door.events("organization.updated") == []
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"name": "a"}, "name"),
+            ({"name": 1}, "name"),
+            ({"mfa_required": "yes"}, "mfa_required"),
+            ({"device_trust_days": -1}, "device_trust_days"),
+            ({"device_trust_days": 366}, "device_trust_days"),
+            ({"device_trust_days": 1.5}, "device_trust_days"),
+        ],
+    )
+    async def test_what_cannot_be_meant_is_refused(self, ada: Somebody, body: dict[str, Any], field: str) -> None:
+        answer = await ada.patch(ACME, body)
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.json["details"][0]["field"] == field
+
+    @pytest.mark.parametrize("slug", ["acme-2", "acme"])
+    async def test_the_slug_stays(self, ada: Somebody, slug: str) -> None:
+        assert (await ada.patch(ACME, {"slug": slug})).json["organization"]["slug"] == "acme"
+
+    @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("member", 403)])
+    async def test_it_takes_the_capability(self, tenants: Tenants, acme: UUID, role: str, status: int) -> None:
+        bob = await tenants.member(acme, role, "bob@example.com")
+
+        assert (await bob.patch(ACME, {"name": "Acme Ltd"})).status == status
+
+    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
+    async def test_it_takes_an_active_organization(self, tenants: Tenants, ada: Somebody, status: str) -> None:
+        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+
+        assert_refused(await ada.patch(ACME, {"name": "Acme Ltd"}), 403, "ORGANIZATION_NOT_ACTIVE")
+
+    async def test_of_changes_at_once_none_is_lost(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
+        bodies: list[dict[str, Any]] = [{"name": "Acme Ltd"}, {"mfa_required": True}, {"device_trust_days": 7}]
+
+        async with trio.open_nursery() as nursery:
+            for body in bodies:
+                nursery.start_soon(ada.patch, ACME, body)
+
+        organization = (await ada.get(ACME)).json["organization"]
+        assert {name: organization[name] for body in bodies for name in body} == bodies[0] | bodies[1] | bodies[2]
+        assert len(tenants.audited(acme)) == len(bodies)
+
+
+class TestDelete:
+    """Deleting it."""
+
+    @pytest.mark.parametrize("status", ["pending", "active", "rejected"])
+    async def test_the_owner_deletes_it_for_good(self, tenants: Tenants, ada: Somebody, status: str) -> None:
+        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+
+        answer = await ada.delete(ACME)
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert_refused(await ada.get(ACME), 404, "NOT_FOUND")
+        assert (await ada.get("/api/organizations")).json == []
+
+    async def test_a_suspended_one_stays(self, tenants: Tenants, ada: Somebody) -> None:
+        tenants.door.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
+
+        assert_refused(await ada.delete(ACME), 403, "ORGANIZATION_NOT_ACTIVE")
+
+    async def test_an_admin_does_not_delete_it(self, tenants: Tenants, acme: UUID) -> None:
+        bob = await tenants.member(acme, "admin", "bob@example.com")
+
+        assert_refused(await bob.delete(ACME), 403, "FORBIDDEN")
+
+    async def test_nor_does_a_platform_owner_in_the_name_of_the_owner(self, tenants: Tenants, ada: Somebody) -> None:
+        root = await tenants.platform_owner()
+        tenants.door.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
+
+        assert_refused(await ada.delete(ACME), 403, "FORBIDDEN")
+
+    async def test_everything_that_belongs_to_it_goes_and_what_does_not_stays(
+        self, tenants: Tenants, acme: UUID, ada: Somebody
+    ) -> None:
+        door = tenants.door
+        bolt = tenants.organization("bolt")
+        for organization_id, slug in ((acme, "acme"), (bolt, "bolt")):
+            bob = await tenants.member(organization_id, "admin", f"bob@{slug}.example.com")
+            door.service(organization_id)
+            await tenants.enter(bob.id, bob.email, org_slug=slug)
+            await tenants.enter(bob.id, bob.email, org_slug=slug, service_slug="shop")
+            await bob.patch(f"/api/organizations/{slug}", {"name": "Another name"})
+        before = rows_of(tenants, bolt)
+        assert all(count > 0 for count in rows_of(tenants, acme).values())
+
+        assert (await ada.delete(ACME)).status == 204
+
+        assert set(rows_of(tenants, acme).values()) == {0}
+        assert rows_of(tenants, bolt) == before
+        assert door.value("SELECT count(*) FROM users") == 3
+        assert (await ada.get("/api/organizations")).status == 200
+
+    async def test_whoever_worked_in_it_has_to_sign_in_again(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
+        inside = await tenants.enter(ada.id, ada.email, org_slug="acme")
+
+        await ada.delete(ACME)
+
+        assert_refused(await inside.get("/api/organizations"), 401, "UNAUTHORIZED")
+
+    async def test_of_two_who_delete_it_at_once_one_finds_it(self, ada: Somebody) -> None:
+        statuses: list[int] = []
+
+        async def delete() -> None:
+            statuses.append((await ada.delete(ACME)).status)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(delete)
+            nursery.start_soon(delete)
+
+        assert sorted(statuses) == [204, 404]
+
+    async def test_whoever_works_in_it_at_that_moment_is_refused_as_if_it_had_never_been(
+        self, tenants: Tenants
+    ) -> None:
+        statuses: list[int] = []
+        for number in range(ROUNDS):
+            slug = f"org-{number}"
+            made = tenants.organization(slug)
+            root, ada, bob, eve = [
+                await tenants.member(made, role, f"{name}@{slug}.example.com")
+                for name, role in (("root", "owner"), ("ada", "admin"), ("bob", "admin"), ("eve", "admin"))
+            ]
+            at_once: list[Callable[[], Awaitable[Answer]]] = [
+                partial(root.delete, f"/api/organizations/{slug}"),
+                partial(ada.post, f"/api/organizations/{slug}/select"),
+                partial(bob.patch, f"/api/organizations/{slug}", {"name": "Another name"}),
+                partial(tenants.door.knock, eve.email, org_slug=slug),
+            ]
+
+            async def note(send: Callable[[], Awaitable[Answer]]) -> None:
+                statuses.append((await send()).status)
+
+            async with trio.open_nursery() as nursery:
+                for send in at_once:
+                    nursery.start_soon(note, send)
+
+        assert set(statuses) <= {200, 204, 403, 404}
+        assert tenants.door.value("SELECT count(*) FROM organizations") == 0
+
+
+def rows_of(tenants: Tenants, organization_id: UUID) -> dict[str, int]:
+    """Count what there is of an organization."""
+    tables = ("memberships", "services", "service_users", "sessions", "login_events", "events", "audit_entries")
+    return {
+        table: tenants.door.value(f"SELECT count(*) FROM {table} WHERE organization_id = %s", organization_id)
+        for table in tables
+    }
+
+
+def test_every_status_is_tried() -> None:
+    assert set(OrganizationStatus) == {"pending", "active", "suspended", "rejected"}
