@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.proofs import Destination, Proof
     from core.risk import Risk
-    from core.services import Service
+    from core.services.services import Service
     from core.users import User
     from ports.unit_of_work import UnitOfWork
 

@@ -27,7 +27,7 @@ from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from core.organizations.organizations import Organization
-    from core.services import Service
+    from core.services.services import Service
     from core.sessions.callers import Caller
     from core.users import User
     from ports.unit_of_work import UnitOfWork

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.organizations.organizations import Organization
-    from core.services import Service
+    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

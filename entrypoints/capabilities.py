@@ -8,7 +8,6 @@ from entrypoints.http import (
     analytics,
     audit_log,
     devices,
-    end_users,
     health,
     impersonation,
     invitations,
@@ -28,10 +27,10 @@ from entrypoints.http import (
     privacy,
     profile,
     registration,
-    service_grants,
     tiers,
 )
 from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.pages import assets
 from entrypoints.pages import email_changes as email_change_pages
@@ -66,7 +65,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
-    service_grants.routes,
+    grants.routes,
     invitations.routes,
     invitation_pages.routes,
     end_users.routes,

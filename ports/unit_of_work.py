@@ -18,7 +18,6 @@ from ports.analytics import Analytics
 from ports.audit_log import AuditLog
 from ports.clock import Randomness
 from ports.devices import Devices, Locations
-from ports.end_users import EndUsers
 from ports.figures import Figures
 from ports.housekeeping import Housekeeping
 from ports.invitations import Invitations
@@ -36,8 +35,9 @@ from ports.platform_mfa import PlatformMfa
 from ports.platform_organizations import PlatformOrganizations
 from ports.platform_users import PlatformUsers
 from ports.privacy import Anonymization, PrivacyExport
-from ports.service_grants import ServiceGrants
-from ports.services import Services
+from ports.services.end_users import EndUsers
+from ports.services.grants import ServiceGrants
+from ports.services.services import Services
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys

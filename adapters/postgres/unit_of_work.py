@@ -12,7 +12,6 @@ from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit_log import PostgresAuditLog
 from adapters.postgres.devices import PostgresDevices
 from adapters.postgres.driver.kept_property import KeptProperty
-from adapters.postgres.end_users import PostgresEndUsers
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations import PostgresInvitations
@@ -30,8 +29,9 @@ from adapters.postgres.platform_mfa import PostgresPlatformMfa
 from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform_users import PostgresPlatformUsers
 from adapters.postgres.privacy_export import PostgresPrivacyExport
-from adapters.postgres.service_grants import PostgresServiceGrants
-from adapters.postgres.services import PostgresServices
+from adapters.postgres.services.end_users import PostgresEndUsers
+from adapters.postgres.services.grants import PostgresServiceGrants
+from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from core.organizations.relations import ServiceRelation
-from core.service_grants import Grantee, GrantsPage, ServiceGrant
+from core.services.grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.services import Service
+    from core.services.services import Service
 
 # One row at least where the service exists, for the total.
 PAGE: Final = """

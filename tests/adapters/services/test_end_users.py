@@ -8,8 +8,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from adapters.postgres import end_users as sql
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.services import end_users as sql
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 from tests.postgres import connected
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 from uuid import UUID
 
-from core.end_users import EndUserDetail, EndUsersPage
+from core.services.end_users import EndUserDetail, EndUsersPage
 
 
 class EndUsers(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.services import Service, ServiceType
+from core.services.services import Service, ServiceType
 
 if TYPE_CHECKING:
     from datetime import datetime

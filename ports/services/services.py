@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.services import Service
+from core.services.services import Service
 
 
 class Services(Protocol):

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 import trio
 
-from core import service_grants
 from core.organizations import access
 from core.organizations.access import Operation
+from core.services import grants as service_grants
 from core.sessions.callers import BACKGROUND
 from tests.sign_ins import assert_refused, claims_of, door
 from tests.statements import recorded_statements

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.organizations.access import Place
-    from core.services import Service
+    from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
 

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import msgspec
 
-from core import end_users
-from core.end_users import EndUser, EndUserDetail, EndUserUnknown
 from core.limits import EMAIL_CHARACTERS_MAX
 from core.organizations.access import Operation
+from core.services import end_users
+from core.services.end_users import EndUser, EndUserDetail, EndUserUnknown
 from entrypoints.http.organizations.members import ShortPagination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization

@@ -4,8 +4,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.organizations.relations import ServiceRelation
-from core.service_grants import GrantsPage, ServiceGrant
-from core.services import Service
+from core.services.grants import GrantsPage, ServiceGrant
+from core.services.services import Service
 
 
 class ServiceGrants(Protocol):

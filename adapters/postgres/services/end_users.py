@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, scalar_row
-from core.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
+from core.services.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
 from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Services of organizations, grants on them, and their end users."""
