@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core import user_agents
-from core.devices import Device
+from core.credentials import user_agents
+from core.credentials.devices import Device
 from core.errors import Unauthorized
 from core.organizations.organizations import is_trusted
 from core.secrets import Secret, hash_token

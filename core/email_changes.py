@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, links, mfa, one_time_tokens, passwords, profile, verification
+from core import addresses, links, one_time_tokens, passwords, profile, verification
+from core.credentials import mfa
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.links import Words

@@ -10,17 +10,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, devices_recognition, mfa, mfa_challenges, mfa_events, sign_in, sign_in_failures
+from core import devices_recognition, mfa_challenges, sign_in, sign_in_failures
+from core.credentials import backup_codes, mfa, mfa_events
+from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
-from core.mfa_events import MfaEvent
 from core.sign_in_refused import Refused, record_failure
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.mfa import TotpSecret
+    from core.credentials.mfa import TotpSecret
     from core.mfa_challenges import Challenge
     from core.sign_in import SignedIn
     from core.users import User

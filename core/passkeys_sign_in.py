@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core import arrivals, passkey_challenges, passkeys_stand_ins, sign_in
+from core import arrivals, sign_in
+from core.credentials import decoys, passkey_challenges
+from core.credentials.passkey_challenges import ANYBODY, Asked, Purpose
+from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import spelled
-from core.passkey_challenges import ANYBODY, Asked, Purpose
-from core.passkeys import PasskeyEvent
 from core.proofs import Proof
 from core.providers import Provider
 from core.sign_in_refused import Refused, SignInRefused, refuse
@@ -20,12 +21,12 @@ from core.sign_in_refused import Refused, SignInRefused, refuse
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.passkey_challenges import Challenge
-    from core.passkeys import Passkey
+    from core.credentials.passkey_challenges import Challenge
+    from core.credentials.passkeys import Passkey
+    from core.credentials.webauthn import Asserted, Assertion
     from core.proofs import Destination
     from core.sign_in import Outcome
     from core.users import User
-    from core.webauthn import Asserted, Assertion
     from ports.unit_of_work import UnitOfWork
 
 
@@ -50,7 +51,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Asked
     # A challenge that nobody can answer is made like any other.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
-    stand_ins = passkeys_stand_ins.of_address(uow, address)
+    stand_ins = decoys.of_address(uow, address)
     allowed = [passkey.descriptor for passkey in passkeys] or stand_ins
     return Asked(challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed))
 

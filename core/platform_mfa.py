@@ -12,14 +12,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
-from core import mfa, mfa_events
+from core.credentials import mfa, mfa_events
+from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.mfa_events import MfaEvent
 from core.organizations.access import enter_platform
 from core.text import checked_reason
 from core.users import PersonUnknown

@@ -14,12 +14,12 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import Forbidden, OrganizationNotActive
 from core.organizations import access
-from core.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.credentials.passkeys import PasskeyItem
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from entrypoints.http import (
     analytics,
     audit_log,
-    devices,
     health,
     impersonation,
     invitations,
@@ -15,8 +14,6 @@ from entrypoints.http import (
     lookup,
     magic_links,
     metrics,
-    mfa,
-    passkeys,
     password_reset,
     passwords,
     platform_audit_log,
@@ -29,6 +26,7 @@ from entrypoints.http import (
     registration,
     tiers,
 )
+from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys

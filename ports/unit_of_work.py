@@ -17,18 +17,19 @@ from core.sessions.callers import Caller, Origin
 from ports.analytics import Analytics
 from ports.audit_log import AuditLog
 from ports.clock import Randomness
-from ports.devices import Devices, Locations
+from ports.credentials.devices import Devices, Locations
+from ports.credentials.mfa import BackupCodes, MfaChallenges, TotpSecrets
+from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
+from ports.credentials.totp import Totp
 from ports.figures import Figures
 from ports.housekeeping import Housekeeping
 from ports.invitations import Invitations
 from ports.mail.mail import MailOutbox
-from ports.mfa import BackupCodes, MfaChallenges, TotpSecrets
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.tiers import Tiers
-from ports.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.pepper import Pepper
 from ports.platform_audit_log import PlatformAuditLog
 from ports.platform_mfa import PlatformMfa
@@ -42,7 +43,6 @@ from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
 from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
-from ports.totp import Totp
 from ports.user_import import UserImport
 from ports.users import Credentials, Users
 

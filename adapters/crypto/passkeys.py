@@ -38,13 +38,13 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from core.passkey_challenges import LIFETIME
-from core.webauthn import Asserted, Attested
+from core.credentials.passkey_challenges import LIFETIME
+from core.credentials.webauthn import Asserted, Attested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.webauthn import Assertion, Attestation, Descriptor
+    from core.credentials.webauthn import Assertion, Attestation, Descriptor
 
 # What people read when their device asks them.
 RELYING_PARTY: Final = "Gatehouse"

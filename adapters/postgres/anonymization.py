@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from core.anonymization import Belonging, Subject, without_addresses
-from core.mfa_events import MfaEvent
+from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
 
 if TYPE_CHECKING:

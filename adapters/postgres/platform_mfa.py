@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.mfa_events import MfaEvent
+from core.credentials.mfa_events import MfaEvent
 from core.platform_mfa import (
     FAILURES_LOOKED_AT_MAX,
     FAILURES_WITHIN,

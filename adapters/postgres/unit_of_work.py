@@ -10,20 +10,20 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.analytics import PostgresAnalytics
 from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit_log import PostgresAuditLog
-from adapters.postgres.devices import PostgresDevices
+from adapters.postgres.credentials.devices import PostgresDevices
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
+from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.driver.kept_property import KeptProperty
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations import PostgresInvitations
 from adapters.postgres.mail.mail import PostgresMailOutbox
-from adapters.postgres.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.tiers import PostgresTiers
-from adapters.postgres.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform_mfa import PostgresPlatformMfa
 from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from core.organizations.access import Arrival
     from core.sessions.callers import Caller, Origin
     from ports.clock import Clock, Randomness
-    from ports.devices import Locations
-    from ports.passkeys import WebAuthn
+    from ports.credentials.devices import Locations
+    from ports.credentials.passkeys import WebAuthn
+    from ports.credentials.totp import Totp
     from ports.pepper import Pepper
-    from ports.totp import Totp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

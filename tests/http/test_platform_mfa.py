@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
+from core.credentials.mfa_events import MfaEvent
 from core.mail import mail
-from core.mfa_events import MfaEvent
 from tests.platform import Platform, platform, settings
 from tests.second_factors import Person, mfa_log, organization_of, somebody
 from tests.sign_ins import Door, assert_refused, door, new_id

@@ -13,20 +13,20 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import passkey_challenges, passkeys_stand_ins, user_agents
+from core.credentials import decoys, passkey_challenges, user_agents
+from core.credentials.passkey_challenges import Asked, Purpose
+from core.credentials.webauthn import Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound
 from core.limits import NAME_CHARACTERS_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.passkey_challenges import Asked, Purpose
 from core.sessions import callers
-from core.webauthn import Descriptor, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.credentials.webauthn import Attestation
     from core.sessions.callers import Caller
-    from core.webauthn import Attestation
     from ports.unit_of_work import UnitOfWork
 
 # More than anybody has, and few enough for the browser to be told of all of them.
@@ -180,7 +180,7 @@ def finish_registration(
         backup_eligible=attested.is_backup_eligible,
         created_at=uow.now,
     )
-    if not uow.passkeys.add(passkey) or passkeys_stand_ins.is_one(uow, passkey.credential_id):
+    if not uow.passkeys.add(passkey) or decoys.is_one(uow, passkey.credential_id):
         raise PasskeyExists
     _tell(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
     return passkey.item

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from core import passkey_challenges
-from core.passkey_challenges import ANYBODY, Purpose, subject_of
+from core.credentials import passkey_challenges
+from core.credentials.passkey_challenges import ANYBODY, Purpose, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.passkey_challenges import Challenge
+    from core.credentials.passkey_challenges import Challenge
     from ports.unit_of_work import UnitOfWork
 
 ADA, GRACE = subject_of(uuid4()), subject_of(uuid4())

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.credentials.devices import Device, KeptDevice, RenamedDevice
 from core.deferred import Asked
-from core.devices import Device, KeptDevice, RenamedDevice
 from core.devices_recognition import DeviceToken
 from core.risk import Location
 

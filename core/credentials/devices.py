@@ -16,12 +16,12 @@ from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_trusted
 from core.sessions import sessions
-from core.user_agents import DeviceType  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
+    from core.credentials.user_agents import DeviceType
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 

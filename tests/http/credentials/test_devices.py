@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from core.devices import LISTED_MAX
+from core.credentials.devices import LISTED_MAX
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from uuid import UUID
 
 import msgspec
 
-from core import mfa, mfa_login
+from core import mfa_login
+from core.credentials import mfa
+from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from core.rate_limits import RateLimit
 from entrypoints.http.sessions import token_answers

@@ -11,14 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import backup_codes, mfa_events
+from core.credentials import backup_codes, mfa_events
+from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.mfa_events import MfaEvent
 from core.sessions import callers
 
 if TYPE_CHECKING:

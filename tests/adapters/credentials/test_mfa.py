@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
-from adapters.postgres.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
 from adapters.postgres.schema import rewrap
-from core.mfa import MfaStatus
+from core.credentials.mfa import MfaStatus
 from core.secrets import Secret
 from core.users import User
 from tests.postgres import connected

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row
-from core.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.user_agents import DeviceType
 from core.devices_recognition import DeviceToken
-from core.user_agents import DeviceType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

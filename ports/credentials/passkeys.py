@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.passkey_challenges import Challenge, Purpose
-from core.passkeys import Passkey
-from core.webauthn import Asserted, Assertion, Attestation, Attested, Descriptor
+from core.credentials.passkey_challenges import Challenge, Purpose
+from core.credentials.passkeys import Passkey
+from core.credentials.webauthn import Asserted, Assertion, Attestation, Attested, Descriptor
 
 
 class Passkeys(Protocol):

@@ -4,8 +4,15 @@ from uuid import UUID
 
 import msgspec
 
-from core import devices
-from core.devices import DeviceDetail, DeviceInUse, DeviceItem, DeviceOfAnother, DeviceUnknown, RenamedDevice
+from core.credentials import devices
+from core.credentials.devices import (
+    DeviceDetail,
+    DeviceInUse,
+    DeviceItem,
+    DeviceOfAnother,
+    DeviceUnknown,
+    RenamedDevice,
+)
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.passkey_challenges import Challenge, Purpose
-from core.passkeys import Passkey
-from core.webauthn import Transport
+from core.credentials.passkey_challenges import Challenge, Purpose
+from core.credentials.passkeys import Passkey
+from core.credentials.webauthn import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

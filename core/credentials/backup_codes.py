@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from core import mfa_events
-from core.mfa_events import MfaEvent
+from core.credentials import mfa_events
+from core.credentials.mfa_events import MfaEvent
 from core.secrets import Secret
 
 if TYPE_CHECKING:

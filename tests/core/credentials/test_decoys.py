@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.crypto.pepper import HmacPepper
-from core import passkeys_stand_ins
-from core.passkeys import PASSKEYS_MAX
-from core.passkeys_stand_ins import STAND_INS_MAX
+from core.credentials import decoys
+from core.credentials.decoys import STAND_INS_MAX
+from core.credentials.passkeys import PASSKEYS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.webauthn import Descriptor
+    from core.credentials.webauthn import Descriptor
 
 
 class House:
@@ -32,7 +32,7 @@ HOUSE: Any = House()
 
 def made_up(address: str, house: Any = HOUSE) -> Sequence[Descriptor]:
     """Make up the passkeys of an address."""
-    return passkeys_stand_ins.of_address(house, address)
+    return decoys.of_address(house, address)
 
 
 @given(st.text(max_size=300))
@@ -56,14 +56,14 @@ def test_they_look_like_those_of_authenticators(address: str) -> None:
 def test_each_of_them_is_known_again_by_its_own_house_alone(address: str) -> None:
     other: Any = House(b"\x02" * 32)
     for passkey in made_up(address):
-        assert passkeys_stand_ins.is_one(HOUSE, passkey.credential_id)
-        assert not passkeys_stand_ins.is_one(other, passkey.credential_id)
+        assert decoys.is_one(HOUSE, passkey.credential_id)
+        assert not decoys.is_one(other, passkey.credential_id)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=1023))
 def test_no_other_id_is_taken_for_one(credential_id: bytes) -> None:
-    assert not passkeys_stand_ins.is_one(HOUSE, credential_id)
+    assert not decoys.is_one(HOUSE, credential_id)
 
 
 def test_each_further_one_is_for_half_of_the_rest() -> None:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
-from core import backup_codes
-from core.backup_codes import ALPHABET, CODES_PER_SET
+from core.credentials import backup_codes
+from core.credentials.backup_codes import ALPHABET, CODES_PER_SET
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

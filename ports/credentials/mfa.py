@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.mfa import MfaStatus, TotpSecret
+from core.credentials.mfa import MfaStatus, TotpSecret
 from core.mfa_challenges import Challenge
 from core.secrets import Secret
 

@@ -12,10 +12,10 @@ from uuid import UUID
 
 import msgspec
 
-from core import passkeys, passkeys_sign_in
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
-from core.passkey_challenges import Asked
-from core.passkeys import (
+from core import passkeys_sign_in
+from core.credentials import passkeys
+from core.credentials.passkey_challenges import Asked
+from core.credentials.passkeys import (
     LastWayIn,
     PasskeyExists,
     PasskeyItem,
@@ -24,9 +24,10 @@ from core.passkeys import (
     RegistrationRefused,
     TooManyPasskeys,
 )
+from core.credentials.webauthn import Assertion, Attestation, Transport
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.passkeys_sign_in import PasskeyRefused
 from core.rate_limits import RateLimit
-from core.webauthn import Assertion, Attestation, Transport
 from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import mfa
+from core.credentials import mfa
 
 
 @pytest.mark.parametrize("typed", ["012345", "012 345", " 01 23 45\n", "0\t1 2 3 4 5"])

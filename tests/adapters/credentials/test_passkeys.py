@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.crypto.passkeys import PyWebAuthn
-from core.passkey_challenges import LIFETIME
-from core.webauthn import Assertion, Attestation, Attested, Descriptor, Transport
+from core.credentials.passkey_challenges import LIFETIME
+from core.credentials.webauthn import Assertion, Attestation, Attested, Descriptor, Transport
 from tests.authenticators import AAGUID, ORIGIN, Authenticator, cose_key, decoded, encoded, make_key
 
 CHALLENGE = b"\x01" * 64

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING, Final
 
-from core.webauthn import Descriptor, Transport
+from core.credentials.webauthn import Descriptor, Transport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

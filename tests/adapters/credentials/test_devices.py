@@ -13,7 +13,8 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core import devices, devices_recognition
+from core import devices_recognition
+from core.credentials import devices
 from core.devices_recognition import DeviceRemovedMeanwhile
 from core.risk import Risk
 from core.sessions.callers import Origin

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from core.passkeys import PASSKEYS_MAX
+from core.credentials.passkeys import PASSKEYS_MAX
 from tests.authenticators import AAGUID, Authenticator, encoded
 from tests.passkeys import Keyring, keyring
 from tests.sign_ins import EMAIL, assert_refused, door
