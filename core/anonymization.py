@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from core import sign_in_failures
+from core.accounts import sign_in_failures
+from core.accounts.users import PersonUnknown
 from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations import access
-from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

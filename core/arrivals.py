@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.devices_recognition import Sighting
     from core.organizations.organizations import Organization
     from core.proofs import Destination, Proof
     from core.risk import Risk
     from core.services.services import Service
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 RISK_HIGH: Final = 0.7

@@ -10,7 +10,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from core import sign_in_failures
+from core.accounts import sign_in_failures
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

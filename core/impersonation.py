@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core import arrivals
+from core.accounts.users import PersonUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
@@ -23,13 +24,12 @@ from core.sessions import refresh
 from core.sessions.sessions import Session
 from core.sessions.token_claims import Grant, grant_for
 from core.text import checked_reason
-from core.users import PersonUnknown
 
 if TYPE_CHECKING:
+    from core.accounts.users import User
     from core.organizations.organizations import Organization
     from core.services.services import Service
     from core.sessions.callers import Caller
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 PROVIDER: Final = "impersonation"

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import addresses, invitations, links, verification
+from core import invitations
+from core.accounts import addresses, links, verification
+from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.return_targets import WayBack
+from core.accounts.users import User
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
 from core.mail.mail import MailTemplate
-from core.one_time_tokens import TokenPurpose
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sessions import sessions
-from core.users import User
-from core.way_back import WayBack
 
 if TYPE_CHECKING:
     from core.invitations import Invitation

@@ -11,19 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core import arrivals, devices_recognition, sign_in, sign_in_failures
+from core import arrivals, devices_recognition, sign_in
+from core.accounts import sign_in_failures
+from core.accounts.providers import Provider
 from core.email_addresses import spelled
 from core.proofs import Destination, Proof
-from core.providers import Provider
 from core.sign_in_refused import SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.passwords import StoredPassword
+    from core.accounts.users import User
     from core.deferred import Asked
-    from core.passwords import StoredPassword
     from core.sign_in import Outcome
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 

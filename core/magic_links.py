@@ -14,24 +14,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core import links, one_time_tokens, sign_in, way_back
+from core import sign_in
+from core.accounts import links, one_time_tokens, return_targets
+from core.accounts.links import LinkUnusable, Words
+from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.providers import Provider
+from core.accounts.users import still_known
 from core.email_addresses import spelled
 from core.errors import BadRequest
-from core.links import LinkUnusable, Words
 from core.mail.mail import MailTemplate
-from core.one_time_tokens import TokenPurpose
 from core.proofs import Proof
-from core.providers import Provider
 from core.secrets import hash_token
 from core.sign_in_refused import Refused, SignInRefused
-from core.users import still_known
 
 if TYPE_CHECKING:
-    from core.links import Opened
+    from core.accounts.links import Opened
+    from core.accounts.return_targets import WayBack, Whence
     from core.proofs import Destination
     from core.secrets import Secret
     from core.sign_in import Outcome
-    from core.way_back import WayBack, Whence
     from ports.unit_of_work import UnitOfWork
 
 WORDS: Final = Words(
@@ -79,7 +80,7 @@ class Exchanged:
 
 def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     """Send a link to sign in with if an account has the address; nobody learns whether one does."""
-    back = way_back.find(uow, whence)
+    back = return_targets.find(uow, whence)
     found = still_known(uow, uow.users.by_email(spelled(email)))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
@@ -99,7 +100,7 @@ def look(uow: UnitOfWork, token: str) -> Asked:
         opened = links.look(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message) from None
-    return Asked(email=opened.user.email, back=way_back.recall(uow, opened.token.data))
+    return Asked(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
 
 
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
@@ -111,7 +112,7 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     code = one_time_tokens.issue(
         uow, TokenPurpose.MAGIC_LINK_CODE, opened.user.id, opened.user.email, **opened.token.data
     )
-    return Exchanged(code=code, back=way_back.recall(uow, opened.token.data))
+    return Exchanged(code=code, back=return_targets.recall(uow, opened.token.data))
 
 
 def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:

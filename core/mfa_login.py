@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import devices_recognition, mfa_challenges, sign_in, sign_in_failures
+from core import devices_recognition, mfa_challenges, sign_in
+from core.accounts import sign_in_failures
 from core.credentials import backup_codes, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
@@ -21,10 +22,10 @@ from core.sign_in_refused import Refused, record_failure
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.credentials.mfa import TotpSecret
     from core.mfa_challenges import Challenge
     from core.sign_in import SignedIn
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 # Both kinds of code are one-time passwords to whoever reads the token (RFC 8176).

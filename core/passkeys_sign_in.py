@@ -10,23 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core import arrivals, sign_in
+from core.accounts.providers import Provider
 from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANYBODY, Asked, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import spelled
 from core.proofs import Proof
-from core.providers import Provider
 from core.sign_in_refused import Refused, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.credentials.passkey_challenges import Challenge
     from core.credentials.passkeys import Passkey
     from core.credentials.webauthn import Asserted, Assertion
     from core.proofs import Destination
     from core.sign_in import Outcome
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 

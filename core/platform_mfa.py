@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
+from core.accounts.users import PersonUnknown
 from core.credentials import mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest
@@ -22,7 +23,6 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import enter_platform
 from core.text import checked_reason
-from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,14 +11,14 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import addresses
+from core.accounts import addresses
+from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import PersonUnknown, User
 from core.credentials import mfa
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
-from core.one_time_tokens import TokenPurpose
 from core.organizations.access import enter_platform
-from core.users import PersonUnknown, User
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

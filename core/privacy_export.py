@@ -12,9 +12,9 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core.accounts.users import PersonUnknown
 from core.errors import Forbidden, OrganizationNotActive
 from core.organizations import access
-from core.users import PersonUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.providers import Provider
+    from core.accounts.providers import Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

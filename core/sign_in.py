@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import addresses, devices_recognition, login_events, mfa_challenges
+from core import devices_recognition, login_events, mfa_challenges
+from core.accounts import addresses
 from core.arrivals import Arrival, arrive
 from core.events import person_events
 from core.events.events import EventType
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.devices_recognition import Admitted
     from core.mfa_challenges import Challenge
     from core.proofs import Destination, Proof
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from core import devices_recognition, login_events, risk
+from core.accounts.users import still_known
 from core.errors import Unauthorized
 from core.events import person_events
 from core.events.events import EventType
-from core.users import still_known
 
 if TYPE_CHECKING:
+    from core.accounts.providers import Provider
+    from core.accounts.users import User
     from core.proofs import Destination
-    from core.providers import Provider
-    from core.users import User
     from ports.unit_of_work import UnitOfWork
 
 

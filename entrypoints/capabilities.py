@@ -14,28 +14,25 @@ from entrypoints.http import (
     lookup,
     magic_links,
     metrics,
-    password_reset,
-    passwords,
     platform_audit_log,
     platform_mfa,
     platform_organizations,
     platform_owners,
     platform_users,
     privacy,
-    profile,
-    registration,
     tiers,
 )
+from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.pages import assets
-from entrypoints.pages import email_changes as email_change_pages
 from entrypoints.pages import invitations as invitation_pages
 from entrypoints.pages import magic_links as magic_link_pages
-from entrypoints.pages import password_reset as password_reset_pages
-from entrypoints.pages import verification as verification_pages
+from entrypoints.pages.accounts import email_changes as email_change_pages
+from entrypoints.pages.accounts import password_reset as password_reset_pages
+from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
 from entrypoints.web import openapi

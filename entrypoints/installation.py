@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 import trio
 
 from entrypoints.settings import Settings
+from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
-from ports.passwords import PasswordHasher
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 
 

@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
+from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+from core.accounts.sign_in_failures import Failure
 from core.deferred import Asked
 from core.login_events import LoginEvent
-from core.one_time_tokens import OneTimeToken, TokenPurpose
 from core.risk import Habits
-from core.sign_in_failures import Failure
 
 
 class SignInFailures(Protocol):

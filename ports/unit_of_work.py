@@ -14,6 +14,8 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import Arrival
 from core.sessions.callers import Caller, Origin
+from ports.accounts.user_import import UserImport
+from ports.accounts.users import Credentials, Users
 from ports.analytics import Analytics
 from ports.audit_log import AuditLog
 from ports.clock import Randomness
@@ -43,8 +45,6 @@ from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
 from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
-from ports.user_import import UserImport
-from ports.users import Credentials, Users
 
 
 class UnitOfWork(Protocol):

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import trio
 from pyotp.totp import TOTP
 
-from core.users import User
+from core.accounts.users import User
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

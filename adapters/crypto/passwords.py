@@ -23,7 +23,7 @@ from argon2.low_level import Type, hash_secret_raw
 from adapters.crypto.password_schemes import KEPT_SCHEME, SCHEMES, scheme_of
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from ports.passwords import Verdict
+from ports.accounts.passwords import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

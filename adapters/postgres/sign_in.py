@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.one_time_tokens import OneTimeToken, TokenPurpose
+from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
+from core.accounts.sign_in_failures import Failure
 from core.risk import Habits
-from core.sign_in_failures import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

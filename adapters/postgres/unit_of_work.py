@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
+from adapters.postgres.accounts.user_import import PostgresUserImport
+from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.analytics import PostgresAnalytics
 from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit_log import PostgresAuditLog
@@ -41,8 +43,6 @@ from adapters.postgres.sign_in import (
     PostgresOneTimeTokens,
     PostgresSignInFailures,
 )
-from adapters.postgres.user_import import PostgresUserImport
-from adapters.postgres.users import PostgresCredentials, PostgresUsers
 from core.errors import TokenInvalid, Unauthorized
 from ports.doorbells import Bell
 

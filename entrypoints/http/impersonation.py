@@ -6,10 +6,10 @@ from uuid import UUID
 import msgspec
 
 from core import impersonation
+from core.accounts.users import PersonUnknown
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
 from core.rate_limits import RateLimit
-from core.users import PersonUnknown
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner

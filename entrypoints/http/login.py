@@ -11,7 +11,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
-from ports.passwords import Verdict
+from ports.accounts.passwords import Verdict
 
 routes = Routes("login", "Signing in with an email address and a password.")
 

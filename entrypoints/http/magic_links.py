@@ -3,11 +3,11 @@
 from uuid import UUID
 
 from core import magic_links
+from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.magic_links import AskedForElsewhere, MagicLinkRefused
 from core.rate_limits import RateLimit
-from core.way_back import RedirectNotRegistered
-from entrypoints.http.registration import LetterWanted
+from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call

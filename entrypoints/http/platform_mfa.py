@@ -5,9 +5,9 @@ from uuid import UUID
 import msgspec
 
 from core import platform_mfa
+from core.accounts.users import PersonUnknown
 from core.errors import Forbidden
 from core.platform_mfa import Alert, MfaMetrics, MfaNotEnabled, PersonMfaStatus
-from core.users import PersonUnknown
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes

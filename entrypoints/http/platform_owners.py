@@ -5,6 +5,7 @@ from uuid import UUID
 import msgspec
 
 from core import platform_owners
+from core.accounts.users import PersonUnknown
 from core.errors import Forbidden
 from core.platform_owners import (
     AlreadyPlatformOwner,
@@ -13,7 +14,6 @@ from core.platform_owners import (
     NotAPlatformOwner,
     PlatformOwner,
 )
-from core.users import PersonUnknown
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes

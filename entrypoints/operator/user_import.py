@@ -1,7 +1,7 @@
 """`gatehouse users import`: reads a file of accounts in batches, tells how far it is, and which lines it leaves out.
 
 Only one batch is in memory at a time, and each is a short transaction of its own. There is no checkpoint: what is
-stored is skipped by the next run. What a line has to say is in `core/user_import.py`.
+stored is skipped by the next run. What a line has to say is in `core/accounts/user_import.py`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from core import user_import
-from core.user_import import LineRejected, Problem
+from core.accounts import user_import
+from core.accounts.user_import import LineRejected, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO, TextIO
 
-    from core.user_import import ImportedPerson
+    from core.accounts.user_import import ImportedPerson
     from ports.clock import Clock
     from ports.database import Database
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from core.accounts.links import LinkUnusable
 from core.errors import BadRequest, Refusal
-from core.links import LinkUnusable
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.web.answers import JSON, refused
 

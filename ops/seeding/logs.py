@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from core.accounts.providers import Provider
 from core.events.actions import AuditAction, TargetType
 from core.organizations.memberships import ADMIN, MEMBER
-from core.providers import Provider
 from core.risk import RiskFactor
 from ops.seeding.drawing import NULL, Draw, chance_of, line
 from ops.seeding.population import MILLISECONDS_PER_DAY, address, dashed, day, identifier

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core import sign_in_failures
+from core.accounts import sign_in_failures
 from core.devices_recognition import TOKEN_LIFETIME
 from core.housekeeping import Leftover
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME

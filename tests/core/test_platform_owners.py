@@ -13,9 +13,9 @@ from uuid import UUID
 import pytest
 
 from core import platform_owners
+from core.accounts.users import User
 from core.errors import BadRequest, Conflict
 from core.platform_owners import AddressPromised
-from core.users import User
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork

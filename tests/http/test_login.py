@@ -20,7 +20,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, claims_of, doo
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import House
-    from ports.passwords import PasswordHasher, Verdict
+    from ports.accounts.passwords import PasswordHasher, Verdict
     from tests.application import Client
     from tests.clock import SettableClock
 

@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from core import sign_in
+from core.accounts.providers import Provider
 from core.proofs import Destination, Proof
-from core.providers import Provider
 from core.sessions import sessions
 from core.sign_in import SignedIn
 from core.sign_in_refused import Refused, SignInBroken

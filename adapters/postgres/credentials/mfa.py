@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row
+from core.accounts.providers import Provider
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.mfa_challenges import Challenge
 from core.proofs import Destination, Proof
-from core.providers import Provider
 from core.secrets import Secret
 
 if TYPE_CHECKING:

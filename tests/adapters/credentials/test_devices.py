@@ -14,12 +14,12 @@ import pytest
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core import devices_recognition
+from core.accounts.users import User
 from core.credentials import devices
 from core.devices_recognition import DeviceRemovedMeanwhile
 from core.risk import Risk
 from core.sessions.callers import Origin
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
-from core.users import User
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.statements import recorded_statements
 from tests.waiting import wait_until

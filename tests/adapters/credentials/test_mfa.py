@@ -11,9 +11,9 @@ import pytest
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
 from adapters.postgres.schema import rewrap
+from core.accounts.users import User
 from core.credentials.mfa import MfaStatus
 from core.secrets import Secret
-from core.users import User
 from tests.postgres import connected
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 import trio
 
 from adapters.crypto.password_schemes import stored_form
-from core.one_time_tokens import TokenPurpose, issue
-from core.user_import import ImportedPerson, Problem, store
+from core.accounts.one_time_tokens import TokenPurpose, issue
+from core.accounts.user_import import ImportedPerson, Problem, store
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImport
 from tests.application import actors, application, client, house, key_pairs, settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.users import User
+from core.accounts.users import User
 from entrypoints import capabilities
 from tests.browser import Site, watch
 from tests.sign_ins import EMAIL, HASHED, PASSWORD, claims_of

@@ -1,0 +1,65 @@
+"""Many new accounts at once: copied into a table of the transaction's own, and from there those that are new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.accounts.one_time_tokens import TokenPurpose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from adapters.postgres.driver.connection import Connection
+    from core.accounts.user_import import ImportedAccount
+
+
+class PostgresUserImport:
+    """The port `UserImport`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
+        """Store those whose address is free, the first of each address; say how many."""
+        self._copy(accounts)
+        # In the order of the ids, which is that of the lines, so that the first of an address is the one that is taken.
+        added = self._connection.execute(
+            """
+            INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
+            SELECT   id, email, email_verified_at, password_hash, created_at, %s
+            FROM     pg_temp.imported_users
+            ORDER BY id
+            ON       CONFLICT (email) DO NOTHING
+            """,
+            (at,),
+        ).rowcount
+        # Asked after the accounts were made, so that an address that is given up at this moment is seen as it is left.
+        promised = self._connection.execute(
+            """
+            DELETE FROM users
+            USING  pg_temp.imported_users AS imported, one_time_tokens AS token
+            WHERE  users.id = imported.id AND token.email = imported.email
+            AND    token.purpose = %s AND token.user_id <> users.id AND token.used_at IS NULL AND token.expires_at > %s
+            """,
+            (TokenPurpose.UNDO_EMAIL_CHANGE, at),
+        ).rowcount
+        return added - promised
+
+    def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
+        self._connection.execute_later(
+            """
+            CREATE TEMPORARY TABLE imported_users (
+                id                uuid NOT NULL,
+                email             text NOT NULL,
+                email_verified_at timestamptz,
+                password_hash     text,
+                created_at        timestamptz NOT NULL
+            ) ON COMMIT DROP
+            """
+        )
+        copy_in = "COPY pg_temp.imported_users (id, email, email_verified_at, password_hash, created_at) FROM STDIN"
+        with self._connection.copy(copy_in) as copy:
+            for account in accounts:
+                user = account.user
+                copy.write_row((user.id, user.email, user.email_verified_at, account.password_hash, user.created_at))

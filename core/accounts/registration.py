@@ -1,0 +1,52 @@
+"""Registration: how an account with a password comes to be.
+
+Proving its address is in `verification.py`, and pending invitations wait until it is proved. The password is hashed
+before anything is looked up, so that the time tells no more about an address than the answer does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.accounts import addresses, return_targets, verification
+from core.accounts.providers import Provider
+from core.accounts.users import User
+from core.errors import Conflict
+from core.events import person_events
+from core.events.events import EventType
+
+if TYPE_CHECKING:
+    from core.accounts.return_targets import Whence
+    from ports.unit_of_work import UnitOfWork
+
+
+class AddressTaken(Conflict):
+    """An account has the address, or may still have it back."""
+
+    default_message = "This email address is registered already. Sign in with it, or reset its password."
+
+
+def register(uow: UnitOfWork, email: str, password_hash: str, whence: Whence) -> None:
+    """Make an account of a normalized address, and send the link that proves the address."""
+    back = return_targets.find(uow, whence)
+    user = User(
+        id=uow.randomness.new_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+    if not uow.users.add(user) or addresses.is_promised(uow, user):
+        raise AddressTaken
+    uow.credentials.set_password_hash(user.id, password_hash)
+    verification.send(uow, user, back)
+    person_events.publish(
+        uow,
+        EventType.USER_SIGNUP_SUCCESS,
+        user.id,
+        user.email,
+        organization_id=back.organization_id,
+        provider=Provider.PASSWORD,
+        service_id=str(back.service_id) if back.service_id is not None else None,
+    )

@@ -1,0 +1,152 @@
+"""Bringing accounts over from another system: what a line of the file says, and which accounts are made of it.
+
+An address that has an account already is skipped, so a file may be imported again, also after a stop half way. Nobody
+is sent anything, and no events are published: for these people nothing begins. Which hashes can be compared later is
+decided where they are compared; how a file is read and its import reported is in `entrypoints/operator/user_import.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from core.accounts.users import User
+from core.email_addresses import normalize_email
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ports.unit_of_work import UnitOfWork
+
+# Whatever was exported before is a mistake, as a time that has not come yet is.
+CREATED_AT_MIN: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+
+
+class Problem(StrEnum):
+    """Why a line is left out, as the end of a sentence."""
+
+    TOO_LONG = "it is too long"
+    NOT_JSON = "it is not a JSON object"
+    NO_EMAIL = "it has no email"
+    INVALID_EMAIL = "its email is not a valid address"
+    NO_HASH = "it has no hash (null is for an account without a password)"
+    UNKNOWN_HASH = "its hash is malformed, of an unknown kind or too expensive to compare"
+    BAD_VERIFIED = "its verified is neither true nor false"
+    BAD_TIME = "its created_at is not a past time with a zone, such as 2024-05-01T12:00:00Z"
+
+
+class LineRejected(Exception):
+    """A line says nothing that an account can be made of; it is never quoted, because it holds secrets."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedPerson:
+    """What one line says."""
+
+    email: str
+    password_hash: str | None = field(repr=False)
+    is_verified: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedAccount:
+    """An account to be made, with the hash that came with it."""
+
+    user: User
+    password_hash: str | None = field(repr=False)
+
+
+def read(line: bytes, stored_form: Callable[[object], str | None], *, now: datetime) -> ImportedPerson:
+    """Read a line; raise `LineRejected`. `stored_form` says how a hash is kept, or refuses it by None."""
+    values = _values(line)
+    return ImportedPerson(
+        email=_email(values),
+        password_hash=_password_hash(values, stored_form),
+        is_verified=_is_verified(values),
+        created_at=_created_at(values, now),
+    )
+
+
+def store(uow: UnitOfWork, people: Sequence[ImportedPerson]) -> int:
+    """Make accounts of those whose address has none; say of how many. Of two with one address the first is taken."""
+    return uow.user_import.add_new([_account(uow, person) for person in people], at=uow.now)
+
+
+def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
+    user = User(
+        id=uow.randomness.new_id(),
+        email=person.email,
+        # When the address was proved we are not told; that it was, we know from now on.
+        email_verified_at=uow.now if person.is_verified else None,
+        is_platform_owner=False,
+        created_at=person.created_at,
+        updated_at=uow.now,
+    )
+    return ImportedAccount(user=user, password_hash=person.password_hash)
+
+
+def _values(line: bytes) -> dict[str, Any]:
+    try:
+        # The mark that some systems write at the beginning of a file is no part of its first line.
+        values: object = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise LineRejected(Problem.NOT_JSON) from None
+    if not isinstance(values, dict):
+        raise LineRejected(Problem.NOT_JSON)
+    return cast("dict[str, Any]", values)
+
+
+def _email(values: dict[str, Any]) -> str:
+    given = values.get("email")
+    if given is None or given == "":
+        raise LineRejected(Problem.NO_EMAIL)
+    # JSON can write half a character, which no database takes.
+    if not isinstance(given, str) or _NO_CHARACTER.search(given):
+        raise LineRejected(Problem.INVALID_EMAIL)
+    try:
+        return normalize_email(given)
+    except BadRequest:
+        raise LineRejected(Problem.INVALID_EMAIL) from None
+
+
+def _password_hash(values: dict[str, Any], stored_form: Callable[[object], str | None]) -> str | None:
+    # Not having one has to be said, lest a file that calls it otherwise make accounts that nobody can sign in to.
+    if "hash" not in values:
+        raise LineRejected(Problem.NO_HASH)
+    if values["hash"] is None:
+        return None
+    kept = stored_form(values["hash"])
+    if kept is None:
+        raise LineRejected(Problem.UNKNOWN_HASH)
+    return kept
+
+
+def _is_verified(values: dict[str, Any]) -> bool:
+    given = values.get("verified", False)
+    if not isinstance(given, bool):
+        raise LineRejected(Problem.BAD_VERIFIED)
+    return given
+
+
+def _created_at(values: dict[str, Any], now: datetime) -> datetime:
+    given = values.get("created_at")
+    if given is None:
+        return now
+    try:
+        created_at = datetime.fromisoformat(given)
+    except (TypeError, ValueError):
+        raise LineRejected(Problem.BAD_TIME) from None
+    if created_at.tzinfo is None or not CREATED_AT_MIN <= created_at <= now:
+        raise LineRejected(Problem.BAD_TIME)
+    return created_at

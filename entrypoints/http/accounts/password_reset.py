@@ -1,0 +1,47 @@
+"""Asking for the link to choose a new password, and choosing one with it; the page behind the link is a page."""
+
+from core.accounts import password_reset, passwords
+from core.accounts.links import LinkUnusable
+from core.accounts.return_targets import RedirectNotRegistered
+from core.errors import NotFound
+from core.rate_limits import RateLimit
+from entrypoints.http.accounts.registration import LetterWanted
+from entrypoints.http.sessions.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
+
+routes = Routes("passwords", "Setting, changing and recovering a password.")
+
+
+class PasswordReset(Hidden, kw_only=True):
+    """The token of the mailed link, and the password to be."""
+
+    token: str
+    new_password: str
+
+
+@routes.post(
+    "/api/auth/forgot-password",
+    limits=(RateLimit.FORGOT_PASSWORD,),
+    refuses=(RedirectNotRegistered, NotFound),
+)
+@public
+async def forgot_password(call: Call, body: LetterWanted) -> Message:
+    """Send a link to choose a new password; the answer is the same whether or not an account has the address."""
+    await call.transact(password_reset.request, body.email, body.whence)
+    return Message(
+        message="If an account has this address, a letter with a link to choose a password is on its way to it."
+    )
+
+
+@routes.post("/api/auth/reset-password", refuses=(LinkUnusable,))
+@public
+async def reset_password(call: Call, body: PasswordReset) -> Message:
+    """Choose a new password with the token of the mailed link, which is good once; every session ends."""
+    passwords.check(body.new_password, "new_password")
+    await call.read(password_reset.look, body.token)
+    password_hash = await call.house.passwords.hash(body.new_password)
+    await call.transact(password_reset.reset, body.token, password_hash)
+    return Message(message="Your new password is saved, and every session has ended. Sign in again.")

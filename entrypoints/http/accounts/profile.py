@@ -1,0 +1,40 @@
+"""One's own account: seeing it, and changing its address."""
+
+import msgspec
+
+from core.accounts import email_changes, profile
+from core.accounts.email_changes import AddressTaken
+from core.accounts.profile import Profile
+from core.errors import Forbidden
+from core.rate_limits import RateLimit
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.routes import Routes
+
+routes = Routes("profile", "Your own account.")
+
+
+class ProfileChange(msgspec.Struct, kw_only=True):
+    """What is to change; what is not named stays."""
+
+    email: str | None = None
+
+
+@routes.get("/api/user", refuses=(Forbidden,))
+@signed_in
+async def read_profile(call: Call) -> Profile:
+    """Show who you are, and what you may do in the organization of your token."""
+    return await call.read(profile.read)
+
+
+@routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, AddressTaken))
+@in_person
+async def change_profile(call: Call, body: ProfileChange) -> Profile:
+    """Change your email address.
+
+    The new one counts at once and has to be verified by the link that is sent to it; your sessions stay. The old one
+    gets a notice with a link that undoes the change for seven days.
+    """
+    if body.email is None:
+        return await call.read(profile.read)
+    return await call.transact(email_changes.change, body.email)

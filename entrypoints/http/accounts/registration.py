@@ -1,0 +1,64 @@
+"""Making an account, and asking for the link that proves its address once more; the page behind it is a page."""
+
+import msgspec
+
+from core.accounts import passwords, registration, verification
+from core.accounts.registration import AddressTaken
+from core.accounts.return_targets import RedirectNotRegistered, Whence
+from core.email_addresses import normalize_email
+from core.errors import NotFound
+from core.rate_limits import RateLimit
+from entrypoints.http.sessions.sessions import Message
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import Hidden
+from entrypoints.web.routes import Routes
+
+routes = Routes("registration", "Making an account, and proving its email address.")
+
+
+class LetterWanted(msgspec.Struct, kw_only=True):
+    """Whose letter it is to be, and where it comes from and leads back to: that only colours it, and joins nothing."""
+
+    email: str
+    org_slug: str | None = None
+    service_slug: str | None = None
+    redirect_uri: str | None = None
+
+    @property
+    def whence(self) -> Whence:
+        """Where it comes from."""
+        return Whence(organization_slug=self.org_slug, service_slug=self.service_slug, redirect_uri=self.redirect_uri)
+
+
+class Registration(Hidden, LetterWanted, kw_only=True):
+    """Who wants an account; `redirect_uri` is one that the service registered, exactly."""
+
+    password: str
+
+
+@routes.post(
+    "/api/auth/register",
+    limits=(RateLimit.REGISTER,),
+    refuses=(AddressTaken, RedirectNotRegistered, NotFound),
+)
+@public
+async def register(call: Call, body: Registration) -> Message:
+    """Make an account with an email address and a password, and send the link that proves the address."""
+    email = normalize_email(body.email)
+    passwords.check(body.password, "password")
+    password_hash = await call.house.passwords.hash(body.password)
+    await call.transact(registration.register, email, password_hash, body.whence)
+    return Message(message=f"Your account is made. Open the link in the letter to {email} to verify the address.")
+
+
+@routes.post(
+    "/api/auth/resend-verification",
+    limits=(RateLimit.RESEND_VERIFICATION,),
+    refuses=(RedirectNotRegistered, NotFound),
+)
+@public
+async def resend_verification(call: Call, body: LetterWanted) -> Message:
+    """Send the link that proves an address once more; the answer is the same whether or not an account waits for it."""
+    await call.transact(verification.resend, body.email, body.whence)
+    return Message(message="If an account waits for this address to be verified, a new letter is on its way to it.")

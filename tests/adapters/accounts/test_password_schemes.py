@@ -1,0 +1,249 @@
+"""Password hashes of other systems: each kind is compared as its maker does, and none can harm the house.
+
+The specimens were made by Django 5.2, passlib 1.7.4 and argon2-cffi 25.1 themselves, those of Keycloak's form are the
+known answers of PBKDF2 (password "password", salt "salt").
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.crypto import password_schemes
+from adapters.crypto.password_schemes import SCHEMES, scheme_of, stored_form
+from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
+from ports.accounts.passwords import Verdict
+
+if TYPE_CHECKING:
+    from tests.secret_watch import SecretWatch
+
+CHEAP = Argon2Cost(memory_kib=8, passes=1)
+PASSWORD = "Пароль correct horse 🗝"
+SALT, DIGEST = "c2FsdHNhbHQ", base64.b64encode(bytes(range(32))).decode().rstrip("=")
+
+SPECIMENS = [
+    # Django
+    "scrypt$16$seasalt$8$2$raXXG7am5FU/U9Q6b30Am6tgYAqoPbPr2w/O4G2hCuaRswCafscQyAUf05OcVS08mbRHXfhaNf3MS9YEWV4Krw==",
+    "pbkdf2_sha256$100$seasalt$ZnqGaKVm84N3EAmLpfq+LyKyA3u8UwVJYqZMEs+5PxM=",
+    "pbkdf2_sha1$100$seasalt$0wJc/vm4lkpVTiYO3KWyF34MEUA=",
+    "argon2$argon2id$v=19$m=32,t=1,p=2$c2Vhc2FsdHNlYXNhbHQ$GFG8HXClFGUSIJQIIAR6tnktGBU9V8C1+n7V8N9Tzkw",
+    "bcrypt_sha256$$2b$04$JqGHpa.XUaX/bU9uC3YgzOptaKJ4I8p/nDfCTB491Ex.OSvwGgvmm",
+    "bcrypt$$2b$04$ws5v2X9SO.4cvSH7zduVtur6JMRxJbzLuCXDe9Q4hms7.oNTILm9m",
+    # passlib
+    "$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0MTIzNA$owefFULUjPaAsCckg+Hhn9xxfHZpXyoOPbMkdM+VWTo",
+    "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK",
+    "$2a$04$FNj3V1EvEfGZe1Q9M5svYeP/0lBdl4ArlaSms4lmNW46BbBbuPwvy",
+    "$2b$04$ws5v2X9SO.4cvSH7zduVtur6JMRxJbzLuCXDe9Q4hms7.oNTILm9m",
+    # argon2-cffi
+    "$argon2i$v=19$m=16,t=1,p=1$Et4MopXmooNSZj8uzvrtDw$a9IILr59nmsuUlfNUmQ2ym+THKMvii46Lc92EJEDFm4",
+    "$argon2d$v=19$m=16,t=1,p=1$pTA30ScCNOjtaGbBe9KXRg$Ra7v/aoPLzTxd/KIyf/v8KWGwmeBiWiiUgiIC7jvFz8",
+    "$argon2id$v=19$m=16,t=1,p=1$5Vh89jwewUDBLbU/nDeG7w$E4gu6UpCH43i2inhdSUtarMrPUgbcr2q3tUXc84pK1k",
+    "$argon2id$v=16$m=16,t=1,p=1$c2FsdHNhbHQ$3DgjPUOLhkQIb14O+0ER4Vx4GyrpvVqPwmRP+BlBUuI",
+]
+KEYCLOAK = [
+    ("pbkdf2", 1, "0c60c80f961f0e71f3a9b524af6012062fe037a6"),
+    ("pbkdf2-sha256", 2, "ae4d0c95af6b46d32d0adff928f06dd02a303f8ef3c251dfd6e2d85a95474c43"),
+    (
+        "pbkdf2-sha512",
+        1,
+        "867f70cf1ade02cff3752599a3a53dc4af34c7a669815ae5d513554e1c8cf252"
+        "c02d470a285a0501bad999bfe943c08f050235d7d68b1da55e63f73b60a57fce",
+    ),
+]
+UNREADABLE = [
+    "",
+    "$",
+    "$$",
+    "plain",
+    "argon2id$v=19",
+    "$1$salt$hash",
+    "md5$salt$d41d8cd98f00b204e9800998ecf8427e",
+    "$2x$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK",
+    "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo",
+    "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK\n",
+    "bcrypt$",
+    "bcrypt_sha256$$2b$04$",
+    "argon2$argon2id",
+    f"$argon2id$v=18$m=16,t=1,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=016,t=1,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=7,t=1,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=16,t=1,p=1$c2FsdA${DIGEST}",
+    f"$argon2id$v=19$m=16,t=1,p=1${SALT}$AAAA",
+    f"$argon2id$v=19$m=16,t=1,p=1${SALT}${'A' * 41}",
+    f"$argon2id$v=19$m=16,t=1,p=1${SALT[:-1]}R${DIGEST}",
+    f"$scrypt$ln=4,r=8${SALT}${DIGEST}",
+    f"$scrypt$ln=4,r=8,p=1${SALT}$A",
+    f"scrypt$15$seasalt$8$1${DIGEST}",
+    f"scrypt$1$seasalt$8$1${DIGEST}",
+    "pbkdf2_sha256$100$seasalt$",
+    "pbkdf2_sha256$100$seasalt$AAAA",
+    f"pbkdf2_sha256$0$seasalt${DIGEST}",
+    f"pbkdf2_sha256$\u0661\u0660\u0660$seasalt${DIGEST}",
+    f"$pbkdf2-sha256$i=100${'A' * 5}${DIGEST}",
+    f"$pbkdf2-sha512$i=100${SALT}${'A' * 200}",
+]
+TOO_DEAR = [
+    f"$argon2id$v=19$m=10485760,t=1,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=262144,t=5,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=1024,t=999999,p=1${SALT}${DIGEST}",
+    f"$argon2id$v=19$m=1024,t=1,p=17${SALT}${DIGEST}",
+    f"argon2$argon2id$v=19$m=10485760,t=1,p=1${SALT}${DIGEST}",
+    "$2y$16$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK",
+    "$2y$03$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK",
+    "bcrypt_sha256$$2b$31$JqGHpa.XUaX/bU9uC3YgzOptaKJ4I8p/nDfCTB491Ex.OSvwGgvmm",
+    f"$scrypt$ln=20,r=8,p=1${SALT}${DIGEST}",
+    f"$scrypt$ln=999999999,r=1,p=1${SALT}${DIGEST}",
+    f"$scrypt$ln=4,r=8,p=65${SALT}${DIGEST}",
+    f"$scrypt$ln=1,r=2000000,p=1${SALT}${DIGEST}",
+    f"scrypt$536870912$seasalt$8$1${DIGEST}",
+    f"scrypt$16384$seasalt$8$64${DIGEST}",
+    f"pbkdf2_sha256$5000001$seasalt${DIGEST}",
+    f"$pbkdf2-sha256$i=2500001${SALT}${base64.b64encode(bytes(64)).decode()}",
+    f"$pbkdf2-sha512$i=999999999${SALT}${DIGEST}",
+]
+
+
+def is_right(password: str, encoded: str) -> bool:
+    scheme = scheme_of(encoded)
+    assert scheme is not None
+    comparison = SCHEMES[scheme](encoded)
+    assert comparison is not None
+    return comparison(password)
+
+
+def keycloak(algorithm: str, rounds: int, digest: str) -> dict[str, object]:
+    return {
+        "algorithm": algorithm,
+        "hashIterations": rounds,
+        "salt": base64.b64encode(b"salt").decode(),
+        "value": base64.b64encode(bytes.fromhex(digest)).decode(),
+    }
+
+
+@pytest.mark.parametrize("encoded", SPECIMENS)
+def test_a_password_is_right_for_its_own_hash_and_no_other_password_is(encoded: str) -> None:
+    assert is_right(PASSWORD, encoded)
+    assert not is_right(PASSWORD + "!", encoded)
+    assert not is_right("", encoded)
+    assert not is_right("\x00", encoded)
+
+
+@pytest.mark.parametrize("encoded", SPECIMENS)
+def test_a_hash_with_another_digest_fits_no_more(encoded: str) -> None:
+    bare = encoded.rstrip("=")
+    changed = bare[:-4] + ("A" if bare[-4] != "A" else "B") + bare[-3:] + encoded[len(bare) :]
+
+    assert not is_right(PASSWORD, changed)
+
+
+@pytest.mark.parametrize("encoded", SPECIMENS)
+def test_an_imported_text_is_kept_as_it_is(encoded: str) -> None:
+    assert stored_form(encoded) == encoded
+
+
+def test_a_kind_that_is_in_the_table_has_a_specimen() -> None:
+    forms = {scheme_of(encoded) for encoded in SPECIMENS}
+    forms |= {scheme_of(stored_form(keycloak(*row)) or "") for row in KEYCLOAK}
+
+    assert forms == set(SCHEMES)
+
+
+@pytest.mark.parametrize(("algorithm", "rounds", "digest"), KEYCLOAK)
+def test_a_credential_of_keycloak_is_kept_as_a_text_and_compared(algorithm: str, rounds: int, digest: str) -> None:
+    encoded = stored_form(keycloak(algorithm, rounds, digest))
+
+    assert encoded is not None
+    assert encoded.startswith(f"$pbkdf2-{'sha1' if algorithm == 'pbkdf2' else algorithm[7:]}$i={rounds}$c2FsdA$")
+    assert is_right("password", encoded)
+    assert not is_right("passwords", encoded)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"algorithm": "pbkdf2-md5"},
+        {"algorithm": None},
+        {"algorithm": ["pbkdf2"]},
+        {"hashIterations": 0},
+        {"hashIterations": "many"},
+        {"hashIterations": 10**9},
+        {"hashIterations": True},
+        {"salt": None},
+        {"salt": "!"},
+        {"value": ""},
+        {"value": {"a": 1}},
+    ],
+)
+def test_a_credential_that_is_not_keycloaks_is_unknown(change: dict[str, object]) -> None:
+    assert stored_form(keycloak(*KEYCLOAK[1]) | change) is None
+
+
+@pytest.mark.parametrize("given", [None, 7, True, [], {}, ["$2y$"], *UNREADABLE, *TOO_DEAR])
+def test_what_could_not_be_compared_later_is_not_kept(given: object) -> None:
+    assert stored_form(given) is None
+
+
+def test_bcrypt_reads_the_first_72_bytes_of_a_password() -> None:
+    encoded = password_schemes.bcrypt.hashpw(b"x" * 72, password_schemes.bcrypt.gensalt(4)).decode()
+
+    assert is_right("x" * 128, encoded)
+    assert not is_right("x" * 71, encoded)
+
+
+def test_bcrypt_over_sha256_reads_all_of_a_password() -> None:
+    encoded = "bcrypt_sha256$$2b$04$JqGHpa.XUaX/bU9uC3YgzOptaKJ4I8p/nDfCTB491Ex.OSvwGgvmm"
+
+    assert not is_right(PASSWORD.ljust(128, "x"), encoded)
+
+
+@given(st.text(), st.sampled_from([*SPECIMENS, *UNREADABLE, *TOO_DEAR]), st.data())
+def test_nothing_that_is_stored_makes_reading_it_fail(text: str, specimen: str, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(specimen)))
+
+    for encoded in (
+        text,
+        specimen[:cut] + text,
+        text + specimen[cut:],
+        specimen[:cut] + text[:1] + specimen[cut + 1 :],
+    ):
+        kept = stored_form(encoded)
+        assert kept in {None, encoded}
+
+
+class TestHasher:
+    """What the port `PasswordHasher` makes of them."""
+
+    @pytest.mark.parametrize("encoded", SPECIMENS)
+    async def test_a_right_password_is_hashed_anew(self, encoded: str) -> None:
+        hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+        assert await hasher.verify(PASSWORD, encoded) == Verdict(is_right=True, needs_upgrade=True)
+        assert await hasher.verify("wrong", encoded) == Verdict(is_right=False, needs_upgrade=False)
+
+    @pytest.mark.parametrize("encoded", [*UNREADABLE, *TOO_DEAR])
+    async def test_what_cannot_be_read_or_costs_too_much_is_wrong_at_once(self, encoded: str) -> None:
+        hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+        started = time.perf_counter()
+
+        verdict = await hasher.verify(PASSWORD, encoded)
+
+        assert verdict == Verdict(is_right=False, needs_upgrade=False)
+        # The cheapest of those that cost too much would take some seconds.
+        assert time.perf_counter() - started < 1
+
+    async def test_each_kind_that_cannot_be_read_is_logged_once_and_never_shown(
+        self, secret_watch: SecretWatch
+    ) -> None:
+        hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+        for encoded in ["$2y$99$broken", "$2y$98$broken", "$1$salt$hash", "plain", "$1$salt$hash"]:
+            await hasher.verify(PASSWORD, encoded)
+
+        lines = [line for line in secret_watch.lines if "password_hash.unreadable" in line]
+        assert [('"2y"' in line, '"unknown"' in line) for line in lines] == [(True, False), (False, True)]
+        assert not any("broken" in line or "salt" in line for line in lines)

@@ -1,0 +1,287 @@
+"""Password hashing: what is right, what is old, and that many sign-ins at once neither stall the house nor pile up."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import argon2
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from adapters.crypto import password_schemes, passwords
+from adapters.crypto.machine_slots import MachineSlots, _lock_at_once
+from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
+from core.errors import ServiceUnavailable
+from core.limits import PASSWORD_CHARACTERS_MAX
+from ports.accounts.passwords import Verdict
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+CHEAP = Argon2Cost(memory_kib=8, passes=1)
+RIGHT = Verdict(is_right=True, needs_upgrade=False)
+OUTDATED = Verdict(is_right=True, needs_upgrade=True)
+WRONG = Verdict(is_right=False, needs_upgrade=False)
+# Nothing here takes long; this ends a test that hangs.
+PATIENCE_SECONDS = 10
+
+
+class SlowScheme:
+    """A scheme whose comparisons take until the test lets them end, and that counts how many run at once."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.running_max = 0
+        self.compared: list[str] = []
+        self._lock = threading.Lock()
+        self._may_end = threading.Semaphore(0)
+
+    def read(self, encoded: str) -> Callable[[str], bool]:
+        return partial(self.is_right, encoded)
+
+    def is_right(self, encoded: str, password: str) -> bool:
+        with self._lock:
+            self.running += 1
+            self.running_max = max(self.running, self.running_max)
+            self.compared.append(password)
+        assert self._may_end.acquire(timeout=PATIENCE_SECONDS)
+        with self._lock:
+            self.running -= 1
+        return encoded == f"$slow${password}"
+
+    def let_end(self, comparisons: int) -> None:
+        self._may_end.release(comparisons)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> SlowScheme:
+    """One more line in the table of schemes."""
+    scheme = SlowScheme()
+    monkeypatch.setitem(password_schemes.SCHEMES, "slow", scheme.read)
+    return scheme
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    await trio.to_thread.run_sync(wait_until, is_so)
+
+
+async def test_a_password_is_right_for_its_own_hash_and_no_other_password_is() -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    encoded = await hasher.hash("correct horse")
+
+    assert await hasher.verify("correct horse", encoded) == RIGHT
+    assert await hasher.verify("correct horsf", encoded) == WRONG
+    assert await hasher.verify("", encoded) == WRONG
+
+
+async def test_hashes_are_salted() -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    assert await hasher.hash("correct horse") != await hasher.hash("correct horse")
+
+
+async def test_a_hash_has_the_parameters_of_the_decisions() -> None:
+    hasher = Argon2PasswordHasher(places=1)
+
+    encoded = await hasher.hash("correct horse")
+
+    assert encoded.startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
+async def test_a_hash_of_other_parameters_is_upgraded_when_the_password_is_right() -> None:
+    encoded = await Argon2PasswordHasher(places=1, cost=CHEAP).hash("correct horse")
+    hasher = Argon2PasswordHasher(places=1, cost=Argon2Cost(memory_kib=16, passes=1))
+
+    assert await hasher.verify("correct horse", encoded) == OUTDATED
+    assert await hasher.verify("wrong horse", encoded) == WRONG
+
+
+async def test_a_hash_of_another_scheme_is_upgraded_when_the_password_is_right(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+    slow.let_end(2)
+
+    assert await hasher.verify("correct horse", "$slow$correct horse") == OUTDATED
+    assert await hasher.verify("wrong horse", "$slow$correct horse") == WRONG
+
+
+@pytest.mark.parametrize("password", ["", "correct horse", "A" * 43])
+async def test_nobody_has_a_right_password(password: str) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    assert await hasher.verify(password, None) == WRONG
+
+
+async def test_a_comparison_with_nobody_costs_what_one_with_somebody_costs() -> None:
+    hasher = Argon2PasswordHasher(places=1)
+
+    encoded = await hasher.hash("correct horse")
+
+    assert argon2.extract_parameters(hasher._nobodys_hash) == argon2.extract_parameters(encoded)
+
+
+async def test_a_comparison_with_nobody_waits_for_its_turn_like_any_other(tmp_path: Path) -> None:
+    hasher = Argon2PasswordHasher(places=1, machine=MachineSlots(tmp_path, 1), cost=CHEAP)
+    verdicts: list[Verdict] = []
+
+    async def compare() -> None:
+        verdicts.append(await hasher.verify("correct horse", None))
+
+    async with trio.open_nursery() as nursery:
+        with MachineSlots(tmp_path, 1).held():
+            nursery.start_soon(compare)
+            await until(lambda: hasher._places.borrowed_tokens == 1)
+            verdicts_while_waiting = list(verdicts)
+
+    assert verdicts_while_waiting == []
+    assert verdicts == [WRONG]
+
+
+@pytest.mark.parametrize("method", ["hash", "verify"])
+async def test_a_password_over_the_maximum_length_is_never_hashed(method: str) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+    too_long = "x" * (PASSWORD_CHARACTERS_MAX + 1)
+
+    with pytest.raises(AssertionError):
+        await (hasher.hash(too_long) if method == "hash" else hasher.verify(too_long, None))
+
+
+async def test_the_event_loop_goes_on_while_a_password_is_hashed(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hasher.verify, "correct horse", "$slow$")
+        await until(lambda: slow.running == 1)
+        for _ in range(100):
+            await trio.lowlevel.checkpoint()
+        was_running = slow.running
+        slow.let_end(1)
+
+    assert was_running == 1
+
+
+async def test_no_more_hashes_run_at_once_than_there_are_places(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=2, cost=CHEAP)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(6):
+            nursery.start_soon(hasher.verify, str(number), "$slow$")
+        await until(lambda: slow.running == 2)
+        await wait_all_tasks_blocked()
+        slow.let_end(6)
+
+    assert slow.running_max == 2
+    assert len(slow.compared) == 6
+
+
+async def test_whoever_finds_the_queue_full_is_told_when_to_come_back(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(1 + passwords.WAITING_PER_PLACE_MAX):
+            nursery.start_soon(hasher.verify, str(number), "$slow$")
+        await until(lambda: slow.running == 1)
+        await wait_all_tasks_blocked()
+        with pytest.raises(ServiceUnavailable) as refusal:
+            await hasher.verify("one too many", "$slow$")
+        slow.let_end(1 + passwords.WAITING_PER_PLACE_MAX)
+
+    assert refusal.value.retry_after_seconds == passwords.RETRY_AFTER_SECONDS
+    assert "one too many" not in slow.compared
+
+
+async def test_a_cancelled_waiter_leaves_the_queue_to_another(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hasher.verify, "running", "$slow$")
+        await until(lambda: slow.running == 1)
+        async with trio.open_nursery() as impatient:
+            for _ in range(passwords.WAITING_PER_PLACE_MAX):
+                impatient.start_soon(hasher.verify, "cancelled", "$slow$")
+            await wait_all_tasks_blocked()
+            impatient.cancel_scope.cancel()
+        nursery.start_soon(hasher.verify, "patient", "$slow$")
+        await wait_all_tasks_blocked()
+        slow.let_end(2)
+
+    assert slow.compared == ["running", "patient"]
+
+
+async def test_a_hash_that_has_begun_is_finished_though_its_caller_is_cancelled(slow: SlowScheme) -> None:
+    hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hasher.verify, "running", "$slow$")
+        await until(lambda: slow.running == 1)
+        nursery.cancel_scope.cancel()
+        slow.let_end(1)
+
+    assert slow.running == 0
+    assert hasher._places.borrowed_tokens == 0
+
+
+async def test_hashers_of_one_machine_share_its_slots(slow: SlowScheme, tmp_path: Path) -> None:
+    workers = [Argon2PasswordHasher(places=2, machine=MachineSlots(tmp_path, 2), cost=CHEAP) for _ in range(3)]
+
+    async with trio.open_nursery() as nursery:
+        for worker in workers:
+            for number in range(4):
+                nursery.start_soon(worker.verify, str(number), "$slow$")
+        await until(lambda: slow.running == 2)
+        await until(lambda: all(worker._places.borrowed_tokens == 2 for worker in workers))
+        slow.let_end(12)
+
+    assert slow.running_max == 2
+    assert len(slow.compared) == 12
+
+
+@contextmanager
+def another_process_that_holds_a_slot(folder: Path) -> Generator[subprocess.Popen[str]]:
+    program = (
+        "import sys, pathlib; from adapters.crypto.machine_slots import MachineSlots\n"
+        "with MachineSlots(pathlib.Path(sys.argv[1]), 1).held(): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+
+
+def test_a_slot_that_another_process_holds_is_taken(tmp_path: Path) -> None:
+    with another_process_that_holds_a_slot(tmp_path):
+        assert _lock_at_once(tmp_path / "slot-0") is None
+
+
+def test_a_process_that_is_killed_leaves_no_slot_taken(tmp_path: Path) -> None:
+    with another_process_that_holds_a_slot(tmp_path) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait(PATIENCE_SECONDS)
+
+        with MachineSlots(tmp_path, 1).held():
+            assert _lock_at_once(tmp_path / "slot-0") is None
+
+
+def test_argon2_computes_what_is_known_from_elsewhere() -> None:
+    assert passwords.computes_correctly()
+
+
+def test_a_wrong_answer_of_argon2_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(passwords._KNOWN_ANSWERS, 256, "00" * 32)
+
+    assert not passwords.computes_correctly()
+
+
+def test_the_speed_is_measured_on_as_many_threads_as_asked_for() -> None:
+    assert passwords.hashes_per_second(threads=2, seconds=0.02, cost=CHEAP) > 0

@@ -1,0 +1,181 @@
+"""Accounts in PostgreSQL: one for each address, and nothing secret where nobody needs it."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
+from core.accounts.users import User
+from tests.postgres import connected
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.clock import SettableClock
+
+
+@pytest.fixture
+def ada(clock: SettableClock) -> User:
+    """Somebody who is not stored yet."""
+    return User(
+        id=uuid4(),
+        email="ada@example.org",
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=clock.now,
+        updated_at=clock.now,
+    )
+
+
+@pytest.fixture
+def other(database_url: str) -> Iterator[Connection]:
+    """Somebody else's connection, which waits for no lock."""
+    with connected(database_url, options="-c lock_timeout=50ms") as connection:
+        yield connection
+
+
+def is_somebody_waiting(connection: Connection) -> bool:
+    return connection.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
+
+
+def test_an_account_is_found_by_its_id_and_by_its_address(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+
+    assert users.add(ada)
+
+    assert users.by_id(ada.id) == ada
+    assert users.by_email("ada@example.org") == ada
+    assert users.lock_by_email("ada@example.org") == ada
+
+
+def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+    whole = replace(ada, is_platform_owner=True, deactivated_at=ada.created_at, mfa_enabled_at=ada.created_at)
+    users.add(ada)
+    users.save(whole)
+    connection.execute("UPDATE users SET mfa_enabled_at = %s", (ada.created_at,))
+
+    for found in (
+        users.by_id(ada.id),
+        users.lock(ada.id),
+        users.by_email(ada.email),
+        users.lock_by_email(ada.email),
+        *users.lock_platform_owners(),
+    ):
+        assert found == whole
+
+
+def test_who_has_no_account_is_not_found(connection: Connection) -> None:
+    users = PostgresUsers(connection)
+
+    assert users.by_id(uuid4()) is None
+    assert users.by_email("ada@example.org") is None
+    assert users.lock_by_email("ada@example.org") is None
+
+
+def test_an_address_has_one_account(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+    users.add(ada)
+
+    assert not users.add(replace(ada, id=uuid4()))
+
+    assert users.by_email(ada.email) == ada
+
+
+def test_of_two_who_take_an_address_at_once_one_gets_it(connection: Connection, database_url: str, ada: User) -> None:
+    second_has_it: list[bool] = []
+
+    def add_second() -> None:
+        with connected(database_url) as second:
+            second_has_it.append(PostgresUsers(second).add(replace(ada, id=uuid4())))
+
+    racer = threading.Thread(target=add_second)
+    with connection.transaction():
+        first_has_it = PostgresUsers(connection).add(ada)
+        racer.start()
+        wait_until(lambda: is_somebody_waiting(connection))
+    racer.join()
+
+    assert (first_has_it, second_has_it) == (True, [False])
+
+
+def test_a_changed_account_is_stored(connection: Connection, ada: User, clock: SettableClock) -> None:
+    users = PostgresUsers(connection)
+    users.add(ada)
+    later = clock.now + timedelta(days=1)
+    changed = replace(ada, email_verified_at=later, is_platform_owner=True, updated_at=later, deactivated_at=later)
+
+    users.save(changed)
+
+    assert users.by_id(ada.id) == changed
+
+
+def test_a_change_touches_one_account(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+    grace = replace(ada, id=uuid4(), email="grace@example.org")
+    users.add(ada)
+    users.add(grace)
+
+    users.save(replace(ada, is_platform_owner=True))
+
+    assert users.by_id(grace.id) == grace
+
+
+def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, other: Connection, ada: User) -> None:
+    PostgresUsers(connection).add(ada)
+
+    with connection.transaction():
+        PostgresUsers(connection).lock_by_email(ada.email)
+
+        PostgresUsers(other).save(replace(ada, is_platform_owner=True))
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            other.settle()
+
+
+def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, ada: User) -> None:
+    users = PostgresUsers(connection)
+    owner = replace(ada, id=uuid4(), email="grace@example.org", is_platform_owner=True)
+    users.add(ada)
+    users.add(owner)
+
+    assert users.lock_platform_owners() == (owner,)
+
+
+def test_only_one_at_a_time_decides_about_platform_owners(connection: Connection, other: Connection) -> None:
+    with connection.transaction():
+        PostgresUsers(connection).lock_platform_owners()
+
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            PostgresUsers(other).lock_platform_owners()
+
+    assert PostgresUsers(other).lock_platform_owners() == ()
+
+
+def test_a_password_is_stored_for_one_account(connection: Connection, ada: User) -> None:
+    PostgresUsers(connection).add(ada)
+    PostgresUsers(connection).add(replace(ada, id=uuid4(), email="grace@example.org"))
+
+    PostgresCredentials(connection).set_password_hash(ada.id, "$argon2id$…")
+
+    stored = connection.execute("SELECT email, password_hash FROM users ORDER BY email").fetchall()
+    assert stored == [("ada@example.org", "$argon2id$…"), ("grace@example.org", None)]
+
+
+def test_listing_users_can_never_select_a_password_hash() -> None:
+    assert "password_hash" not in inspect.getsource(PostgresUsers)
+    assert {field.name for field in fields(User)}.isdisjoint({"password_hash", "password"})
+
+
+def test_a_longer_address_than_allowed_is_refused_by_the_database_too(transact: Callable[..., Any], ada: User) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        transact(lambda uow: uow.users.add(replace(ada, email="a" * 250 + "@x.yz")))

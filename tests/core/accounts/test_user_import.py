@@ -1,0 +1,113 @@
+"""What a line of an import file has to say."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.accounts import user_import
+from core.accounts.user_import import ImportedPerson, LineRejected, Problem
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LINE = {
+    "email": "ada@example.com",
+    "hash": "known",
+    "verified": True,
+    "created_at": "2020-02-29T10:00:00+02:00",
+}
+
+
+def stored_form(given: object) -> str | None:
+    return {"known": "kept"}.get(given) if isinstance(given, str) else None
+
+
+def read(line: bytes) -> ImportedPerson:
+    return user_import.read(line, stored_form, now=NOW)
+
+
+def problem_of(line: bytes) -> Problem:
+    with pytest.raises(LineRejected) as rejected:
+        read(line)
+    return rejected.value.problem
+
+
+def test_a_whole_line_is_an_account() -> None:
+    assert read(json.dumps(LINE).encode()) == ImportedPerson(
+        email="ada@example.com",
+        password_hash="kept",
+        is_verified=True,
+        created_at=datetime(2020, 2, 29, 8, tzinfo=UTC),
+    )
+
+
+def test_an_address_and_a_hash_are_enough() -> None:
+    person = read(b'{"email": " ADA@Example.com ", "hash": null}')
+
+    assert person == ImportedPerson(email="ada@example.com", password_hash=None, is_verified=False, created_at=NOW)
+
+
+def test_what_else_a_line_says_and_a_byte_order_mark_are_passed_over() -> None:
+    assert read(b'\xef\xbb\xbf{"email": "ada@example.com", "hash": "known", "name": {"first": "Ada"}}\r\n')
+
+
+def test_a_hash_does_not_show_when_an_account_is_printed() -> None:
+    assert "kept" not in repr(read(json.dumps(LINE).encode()))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"ada@example.com;hash", Problem.NOT_JSON),
+        (b'{"email": "ada@example.com"', Problem.NOT_JSON),
+        (b'["ada@example.com"]', Problem.NOT_JSON),
+        (b'{"email": "\xff"}', Problem.NOT_JSON),
+        (b'{"email": ' + b"[" * 10_000, Problem.NOT_JSON),
+        (b'{"email": ' + b"1" * 10_000 + b"}", Problem.NOT_JSON),
+        (b'{"hash": "known"}', Problem.NO_EMAIL),
+        (b'{"email": null, "hash": "known"}', Problem.NO_EMAIL),
+        (b'{"email": "", "hash": "known"}', Problem.NO_EMAIL),
+        (b'{"email": 7, "hash": "known"}', Problem.INVALID_EMAIL),
+        (b'{"email": "ada", "hash": "known"}', Problem.INVALID_EMAIL),
+        (b'{"email": "ada\\u0000@example.com", "hash": "known"}', Problem.INVALID_EMAIL),
+        (b'{"email": "ada\\ud800@example.com", "hash": "known"}', Problem.INVALID_EMAIL),
+        (b'{"email": "ada@example.com", "password_hash": "known"}', Problem.NO_HASH),
+        (b'{"email": "ada@example.com", "hash": "other"}', Problem.UNKNOWN_HASH),
+        (b'{"email": "ada@example.com", "hash": 7}', Problem.UNKNOWN_HASH),
+    ],
+)
+def test_what_no_account_can_be_made_of_is_left_out(line: bytes, problem: Problem) -> None:
+    assert problem_of(line) is problem
+
+
+@pytest.mark.parametrize("verified", [None, 1, "true"])
+def test_whether_an_address_was_proved_is_said_plainly(verified: object) -> None:
+    assert problem_of(json.dumps(LINE | {"verified": verified}).encode()) is Problem.BAD_VERIFIED
+
+
+@pytest.mark.parametrize(
+    "created_at",
+    [
+        "yesterday",
+        "",
+        1_700_000_000,
+        "2020-02-30T10:00:00Z",
+        "2020-02-29T10:00:00",
+        "1969-12-31T23:59:59Z",
+        "0001-01-01T00:00:00+23:00",
+        "9999-12-31T23:59:59-23:00",
+        (NOW + timedelta(seconds=1)).isoformat(),
+    ],
+)
+def test_a_time_is_a_past_one_with_a_zone(created_at: object) -> None:
+    assert problem_of(json.dumps(LINE | {"created_at": created_at}).encode()) is Problem.BAD_TIME
+
+
+@given(st.one_of(st.binary(), st.recursive(st.none() | st.text(), lambda inner: st.dictionaries(st.text(), inner))))
+def test_no_line_makes_reading_it_fail_otherwise(line: object) -> None:
+    with suppress(LineRejected):
+        read(line if isinstance(line, bytes) else json.dumps(line).encode())

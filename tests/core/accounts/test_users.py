@@ -1,0 +1,49 @@
+"""Accounts: what may become of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from core.accounts.users import User
+from core.errors import Conflict
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+ADA = User(
+    id=UUID(int=1),
+    email="ada@example.org",
+    email_verified_at=None,
+    is_platform_owner=False,
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+def test_an_account_whose_address_was_proved_is_verified() -> None:
+    assert not ADA.is_verified
+    assert replace(ADA, email_verified_at=NOW).is_verified
+
+
+def test_an_appointed_account_is_a_verified_owner() -> None:
+    later = NOW + timedelta(days=1)
+
+    owner = ADA.appointed(at=later)
+
+    assert owner == replace(ADA, is_platform_owner=True, email_verified_at=later, updated_at=later)
+
+
+def test_an_appointment_does_not_change_when_the_address_was_proved() -> None:
+    verified = replace(ADA, email_verified_at=NOW)
+
+    assert verified.appointed(at=NOW + timedelta(days=1)).email_verified_at == NOW
+
+
+def test_a_deactivated_account_cannot_govern() -> None:
+    deactivated = replace(ADA, deactivated_at=NOW)
+
+    assert not deactivated.is_active
+    with pytest.raises(Conflict):
+        deactivated.appointed(at=NOW)

@@ -1,0 +1,347 @@
+"""What is left of an intruder after a change of address was undone: nothing that they set up since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+import trio
+
+from adapters.postgres.unit_of_work import PostgresUnitOfWork
+from core.accounts import email_changes, one_time_tokens
+from core.accounts.one_time_tokens import TokenPurpose
+from core.sessions.callers import BACKGROUND
+from entrypoints.settings import Settings
+from tests.accounts import people
+from tests.authenticators import Authenticator
+from tests.passkeys import keyring
+from tests.second_factors import Person, at_once, mfa_log
+from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, door
+from tests.waiting import waiting_for_a_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.unit_of_work import Tools
+    from tests.accounts import People
+    from tests.application import Answer
+    from tests.clock import SettableClock
+    from tests.passkeys import Keyring
+
+__all__ = ["door", "keyring", "people"]
+
+NEW = "eve@example.com"
+THIRD = "eve@other.example"
+NEW_PASSWORD = "a quite different one"
+FORM = "application/x-www-form-urlencoded"
+MINUTE = timedelta(minutes=1)
+ROUNDS = 50
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """Without rate limits."""
+    return Settings(dev=True, rate_limits=False)
+
+
+@dataclass
+class Victim:
+    """An account, and somebody who is signed in to it and should not be."""
+
+    people: People
+    keyring: Keyring
+    app: Person
+    undo_token: str = ""
+
+    @property
+    def token(self) -> str:
+        """The access token that the owner and the intruder share."""
+        return self.keyring.token
+
+    async def change(self, email: str = NEW) -> Answer:
+        """Change the address."""
+        return await self.people.client.patch("/api/user", token=self.token, body={"email": email})
+
+    async def is_robbed(self) -> None:
+        """Have the address changed, and keep the link that the notice brings."""
+        await self.people.letters()
+        assert (await self.change()).status == 200
+        [self.undo_token] = [letter.values["token"] for letter in await self.people.letters() if letter.to == EMAIL]
+
+    async def undo(self) -> Answer:
+        """Press the button behind the link."""
+        return await self.people.client.post(
+            "/auth/undo-email-change",
+            data=urlencode({"token": self.undo_token}).encode(),
+            headers={"Content-Type": FORM},
+        )
+
+    async def returns(self, headers: dict[str, str] | None = None) -> Answer:
+        """Undo the change, choose a password with the page's link, and sign in with it."""
+        page = await self.undo()
+        assert page.status == 200, page.text
+        token = page.text.partition("/auth/reset-password?token=")[2].partition('"')[0]
+        body = {"token": token, "new_password": NEW_PASSWORD}
+        assert (await self.people.client.post("/api/auth/reset-password", body=body)).status == 200
+        return await self.app.log_in(NEW_PASSWORD, headers=headers)
+
+    async def turn_mfa_on(self) -> None:
+        """Set an app up."""
+        await self.app.set_up()
+        answer = await self.app.mfa("POST", "/verify", {"code": self.app.code()})
+        self.app.backup_codes = answer.json["backup_codes"]
+
+    async def log_in_with_backup_code(self, code: str) -> Answer:
+        """Sign in with the new password and a backup code."""
+        preauth_token = (await self.app.log_in(NEW_PASSWORD)).json["preauth_token"]
+        return await self.app.verify(preauth_token, code)
+
+
+@pytest.fixture
+async def victim(people: People, keyring: Keyring, clock: SettableClock) -> Victim:
+    """Somebody whose account will be changed by somebody else."""
+    await keyring.arrive()
+    app = Person(client=keyring.client, clock=clock, id=people.user_id(), email=EMAIL, token=keyring.token)
+    return Victim(people, keyring, app)
+
+
+async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_stay(
+    victim: Victim, clock: SettableClock, connection: Connection
+) -> None:
+    mine = await victim.keyring.registered()
+    clock.advance(MINUTE)
+    await victim.is_robbed()
+    theirs = await victim.keyring.registered()
+
+    await victim.undo()
+
+    assert (await victim.keyring.sign_in(theirs)).status == 401
+    assert (await victim.keyring.sign_in(mine)).status == 200
+    assert connection.execute("SELECT details FROM mfa_events WHERE event_type = 'email_change_undone'").fetchall() == [
+        ({"passkeys_removed": 1},)
+    ]
+
+
+async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, connection: Connection) -> None:
+    await victim.is_robbed()
+    await victim.turn_mfa_on()
+    await victim.people.letters()
+
+    answer = await victim.returns()
+
+    assert "mfa_required" not in answer.json
+    victim.app.token = answer.json["access_token"]
+    status = await victim.app.mfa("GET", "/status")
+    assert status.json == {"enabled": False, "has_backup_codes": False}
+    assert mfa_log(connection, victim.app)[-2:] == ["mfa_disabled", "email_change_undone"]
+    assert len(victim.people.events("user.mfa.disabled")) == len(victim.people.events("security.mfa.disabled")) == 1
+    assert "mfa_disabled" in [letter.template.value for letter in await victim.people.letters() if letter.to == EMAIL]
+
+
+async def test_one_that_replaced_the_owners_is_removed_too(victim: Victim, clock: SettableClock) -> None:
+    await victim.turn_mfa_on()
+    clock.advance(MINUTE)
+    await victim.is_robbed()
+    await victim.app.mfa("DELETE", "")
+    await victim.turn_mfa_on()
+
+    assert "mfa_required" not in (await victim.returns()).json
+
+
+async def test_a_setup_that_is_not_finished_is_forgotten(victim: Victim, connection: Connection) -> None:
+    await victim.is_robbed()
+    await victim.app.set_up()
+
+    await victim.undo()
+
+    assert connection.execute("SELECT count(*) FROM totp_secrets").fetchone() == (0,)
+    assert victim.people.events("user.mfa.disabled") == []
+
+
+async def test_a_second_factor_of_before_stays_without_the_backup_codes_that_were_made_since(
+    victim: Victim, clock: SettableClock
+) -> None:
+    await victim.turn_mfa_on()
+    clock.advance(MINUTE)
+    await victim.is_robbed()
+    theirs = (await victim.app.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"]
+
+    answer = await victim.returns()
+
+    assert answer.json["mfa_required"] is True
+    assert (await victim.log_in_with_backup_code(theirs[0])).status == 401
+    assert (await victim.app.verify(answer.json["preauth_token"], victim.app.code())).status == 200
+
+
+async def test_backup_codes_of_before_stay(victim: Victim, clock: SettableClock) -> None:
+    await victim.turn_mfa_on()
+    clock.advance(MINUTE)
+    await victim.is_robbed()
+
+    await victim.returns()
+
+    assert (await victim.log_in_with_backup_code(victim.app.backup_codes[0])).status == 200
+
+
+async def test_no_device_is_known_or_trusted_any_longer(victim: Victim, clock: SettableClock) -> None:
+    await victim.turn_mfa_on()
+    clock.advance(MINUTE)
+    preauth_token = (await victim.app.log_in(PASSWORD)).json["preauth_token"]
+    answer = await victim.app.verify(preauth_token, victim.app.code(), trust_device=True)
+    device = {"X-Device-Token": answer.json["device_token"]}
+    assert "mfa_required" not in (await victim.app.log_in(PASSWORD, headers=device)).json
+    await victim.is_robbed()
+
+    assert (await victim.returns(headers=device)).json["mfa_required"] is True
+
+
+async def test_the_pages_say_what_is_undone_and_what_to_do_next(victim: Victim) -> None:
+    await victim.is_robbed()
+
+    before = await victim.people.client.get(f"/auth/undo-email-change?token={victim.undo_token}")
+    after = await victim.undo()
+
+    for page in (before, after):
+        for said in ("old email address again", "signed", "no device is trusted", "passkeys", "backup codes"):
+            assert said in page.text.lower()
+    assert "Choose a password" in after.text
+
+
+class TestWhatWasGivenToTheNewAddress:
+    """Memberships and links to services of after the change; those of before stay."""
+
+    async def test_memberships_of_after_it_end_and_the_organizations_learn_of_it(
+        self, victim: Victim, door: Door, clock: SettableClock
+    ) -> None:
+        acme, bolt = door.organization("acme"), door.organization("bolt")
+        door.member(acme, victim.app.id, "admin")
+        clock.advance(MINUTE)
+        await victim.is_robbed()
+        clock.advance(MINUTE)
+        door.member(bolt, victim.app.id, "admin")
+
+        await victim.undo()
+
+        assert door.rows("SELECT organization_id FROM memberships WHERE user_id = %s", victim.app.id) == [(acme,)]
+        details = {"role": "admin", "reason": "email_change_undone"}
+        entries = door.rows(
+            "SELECT organization_id, actor_user_id, details FROM audit_entries WHERE action LIKE 'user.%%'"
+        )
+        assert entries == [(bolt, None, details)]
+        assert door.events("user.removed") == [(bolt, None, {"user_id": str(victim.app.id), **details})]
+
+    async def test_who_moves_an_account_to_an_address_that_is_invited_does_not_take_the_place_away(
+        self, victim: Victim, door: Door
+    ) -> None:
+        acme, owner = door.organization(), "owner@example.com"
+        door.member(acme, door.account(owner), "owner")
+        await victim.is_robbed()
+        invited = await door.client.post(
+            "/api/organizations/acme/invitations",
+            token=(await door.enter(owner)).access_token,
+            body={"email": NEW, "role": "admin"},
+        )
+        [letter] = [one for one in await victim.people.letters() if one.values.get("proof")]
+        accepted = await door.client.post(
+            "/api/invitations/accept", body={"token": invited.json["token"], "proof": letter.values["proof"]}
+        )
+        assert accepted.status == 200, accepted.text
+
+        entered = await victim.returns()
+
+        answer = await door.client.get("/api/organizations/acme", token=entered.json["access_token"])
+        assert_refused(answer, 403, "FORBIDDEN")
+
+    async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(self, victim: Victim, door: Door) -> None:
+        await victim.is_robbed()
+        acme = door.organization()
+        door.member(acme, victim.app.id, "owner")
+
+        await victim.undo()
+
+        assert door.value("SELECT role FROM memberships WHERE organization_id = %s", acme) == "owner"
+
+    async def test_links_to_services_of_after_it_are_forgotten(
+        self, victim: Victim, door: Door, clock: SettableClock
+    ) -> None:
+        acme = door.organization()
+        for slug, at in (("old", clock() - MINUTE), ("new", clock() + MINUTE)):
+            door.service(acme, slug)
+            door.connection.execute(
+                """
+                INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, email)
+                SELECT id, organization_id, %s, %s, '' FROM services WHERE slug = %s
+                """,
+                (victim.app.id, at, slug),
+            )
+        await victim.is_robbed()
+
+        await victim.undo()
+
+        assert door.value("SELECT slug FROM services JOIN service_users ON service_id = id") == "old"
+
+
+class TestAtThisMoment:
+    """What the intruder does while the owner takes the account back comes before and is undone, or is refused."""
+
+    async def test_of_two_uses_of_a_link_exactly_one_wins(self, victim: Victim) -> None:
+        database = victim.people.house.database
+        for _ in range(ROUNDS):
+            token = await database.transact(one_time_tokens.issue, TokenPurpose.UNDO_EMAIL_CHANGE, victim.app.id, EMAIL)
+            victim.undo_token = token.reveal()
+
+            assert sorted(await at_once(victim.undo)) == [200, 400]
+
+    @pytest.mark.parametrize("deed", ["address", "first password", "passkey", "second factor", "backup codes"])
+    async def test_whoever_comes_second_is_nobody_any_longer(
+        self, victim: Victim, connection: Connection, tools: Tools, deed: str
+    ) -> None:
+        commit = await _prepared(victim, deed)
+        await victim.is_robbed()
+        statuses: list[int] = []
+
+        async def try_to_commit() -> None:
+            statuses.append((await commit()).status)
+
+        async with trio.open_nursery() as nursery:
+            with connection.transaction():
+                email_changes.undo(PostgresUnitOfWork(connection, BACKGROUND, tools), victim.undo_token)
+                nursery.start_soon(try_to_commit)
+                await waiting_for_a_lock(connection)
+
+        assert statuses == [401]
+        assert victim.people.has(EMAIL)
+        assert connection.execute("SELECT password_hash, mfa_enabled_at FROM users").fetchall() == [(None, None)]
+        assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
+
+
+async def _prepared(victim: Victim, deed: str) -> Callable[[], Awaitable[Answer]]:
+    """Do all but the last step of what an intruder would do; give the last one."""
+    match deed:
+        case "address":
+            return partial(victim.change, THIRD)
+        case "first password":
+            victim.people.forget_password()
+            return partial(
+                victim.people.client.post,
+                "/api/user/set-password",
+                token=victim.token,
+                body={"new_password": NEW_PASSWORD},
+            )
+        case "passkey":
+            asked = await victim.keyring.start_registration()
+            credential = Authenticator().create(asked["options"])
+            return partial(victim.keyring.finish_registration, asked, credential)
+        case "second factor":
+            await victim.app.set_up()
+            return partial(victim.app.mfa, "POST", "/verify", {"code": victim.app.code()})
+        case _:
+            await victim.app.set_up()
+            connection = victim.people.connection
+            connection.execute("UPDATE totp_secrets SET enabled_at = created_at - interval '1 day'")
+            return partial(victim.app.mfa, "POST", "/backup-codes/regenerate")
