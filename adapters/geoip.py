@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from core.risk import Location
+    from core.sign_in.risk import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import maxminddb
 import structlog
 
 from adapters.geoip import Edition
-from core.risk import Location
+from core.sign_in.risk import Location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,6 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core import arrivals
 from core.accounts.users import PersonUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.platform_actions import PlatformAction
@@ -23,6 +22,7 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import Session
 from core.sessions.token_claims import Grant, grant_for
+from core.sign_in import arrivals
 from core.text import checked_reason
 
 if TYPE_CHECKING:

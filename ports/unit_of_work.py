@@ -44,7 +44,7 @@ from ports.services.services import Services
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
-from ports.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
+from ports.sign_in.sign_in import LoginEvents, MfaEvents, OneTimeTokens, SignInFailures
 
 
 class UnitOfWork(Protocol):

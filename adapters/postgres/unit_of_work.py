@@ -37,7 +37,7 @@ from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
-from adapters.postgres.sign_in import (
+from adapters.postgres.sign_in.sign_in import (
     PostgresLoginEvents,
     PostgresMfaEvents,
     PostgresOneTimeTokens,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
-from core.mfa_login import PreAuthExpired, PreAuthInvalid
 from core.organizations import access
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
+from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.providers import Provider
 from core.events.actions import AuditAction, TargetType
 from core.organizations.memberships import ADMIN, MEMBER
-from core.risk import RiskFactor
+from core.sign_in.risk import RiskFactor
 from ops.seeding.drawing import NULL, Draw, chance_of, line
 from ops.seeding.population import MILLISECONDS_PER_DAY, address, dashed, day, identifier
 

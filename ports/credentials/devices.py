@@ -7,8 +7,8 @@ from uuid import UUID
 
 from core.credentials.devices import Device, KeptDevice, RenamedDevice
 from core.deferred import Asked
-from core.devices_recognition import DeviceToken
-from core.risk import Location
+from core.sign_in.recognition import DeviceToken
+from core.sign_in.risk import Location
 
 
 class Devices(Protocol):

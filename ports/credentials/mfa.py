@@ -6,8 +6,8 @@ from typing import Protocol
 from uuid import UUID
 
 from core.credentials.mfa import MfaStatus, TotpSecret
-from core.mfa_challenges import Challenge
 from core.secrets import Secret
+from core.sign_in.mfa_challenges import Challenge
 
 
 class TotpSecrets(Protocol):

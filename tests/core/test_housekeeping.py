@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from core.accounts import sign_in_failures
-from core.devices_recognition import TOKEN_LIFETIME
 from core.housekeeping import Leftover
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from core.sign_in.recognition import TOKEN_LIFETIME
 
 
 def test_refused_attempts_are_kept_as_long_as_they_count() -> None:

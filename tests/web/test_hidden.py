@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from entrypoints import capabilities
-from entrypoints.http.login import Login
+from entrypoints.http.sign_in.login import Login
 from entrypoints.web.hidden import Hidden
 from tests.secret_watch import SECRET_FIELDS
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.postgres.driver.rows import dict_row, kwargs_row
 from core.credentials.devices import Device, KeptDevice, RenamedDevice
 from core.credentials.user_agents import DeviceType
-from core.devices_recognition import DeviceToken
+from core.sign_in.recognition import DeviceToken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.driver.rows import kwargs_row
 from core.accounts.providers import Provider
 from core.credentials.mfa import MfaStatus, TotpSecret
-from core.mfa_challenges import Challenge
-from core.proofs import Destination, Proof
 from core.secrets import Secret
+from core.sign_in.mfa_challenges import Challenge
+from core.sign_in.proofs import Destination, Proof
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

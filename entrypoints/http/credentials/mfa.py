@@ -4,12 +4,12 @@ from uuid import UUID
 
 import msgspec
 
-from core import mfa_login
 from core.credentials import mfa
 from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, MfaStatus, SetupCodeWrong
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.mfa_login import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from core.rate_limits import RateLimit
+from core.sign_in import second_factor
+from core.sign_in.second_factor import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
 from entrypoints.http.sessions import token_answers
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
@@ -146,14 +146,14 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)
     outcome = await call.transact(
-        mfa_login.verify,
+        second_factor.verify,
         UUID(call.claims["challenge"]),
         body.code,
         network=call.throttled_network,
         device_token=token_answers.destination(call).device_token,
         trust_device=body.trust_device,
     )
-    if isinstance(outcome, mfa_login.Verified):
+    if isinstance(outcome, second_factor.Verified):
         answer = token_answers.answer_outcome(call, outcome.outcome, method=outcome.method)
     else:
         answer = token_answers.answer_outcome(call, outcome)

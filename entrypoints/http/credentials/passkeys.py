@@ -12,7 +12,6 @@ from uuid import UUID
 
 import msgspec
 
-from core import passkeys_sign_in
 from core.credentials import passkeys
 from core.credentials.passkey_challenges import Asked
 from core.credentials.passkeys import (
@@ -26,8 +25,9 @@ from core.credentials.passkeys import (
 )
 from core.credentials.webauthn import Assertion, Attestation, Transport
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
-from core.passkeys_sign_in import PasskeyRefused
 from core.rate_limits import RateLimit
+from core.sign_in import passkeys as passkeys_sign_in
+from core.sign_in.passkeys import PasskeyRefused
 from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in

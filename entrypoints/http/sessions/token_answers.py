@@ -4,16 +4,16 @@ from typing import Final
 
 import msgspec
 
-from core import sign_in
-from core.devices_recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.errors import BadRequest
-from core.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
-from core.mfa_challenges import Challenge
-from core.proofs import Destination
 from core.sessions.token_claims import Grant
 from core.sessions.tokens import TokenKind
-from core.sign_in import Outcome
-from core.sign_in_refused import Refused
+from core.sign_in import conclusion
+from core.sign_in.conclusion import Outcome
+from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.sign_in.mfa_challenges import Challenge
+from core.sign_in.proofs import Destination
+from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
+from core.sign_in.refusals import Refused
 from entrypoints.web.calls import Call
 from entrypoints.web.hidden import Hidden
 
@@ -64,7 +64,7 @@ def answer_outcome(call: Call, outcome: Outcome, *, method: str | None = None) -
     if isinstance(outcome, Refused):
         call.house.metrics.login_failed(outcome.reason)
         raise outcome.refusal
-    if isinstance(outcome, sign_in.SecondFactorDue):
+    if isinstance(outcome, conclusion.SecondFactorDue):
         return _second_factor_due(call, outcome.challenge)
     return _signed_in(call, outcome.grant, method)
 

@@ -13,13 +13,13 @@ import pytest
 
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core import devices_recognition
 from core.accounts.users import User
 from core.credentials import devices
-from core.devices_recognition import DeviceRemovedMeanwhile
-from core.risk import Risk
 from core.sessions.callers import Origin
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
+from core.sign_in import recognition
+from core.sign_in.recognition import DeviceRemovedMeanwhile
+from core.sign_in.risk import Risk
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.statements import recorded_statements
 from tests.waiting import wait_until
@@ -59,8 +59,8 @@ class Person:
 
     def sign_in(self, uow: UnitOfWork, presented: str | None = None) -> tuple[UUID, UUID, str]:
         """Begin a session; give it, its device and the device's token."""
-        sighting = devices_recognition.look(uow, self.id, presented)
-        device = devices_recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
+        sighting = recognition.look(uow, self.id, presented)
+        device = recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
         session = Session(
             id=uow.randomness.new_id(),
             user_id=self.id,
@@ -78,7 +78,7 @@ class Person:
             created_at=uow.now,
         )
         uow.sessions.add(session, refresh_hash=b"")
-        devices_recognition.insist_on(device)
+        recognition.insist_on(device)
         return session.id, device.device_id, device.token.reveal()
 
     def alive_on_removed_devices(self) -> int:
@@ -208,9 +208,9 @@ def test_a_name_that_is_given_during_a_sign_in_stays(ada: Person, connection: Co
 
     with ada.connections[0].transaction():
         uow = PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools)
-        sighting = devices_recognition.look(uow, ada.id, token)
+        sighting = recognition.look(uow, ada.id, token)
         ada.run(devices.rename_mine, device_id, "Mine", session=laptop, on=1)
-        devices_recognition.admit(uow, ada.id, sighting, NO_RISK, trust=False)
+        recognition.admit(uow, ada.id, sighting, NO_RISK, trust=False)
 
     assert connection.execute("SELECT name FROM devices").fetchall() == [("Mine",)]
 
@@ -245,7 +245,7 @@ def test_looking_takes_the_same_single_statement_whoever_comes_with_whatever(ada
         (uuid4(), None),
     ]:
         with recorded_statements() as recorded:
-            ada.run(devices_recognition.look, user_id, presented)
+            ada.run(recognition.look, user_id, presented)
         statements.append([text for text in recorded if text.startswith(("SELECT", "(SELECT"))])
 
     assert len(statements[0]) == 1
@@ -279,7 +279,7 @@ def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
 
     with explained_statements(connection) as plans, connection.transaction():
         uow = PostgresUnitOfWork(connection, LAPTOP, ada.tools)
-        devices_recognition.look(uow, ada.id, "a token")
+        recognition.look(uow, ada.id, "a token")
 
     [plan] = plans
     assert tables_read_whole(plan) == set()

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core import devices_recognition, login_events, risk
 from core.accounts.users import still_known
 from core.errors import Unauthorized
 from core.events import person_events
 from core.events.events import EventType
+from core.sign_in import login_events, recognition, risk
 
 if TYPE_CHECKING:
     from core.accounts.providers import Provider
     from core.accounts.users import User
-    from core.proofs import Destination
+    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 
@@ -78,7 +78,7 @@ def record_failure(
     # Somebody may have been forgotten while the password was compared.
     user = still_known(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    asked, habits = devices_recognition.ask(uow, user_id, device_token), risk.ask_habits(uow, user_id)
+    asked, habits = recognition.ask(uow, user_id, device_token), risk.ask_habits(uow, user_id)
     receivers = person_events.ask_receivers(uow, user.id if user is not None else None)
     sighting = asked()
     login_events.record(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core import arrivals, sign_in
 from core.accounts.providers import Provider
 from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANYBODY, Asked, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import spelled
-from core.proofs import Proof
-from core.sign_in_refused import Refused, SignInRefused, refuse
+from core.sign_in import arrivals, conclusion
+from core.sign_in.proofs import Proof
+from core.sign_in.refusals import Refused, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from core.credentials.passkey_challenges import Challenge
     from core.credentials.passkeys import Passkey
     from core.credentials.webauthn import Asserted, Assertion
-    from core.proofs import Destination
-    from core.sign_in import Outcome
+    from core.sign_in.conclusion import Outcome
+    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 
@@ -73,7 +73,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         _record_regress(uow, passkey, asserted)
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
-    outcome = sign_in.conclude(uow, _proof(passkey, asserted), destination)
+    outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
     if isinstance(outcome, Refused):
         return Refused(refusal=PasskeyRefused(), reason=PasskeyRefused.counted_as)
     return outcome

@@ -10,9 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core import devices_recognition, login_events, mfa_challenges
 from core.accounts import addresses
-from core.arrivals import Arrival, arrive
 from core.events import person_events
 from core.events.events import EventType
 from core.mail import mail
@@ -21,16 +19,18 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import Grant, grant_for
-from core.sign_in_refused import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
+from core.sign_in import login_events, mfa_challenges, recognition
+from core.sign_in.arrivals import Arrival, arrive
+from core.sign_in.refusals import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from core.accounts.users import User
-    from core.devices_recognition import Admitted
-    from core.mfa_challenges import Challenge
-    from core.proofs import Destination, Proof
+    from core.sign_in.mfa_challenges import Challenge
+    from core.sign_in.proofs import Destination, Proof
+    from core.sign_in.recognition import Admitted
     from ports.unit_of_work import UnitOfWork
 
 
@@ -91,7 +91,7 @@ def conclude_with_second_factor(
 
 def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedIn:
     user = arrival.user
-    device = devices_recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
+    device = recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
     if arrival.service is not None:
         uow.services.link_user(arrival.service, user.id, at=uow.now)
     session = _session(uow, arrival, device)
@@ -106,7 +106,7 @@ def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedI
     if caller is None:
         # Deactivated at this very moment; raising takes all of it back.
         raise SignInBroken
-    devices_recognition.insist_on(device)
+    recognition.insist_on(device)
     _tell(uow, arrival, receivers())
     return SignedIn(
         grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)

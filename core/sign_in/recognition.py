@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.deferred import Asked
-    from core.risk import Risk
+    from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 TOKEN_LIFETIME: Final = timedelta(days=90)

@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.postgres.sign_in import PostgresLoginEvents
-from core.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABITS_ARE_OF, Habits
+from adapters.postgres.sign_in.sign_in import PostgresLoginEvents
+from core.sign_in.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABITS_ARE_OF, Habits
 from tests.plans import explained_statements, nodes_of
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core import arrivals, devices_recognition, sign_in
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
 from core.email_addresses import spelled
-from core.proofs import Destination, Proof
-from core.sign_in_refused import SignInRefused, refuse
+from core.sign_in import arrivals, conclusion, recognition
+from core.sign_in.proofs import Destination, Proof
+from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.accounts.passwords import StoredPassword
     from core.accounts.users import User
     from core.deferred import Asked
-    from core.sign_in import Outcome
+    from core.sign_in.conclusion import Outcome
     from ports.unit_of_work import UnitOfWork
 
 
@@ -76,7 +76,7 @@ def finish(
         uow.credentials.set_password_hash(user.id, upgraded_hash)
     uow.sign_in_failures.remove(attempt.id)
     proof = Proof(user_id=user.id, provider=Provider.PASSWORD, amr=("pwd",))
-    return sign_in.conclude_locked(uow, stored.user, proof, destination)
+    return conclusion.conclude_locked(uow, stored.user, proof, destination)
 
 
 def _is_known_device(uow: UnitOfWork, asked: Asked[StoredPassword | None], device_token: str | None) -> bool:
@@ -85,7 +85,7 @@ def _is_known_device(uow: UnitOfWork, asked: Asked[StoredPassword | None], devic
     found = asked()
     # Nobody's devices are looked for like anybody's.
     user_id = found.user.id if found is not None else uow.randomness.new_id()
-    return devices_recognition.look(uow, user_id, device_token).is_known
+    return recognition.look(uow, user_id, device_token).is_known
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.proofs import Destination, Proof
+    from core.sign_in.proofs import Destination, Proof
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(seconds=600)

@@ -1,7 +1,7 @@
 """The page behind a mailed link to sign in: a button, and then the code for where its person wanted to sign in."""
 
-from core import magic_links
-from core.magic_links import MagicLinkRefused
+from core.sign_in import magic_links
+from core.sign_in.magic_links import MagicLinkRefused
 from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page

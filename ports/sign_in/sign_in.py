@@ -8,8 +8,8 @@ from uuid import UUID
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.accounts.sign_in_failures import Failure
 from core.deferred import Asked
-from core.login_events import LoginEvent
-from core.risk import Habits
+from core.sign_in.login_events import LoginEvent
+from core.sign_in.risk import Habits
 
 
 class SignInFailures(Protocol):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.devices_recognition import TOKEN_LIFETIME
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
+from core.sign_in.recognition import TOKEN_LIFETIME
 from entrypoints.settings import Settings
 from tests.second_factors import organization_of, somebody
 from tests.sign_ins import Door, Entered, door

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from core import sign_in
 from core.accounts import links, one_time_tokens, return_targets
 from core.accounts.links import LinkUnusable, Words
 from core.accounts.one_time_tokens import TokenPurpose
@@ -23,16 +22,17 @@ from core.accounts.users import still_known
 from core.email_addresses import spelled
 from core.errors import BadRequest
 from core.mail.mail import MailTemplate
-from core.proofs import Proof
 from core.secrets import hash_token
-from core.sign_in_refused import Refused, SignInRefused
+from core.sign_in import conclusion
+from core.sign_in.proofs import Proof
+from core.sign_in.refusals import Refused, SignInRefused
 
 if TYPE_CHECKING:
     from core.accounts.links import Opened
     from core.accounts.return_targets import WayBack, Whence
-    from core.proofs import Destination
     from core.secrets import Secret
-    from core.sign_in import Outcome
+    from core.sign_in.conclusion import Outcome
+    from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 WORDS: Final = Words(
@@ -127,7 +127,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         # People who wait ask again; what they did not need would sign somebody in for a while.
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
-    outcome = sign_in.conclude(uow, proof, _destination(opened.token.data, wanted))
+    outcome = conclusion.conclude(uow, proof, _destination(opened.token.data, wanted))
     return _refused(WORDS.unknown) if isinstance(outcome, Refused) else outcome
 
 

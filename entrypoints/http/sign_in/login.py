@@ -1,11 +1,11 @@
 """Signing in by password."""
 
-from core import login
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from core.login import Attempt
 from core.rate_limits import RateLimit
-from core.sign_in_refused import SignInRefused
+from core.sign_in import login
+from core.sign_in.login import Attempt
+from core.sign_in.refusals import SignInRefused
 from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.driver.rows import kwargs_row
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 from core.accounts.sign_in_failures import Failure
-from core.risk import Habits
+from core.sign_in.risk import Habits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
     from core.deferred import Asked
-    from core.login_events import LoginEvent
     from core.sessions.callers import Origin
+    from core.sign_in.login_events import LoginEvent
     from ports.clock import Randomness
 
 _LOCK_KEY_BYTES: Final = 8

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core import magic_links
 from core.accounts import registration
 from core.accounts.return_targets import Whence
 from core.mail import mail
+from core.sign_in import magic_links
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:

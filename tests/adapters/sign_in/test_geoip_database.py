@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from adapters.geoip import NoLocations
 from adapters.geoip_database import GeoipDatabaseInvalid, MaxMindLocations
-from core.risk import Location
+from core.sign_in.risk import Location
 from tests.geoip import KIND, make_database, place
 
 if TYPE_CHECKING:

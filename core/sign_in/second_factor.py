@@ -10,22 +10,22 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import devices_recognition, mfa_challenges, sign_in
 from core.accounts import sign_in_failures
 from core.credentials import backup_codes, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
-from core.sign_in_refused import Refused, record_failure
+from core.sign_in import conclusion, mfa_challenges, recognition
+from core.sign_in.refusals import Refused, record_failure
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
     from core.credentials.mfa import TotpSecret
-    from core.mfa_challenges import Challenge
-    from core.sign_in import SignedIn
+    from core.sign_in.conclusion import SignedIn
+    from core.sign_in.mfa_challenges import Challenge
     from ports.unit_of_work import UnitOfWork
 
 # Both kinds of code are one-time passwords to whoever reads the token (RFC 8176).
@@ -109,7 +109,7 @@ def verify(
     user = uow.users.by_id(challenge.proof.user_id)
     assert user is not None, "a secret has a user"
     code = _parse(typed)
-    is_new_device = not devices_recognition.look(uow, user.id, device_token).is_known
+    is_new_device = not recognition.look(uow, user.id, device_token).is_known
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
@@ -119,7 +119,7 @@ def verify(
     uow.mfa_challenges.use(challenge.id)
     mfa_events.record(uow, MfaEvent.VERIFY_SUCCESS, user.id, method=code.method)
     _publish(uow, EventType.USER_MFA_VERIFY_SUCCESS, challenge, user, code)
-    outcome = sign_in.conclude_with_second_factor(
+    outcome = conclusion.conclude_with_second_factor(
         uow,
         challenge,
         replace(challenge.destination, device_token=device_token),

@@ -8,18 +8,18 @@ from uuid import uuid4
 import pytest
 import trio
 
-from core import sign_in
 from core.accounts.providers import Provider
-from core.proofs import Destination, Proof
 from core.sessions import sessions
-from core.sign_in import SignedIn
-from core.sign_in_refused import Refused, SignInBroken
+from core.sign_in import conclusion
+from core.sign_in.conclusion import SignedIn
+from core.sign_in.proofs import Destination, Proof
+from core.sign_in.refusals import Refused, SignInBroken
 from tests.sign_ins import EMAIL, PASSWORD, Door, door
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.sign_in import Outcome
+    from core.sign_in.conclusion import Outcome
     from entrypoints.installation import House
     from ports.unit_of_work import UnitOfWork
 
@@ -45,7 +45,7 @@ async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
     outcomes: list[Outcome] = []
 
     async def enter(user_id: UUID) -> None:
-        outcomes.append(await house.database.transact(sign_in.conclude, by_password(user_id), Destination()))
+        outcomes.append(await house.database.transact(conclusion.conclude, by_password(user_id), Destination()))
 
     async def shut_out(user_id: UUID, email: str) -> None:
         await house.database.transact(deactivate, user_id, email)
@@ -70,7 +70,7 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
 
     def conclude(uow: Any) -> None:
         uow.callers = Nobody()
-        sign_in.conclude(uow, by_password(user_id), Destination())
+        conclusion.conclude(uow, by_password(user_id), Destination())
 
     user_id = door.account()
 
@@ -85,7 +85,7 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
 
 
 async def test_one_that_is_deleted_before_the_conclusion_is_refused(door: Door, house: House) -> None:
-    outcome = await house.database.transact(sign_in.conclude, by_password(uuid4()), Destination())
+    outcome = await house.database.transact(conclusion.conclude, by_password(uuid4()), Destination())
 
     assert isinstance(outcome, Refused)
     assert [data["reason"] for _, _, data in door.events("user.login.failed")] == ["deactivated"]

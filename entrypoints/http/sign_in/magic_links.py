@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from core import magic_links
 from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.magic_links import AskedForElsewhere, MagicLinkRefused
 from core.rate_limits import RateLimit
+from core.sign_in import magic_links
+from core.sign_in.magic_links import AskedForElsewhere, MagicLinkRefused
 from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.risk import Risk
+    from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 

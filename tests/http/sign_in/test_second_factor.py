@@ -9,8 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from core.mfa_challenges import LIFETIME
 from core.sessions.tokens import TokenKind
+from core.sign_in.mfa_challenges import LIFETIME
 from entrypoints.settings import Settings
 from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from core import lookup
-from core.lookup import Lookup
+from core.sign_in import lookup
+from core.sign_in.lookup import Lookup
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import risk
-from core.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
 from core.sessions.callers import Origin
+from core.sign_in import risk
+from core.sign_in.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
 
 if TYPE_CHECKING:
     from core.deferred import Asked

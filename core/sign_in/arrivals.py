@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from core import devices_recognition, risk
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
+from core.sign_in import recognition, risk
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
     from core.accounts.users import User
-    from core.devices_recognition import Sighting
     from core.organizations.organizations import Organization
-    from core.proofs import Destination, Proof
-    from core.risk import Risk
     from core.services.services import Service
+    from core.sign_in.proofs import Destination, Proof
+    from core.sign_in.recognition import Sighting
+    from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
 RISK_HIGH: Final = 0.7
@@ -73,7 +73,7 @@ class Arrival:
 def arrive(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Arrival:
     """Look at somebody who has proved who they are; refuse whoever wants to where they do not belong."""
     organization, service = _place(uow, user, destination)
-    asked, habits = devices_recognition.ask(uow, user.id, destination.device_token), risk.ask_habits(uow, user.id)
+    asked, habits = recognition.ask(uow, user.id, destination.device_token), risk.ask_habits(uow, user.id)
     sighting = asked()
     return Arrival(
         user=user,
