@@ -1,6 +1,6 @@
 """Expires invitations whose time is over, a few at a time, so that nobody waits for it.
 
-What expiring means is decided in `core/invitations.py`. Every replica has a sweeper; they share the work. Invitations
+What expiring means is decided in `core/invitations/invitations.py`. Every replica has a sweeper; they share the work. Invitations
 of an organization that is not active stay as they are until it is again; a pass looks at them once and goes on.
 """
 
@@ -12,10 +12,10 @@ import structlog
 import trio
 
 from actors.periods import repeat
-from core import invitations
+from core.invitations import invitations
 
 if TYPE_CHECKING:
-    from core.invitations import Due
+    from core.invitations.invitations import Due
     from ports.database import Database
     from ports.metrics import Metrics
 

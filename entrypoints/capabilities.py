@@ -9,7 +9,6 @@ from entrypoints.http import (
     audit_log,
     health,
     impersonation,
-    invitations,
     metrics,
     platform_audit_log,
     platform_mfa,
@@ -21,15 +20,16 @@ from entrypoints.http import (
 )
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.credentials import devices, mfa, passkeys
+from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.pages import assets
-from entrypoints.pages import invitations as invitation_pages
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sign_in import magic_links as magic_link_pages

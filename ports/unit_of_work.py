@@ -25,7 +25,7 @@ from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.credentials.totp import Totp
 from ports.figures import Figures
 from ports.housekeeping import Housekeeping
-from ports.invitations import Invitations
+from ports.invitations.invitations import Invitations
 from ports.mail.mail import MailOutbox
 from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations

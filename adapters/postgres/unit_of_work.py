@@ -18,7 +18,7 @@ from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, Po
 from adapters.postgres.driver.kept_property import KeptProperty
 from adapters.postgres.figures import PostgresFigures
 from adapters.postgres.housekeeping import PostgresHousekeeping
-from adapters.postgres.invitations import PostgresInvitations
+from adapters.postgres.invitations.invitations import PostgresInvitations
 from adapters.postgres.mail.mail import PostgresMailOutbox
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from core.invitations import Swept
+    from core.invitations.invitations import Swept
     from ops.benchmarks.comparing import Say
     from ports.database import Database
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
-from core.invitations import LIFETIME, InvitationStatus
+from core.invitations.invitations import LIFETIME, InvitationStatus
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus
 from ops.seeding.drawing import HEXADECIMAL, NULL, chance_of, line

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, InvitationSweeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-from core.invitations import Due, Swept, sweep
+from core.invitations.invitations import Due, Swept, sweep
 from tests.accounts import make_organization
 from tests.clock import SettableClock
 from tests.postgres import connected

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psycopg.errors import RaiseException
 
-from core import invitations
+from core.invitations import invitations
 from entrypoints.settings import Settings
 from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
 

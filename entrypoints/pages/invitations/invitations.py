@@ -6,13 +6,13 @@ from uuid import UUID
 
 import msgspec
 
-from core import invitation_answers
 from core.errors import OrganizationNotActive
-from core.invitation_acceptance import InvitationAnswered, NextStep
-from core.invitation_answers import InvitationUnknown
-from core.invitations import InvitationExpired
+from core.invitations import answers
+from core.invitations.acceptance import InvitationAnswered, NextStep
+from core.invitations.answers import InvitationUnknown
+from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
-from entrypoints.http.invitations import CANNOT_JOIN
+from entrypoints.http.invitations.invitations import CANNOT_JOIN
 from entrypoints.pages.forms import MailedLink, read_form
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
@@ -66,7 +66,7 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 @public
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
     """Show who invites into what, with a button to accept and one to decline; looking changes nothing."""
-    presented = await call.read(invitation_answers.look, query.token)
+    presented = await call.read(answers.look, query.token)
     return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented)
 
 
@@ -75,7 +75,7 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 async def press_accept(call: Call) -> Page:
     """Accept; programs use `POST /api/invitations/accept`."""
     form = await read_form(call, InvitationForm)
-    joined = await call.transact(invitation_answers.accept, str(form.token), form.proof or None)
+    joined = await call.transact(answers.accept, str(form.token), form.proof or None)
     if isinstance(joined, InvitationExpired):
         raise joined
     return _message(
@@ -94,7 +94,7 @@ async def press_accept(call: Call) -> Page:
 async def press_decline(call: Call) -> Page:
     """Decline; programs use `POST /api/invitations/decline`."""
     form = await read_form(call, InvitationForm)
-    declined = await call.transact(invitation_answers.decline, str(form.token))
+    declined = await call.transact(answers.decline, str(form.token))
     return _message(
         call,
         "You have declined",

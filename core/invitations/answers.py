@@ -9,12 +9,12 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core import invitation_acceptance
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.invitation_acceptance import InvitationAnswered
-from core.invitations import InvitationExpired, InvitationStatus
+from core.invitations import acceptance
+from core.invitations.acceptance import InvitationAnswered
+from core.invitations.invitations import InvitationExpired, InvitationStatus
 from core.organizations.access import Operation, enter_and_lock
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import hash_token
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.invitation_acceptance import Joined
-    from core.invitations import Presented
+    from core.invitations.acceptance import Joined
+    from core.invitations.invitations import Presented
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -91,7 +91,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Invitatio
         raise OrganizationNotActive
     if invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
         raise InvitationAnswered
-    return invitation_acceptance.join(uow, organization, invitation, is_proved=proof is not None, is_on_behalf=False)
+    return acceptance.join(uow, organization, invitation, is_proved=proof is not None, is_on_behalf=False)
 
 
 def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | InvitationExpired:
@@ -100,7 +100,7 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
     invitation = uow.invitations.find(organization.id, invitation_id)
     if invitation is None or invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
         raise NotFound("There is no such invitation that still waits for an answer.")
-    return invitation_acceptance.join(uow, organization, invitation, is_proved=False, is_on_behalf=True)
+    return acceptance.join(uow, organization, invitation, is_proved=False, is_on_behalf=True)
 
 
 def decline(uow: UnitOfWork, token: str) -> Presented:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core import invitations
 from core.accounts import addresses, links, verification
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import WayBack
@@ -18,14 +17,15 @@ from core.accounts.users import User
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.invitations import AlreadyMember, InvitationExpired, InvitationStatus
+from core.invitations import invitations
+from core.invitations.invitations import AlreadyMember, InvitationExpired, InvitationStatus
 from core.mail.mail import MailTemplate
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from core.invitations import Invitation
+    from core.invitations.invitations import Invitation
     from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.invitation_answers import InvitationOfMine
-from core.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
+from core.invitations.answers import InvitationOfMine
+from core.invitations.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 

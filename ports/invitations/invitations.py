@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.invitation_answers import InvitationOfMine
-from core.invitations import Due, Invitation, InvitationItem, InvitationStatus, Presented
+from core.invitations.answers import InvitationOfMine
+from core.invitations.invitations import Due, Invitation, InvitationItem, InvitationStatus, Presented
 from core.secrets import Secret
 
 

@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.invitations import PostgresInvitations
-from core.invitations import Due, InvitationStatus
+from adapters.postgres.invitations.invitations import PostgresInvitations
+from core.invitations.invitations import Due, InvitationStatus
 from tests.accounts import make_organization
 from tests.clock import SettableClock
 from tests.plans import explained_statements, indexes_used, tables_read_whole

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 import trio
 
-from core import invitations
+from core.invitations import invitations
 from core.mail.mail import MailTemplate
 from core.rate_limits import RateLimit
 from entrypoints.settings import Settings

@@ -5,17 +5,11 @@ from uuid import UUID
 
 import msgspec
 
-from core import invitation_answers, invitations
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
-from core.invitation_acceptance import (
-    AddressPromised,
-    InvitationAnswered,
-    InvitedRoleGone,
-    Joined,
-    TeamLimitExceeded,
-)
-from core.invitation_answers import InvitationUnknown
-from core.invitations import (
+from core.invitations import answers, invitations
+from core.invitations.acceptance import AddressPromised, InvitationAnswered, InvitedRoleGone, Joined, TeamLimitExceeded
+from core.invitations.answers import InvitationUnknown
+from core.invitations.invitations import (
     AlreadyInvited,
     AlreadyMember,
     Invitation,
@@ -144,7 +138,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 
     If there is no account of the address yet, one is made, and is sent the link that proves the address.
     """
-    _insist_on_joined(await call.transact(invitation_answers.accept_on_behalf, org_slug, invitation_id))
+    _insist_on_joined(await call.transact(answers.accept_on_behalf, org_slug, invitation_id))
     return Empty()
 
 
@@ -162,7 +156,7 @@ async def list_mine(call: Call) -> list[InvitationOfMine]:
             created_at=mine.created_at,
             organization=InvitingOrganization(slug=mine.organization_slug, name=mine.organization_name),
         )
-        for mine in await call.read(invitation_answers.list_mine)
+        for mine in await call.read(answers.list_mine)
     ]
 
 
@@ -178,7 +172,7 @@ async def accept(call: Call, body: Acceptance) -> Empty:
     Without the proof, an address that was never verified has to be verified before anybody signs in with it.
     """
     proof = str(body.proof) if body.proof is not None else None
-    _insist_on_joined(await call.transact(invitation_answers.accept, str(body.token), proof))
+    _insist_on_joined(await call.transact(answers.accept, str(body.token), proof))
     return Empty()
 
 
@@ -190,7 +184,7 @@ async def accept(call: Call, body: Acceptance) -> Empty:
 @public
 async def decline(call: Call, body: Declining) -> Empty:
     """Decline the invitation of the token, also one that has expired."""
-    await call.transact(invitation_answers.decline, str(body.token))
+    await call.transact(answers.decline, str(body.token))
     return Empty()
 
 

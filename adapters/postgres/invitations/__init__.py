@@ -1,0 +1,1 @@
+"""Invitations to organizations and the answers to them."""
