@@ -1,6 +1,6 @@
 """Counts the audit entries of all organizations beforehand, so that a page knows its total without counting millions.
 
-Which entries are old enough is decided in `core/audit_log.py`. Every replica has a counter; one of them counts at a
+Which entries are old enough is decided in `core/audit/audit_log.py`. Every replica has a counter; one of them counts at a
 time, and nothing goes wrong while none does: a page then counts the more by itself.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from actors.periods import repeat
-from core import audit_log
+from core.audit import audit_log
 
 if TYPE_CHECKING:
     from ports.database import Database

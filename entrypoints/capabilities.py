@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrypoints.http import (
-    analytics,
-    audit_log,
     health,
     impersonation,
     metrics,
-    platform_audit_log,
     platform_mfa,
     platform_organizations,
     platform_owners,
@@ -19,6 +16,7 @@ from entrypoints.http import (
     tiers,
 )
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
+from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles

@@ -16,8 +16,9 @@ from core.organizations.access import Arrival
 from core.sessions.callers import Caller, Origin
 from ports.accounts.user_import import UserImport
 from ports.accounts.users import Credentials, Users
-from ports.analytics import Analytics
-from ports.audit_log import AuditLog
+from ports.audit.analytics import Analytics
+from ports.audit.audit_log import AuditLog
+from ports.audit.platform_audit_log import PlatformAuditLog
 from ports.clock import Randomness
 from ports.credentials.devices import Devices, Locations
 from ports.credentials.mfa import BackupCodes, MfaChallenges, TotpSecrets
@@ -33,7 +34,6 @@ from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.tiers import Tiers
 from ports.pepper import Pepper
-from ports.platform_audit_log import PlatformAuditLog
 from ports.platform_mfa import PlatformMfa
 from ports.platform_organizations import PlatformOrganizations
 from ports.platform_users import PlatformUsers

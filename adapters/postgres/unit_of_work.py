@@ -9,9 +9,10 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.accounts.user_import import PostgresUserImport
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
-from adapters.postgres.analytics import PostgresAnalytics
 from adapters.postgres.anonymization import PostgresAnonymization
-from adapters.postgres.audit_log import PostgresAuditLog
+from adapters.postgres.audit.analytics import PostgresAnalytics
+from adapters.postgres.audit.audit_log import PostgresAuditLog
+from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
@@ -26,7 +27,6 @@ from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.tiers import PostgresTiers
-from adapters.postgres.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.platform_mfa import PostgresPlatformMfa
 from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform_users import PostgresPlatformUsers

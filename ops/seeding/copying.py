@@ -14,9 +14,9 @@ from uuid import UUID
 
 from psycopg import sql
 
-from adapters.postgres.audit_log import PostgresAuditLog
+from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.driver.connection import Connection
-from core.audit_log import SETTLES_AFTER
+from core.audit.audit_log import SETTLES_AFTER
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
 from ops.seeding.unburdened import unburdened

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from actors.audit_counter import BATCH_ENTRIES_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, AuditCounter
 from adapters.prometheus import PrometheusMetrics
-from core.audit_log import count_on
+from core.audit.audit_log import count_on
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:

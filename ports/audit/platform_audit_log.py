@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.platform_audit_log import PlatformLogEntry, WantedOfPlatform
+from core.audit.platform_audit_log import PlatformLogEntry, WantedOfPlatform
 
 
 class PlatformAuditLog(Protocol):

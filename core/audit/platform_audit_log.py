@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.audit_log import Actor, Pagination
+from core.audit.audit_log import Actor, Pagination
 from core.errors import BadRequest
 from core.organizations.access import enter_platform
 

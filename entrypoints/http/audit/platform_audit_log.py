@@ -1,9 +1,9 @@
 """Reading the platform's audit log."""
 
-from core import platform_audit_log
+from core.audit import platform_audit_log
+from core.audit.platform_audit_log import PlatformAuditLogPage, WantedOfPlatform
 from core.events.actions import TargetType
 from core.events.platform_actions import PlatformAction
-from core.platform_audit_log import PlatformAuditLogPage, WantedOfPlatform
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.decoding import Paged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from adapters.postgres import analytics as sql
+from adapters.postgres.audit import analytics as sql
 from tests.plans import explained, indexes_used, nodes_of, rows_read, tables_read_whole
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, Period, RecentLogin
+from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, Period, RecentLogin
 
 
 class Analytics(Protocol):

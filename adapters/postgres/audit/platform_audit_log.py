@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row
-from core.audit_log import Actor
-from core.platform_audit_log import PlatformLogEntry
+from core.audit.audit_log import Actor
+from core.audit.platform_audit_log import PlatformLogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.postgres.driver.connection import Connection
-    from core.platform_audit_log import WantedOfPlatform
+    from core.audit.platform_audit_log import WantedOfPlatform
 
 # One row at least, for the total. Actors are looked up for the page alone.
 PAGE: Final = """

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.json import Jsonb
 
-from core import audit_log
+from core.audit import audit_log
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from entrypoints.settings import Settings

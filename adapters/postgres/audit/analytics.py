@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
+from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.analytics import Period
+    from core.audit.analytics import Period
 
 # Each day is a range of the index, which takes half of the time of finding the day of every sign-in. None is looked at
 # before the first sign-in or after the last one, and none at all where nobody ever signed in.

@@ -1,7 +1,7 @@
 """Reading an organization's audit log, and the words that it is written in."""
 
-from core import audit_log
-from core.audit_log import AuditLogPage, Wanted
+from core.audit import audit_log
+from core.audit.audit_log import AuditLogPage, Wanted
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation

@@ -9,10 +9,10 @@ from uuid import UUID
 import pytest
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.postgres import audit_log as sql
-from adapters.postgres.audit_log import MILESTONE_ENTRIES, PostgresAuditLog
-from core import audit_log
-from core.audit_log import SETTLES_AFTER, Wanted
+from adapters.postgres.audit import audit_log as sql
+from adapters.postgres.audit.audit_log import MILESTONE_ENTRIES, PostgresAuditLog
+from core.audit import audit_log
+from core.audit.audit_log import SETTLES_AFTER, Wanted
 from core.events.actions import AuditAction, TargetType
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
 from tests.postgres import connected

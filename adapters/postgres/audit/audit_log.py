@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.driver.rows import dict_row
-from core.audit_log import Actor, LogEntry
+from core.audit.audit_log import Actor, LogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.audit_log import Wanted
+    from core.audit.audit_log import Wanted
 
 # How many entries of a kind lie between two milestones at least; to skip so many takes less than a millisecond.
 MILESTONE_ENTRIES: Final = 10_000

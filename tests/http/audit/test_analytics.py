@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.analytics import RECENT_LOGINS_MAX
+from core.audit.analytics import RECENT_LOGINS_MAX
 from entrypoints.settings import Settings
 from tests.sign_ins import Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements

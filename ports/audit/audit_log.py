@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit_log import LogEntry, Wanted
+from core.audit.audit_log import LogEntry, Wanted
 
 
 class AuditLog(Protocol):

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import msgspec
 
-from core import analytics
-from core.analytics import (
+from core.audit import analytics
+from core.audit.analytics import (
     RECENT_LOGINS_DEFAULT,
     RECENT_LOGINS_MAX,
     LoginsOfDay,

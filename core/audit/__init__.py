@@ -1,0 +1,1 @@
+"""Reading what was recorded: audit logs and login analytics."""
