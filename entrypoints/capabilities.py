@@ -12,7 +12,6 @@ from entrypoints.http import (
     platform_organizations,
     platform_owners,
     platform_users,
-    privacy,
     tiers,
 )
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
@@ -20,6 +19,7 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.privacy import privacy
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links

@@ -37,7 +37,7 @@ from ports.pepper import Pepper
 from ports.platform_mfa import PlatformMfa
 from ports.platform_organizations import PlatformOrganizations
 from ports.platform_users import PlatformUsers
-from ports.privacy import Anonymization, PrivacyExport
+from ports.privacy.privacy import Anonymization, PrivacyExport
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants
 from ports.services.services import Services

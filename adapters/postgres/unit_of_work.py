@@ -9,7 +9,6 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.accounts.user_import import PostgresUserImport
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
-from adapters.postgres.anonymization import PostgresAnonymization
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
@@ -30,7 +29,8 @@ from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform_mfa import PostgresPlatformMfa
 from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
 from adapters.postgres.platform_users import PostgresPlatformUsers
-from adapters.postgres.privacy_export import PostgresPrivacyExport
+from adapters.postgres.privacy.anonymization import PostgresAnonymization
+from adapters.postgres.privacy.export import PostgresPrivacyExport
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.services import PostgresServices

@@ -4,10 +4,11 @@ from uuid import UUID
 
 import msgspec
 
-from core import anonymization, privacy_export
 from core.accounts.users import PersonUnknown
 from core.errors import Forbidden, OrganizationNotActive
-from core.privacy_export import ExportPackage
+from core.privacy import anonymization
+from core.privacy import export as privacy_export
+from core.privacy.export import ExportPackage
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in
 from entrypoints.web.routes import Routes

@@ -80,7 +80,7 @@ async def test_the_package_has_what_the_document_names_and_nothing_else(
 async def test_of_many_login_events_it_has_the_newest_and_counts_them_all(
     door: Door, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.privacy_export.LOGIN_EVENTS_MAX", 3)
+    monkeypatch.setattr("core.privacy.export.LOGIN_EVENTS_MAX", 3)
     user_id = door.account()
     entered = await door.enter()
     for password in ("a wrong password", PASSWORD, "a wrong password"):

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core import anonymization
+from core.privacy import anonymization
 from core.sessions.callers import BACKGROUND
 from tests.passkeys import Keyring, keyring
 from tests.platform import OWNER, Platform, platform, settings
@@ -252,7 +252,7 @@ class TestWhatIsKept:
         self, platform: Platform, door: Door, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # So that they are several batches.
-        monkeypatch.setattr("adapters.postgres.anonymization.ROWS_AT_ONCE", 1)
+        monkeypatch.setattr("adapters.postgres.privacy.anonymization.ROWS_AT_ONCE", 1)
         ada, acme = door.account(), door.organization()
         door.member(acme, ada)
         await door.enter()

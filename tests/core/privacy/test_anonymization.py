@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.anonymization import placeholder_of, without_addresses
+from core.privacy.anonymization import placeholder_of, without_addresses
 
 ADDRESSES = ["ada@example.com", "a.da+x@example.com"]
 GONE = "gone@deleted.local"

@@ -12,9 +12,9 @@ from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
-from core.anonymization import Belonging, Subject, without_addresses
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
+from core.privacy.anonymization import Belonging, Subject, without_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.anonymization import Anonymous
+    from core.privacy.anonymization import Anonymous
 
 # Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.
 WAYS_IN: Final[tuple[LiteralString, ...]] = (

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from psycopg.types.json import Jsonb
 
-from adapters.postgres import anonymization
-from core.anonymization import without_addresses
+from adapters.postgres.privacy import anonymization
+from core.privacy.anonymization import without_addresses
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.anonymization import Anonymous, Belonging, Subject
-from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
+from core.privacy.anonymization import Anonymous, Belonging, Subject
+from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 
 class PrivacyExport(Protocol):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
 from core.organizations.memberships import OWNER
-from core.privacy_export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
+from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
