@@ -1,6 +1,6 @@
 """Deletes now and then what counts no longer, a little at a time, so that the tables stay as small as what is in use.
 
-What is kept how long is decided in `core/housekeeping.py`. Every replica has a housekeeper; they share the work.
+What is kept how long is decided in `core/platform/housekeeping.py`. Every replica has a housekeeper; they share the work.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import structlog
 import trio
 
 from actors.periods import repeat
-from core import housekeeping
-from core.housekeeping import Leftover
+from core.platform import housekeeping
+from core.platform.housekeeping import Leftover
 
 if TYPE_CHECKING:
     from ports.database import Database

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from entrypoints.http import (
-    health,
-    impersonation,
-    metrics,
-    platform_mfa,
-    platform_organizations,
-    platform_owners,
-    platform_users,
-    tiers,
-)
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
+from entrypoints.http.platform import mfa as platform_mfa
+from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
@@ -65,9 +58,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     tiers.routes,
     platform_organizations.routes,
     platform_audit_log.routes,
-    platform_users.routes,
+    users.routes,
     platform_mfa.routes,
-    platform_owners.routes,
+    owners.routes,
     impersonation.routes,
     privacy.routes,
     signing_keys.routes,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
-from core import platform_owners
+from core.platform import owners
 from entrypoints import capabilities, database, equipment, logs, main, master_keys
 from entrypoints.refusals import CannotStart
 from entrypoints.server import Server, listen_on, reserve
@@ -154,11 +154,11 @@ async def _ensure_owner(house: House) -> str | None:
     email = settings.owner_email or (DEVELOPMENT_OWNER if settings.dev else None)
     if email is None:
         return None
-    if not await house.database.transact(platform_owners.any_exists):
+    if not await house.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
-        await house.database.transact(platform_owners.found, email, await house.passwords.hash(password.reveal()))
+        await house.database.transact(owners.found, email, await house.passwords.hash(password.reveal()))
     # Somebody else may have been the first, here or through another replica.
-    return email if await house.database.read(platform_owners.is_one, email) else None
+    return email if await house.database.read(owners.is_one, email) else None
 
 
 def _development_password(settings: Settings) -> Secret:

@@ -6,7 +6,7 @@ comes from a vocabulary of our own; what a stranger can choose never gets here u
 
 from typing import Final, Protocol
 
-from core.figures import PlatformFigures
+from core.platform.health_figures import PlatformFigures
 
 EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 

@@ -24,8 +24,6 @@ from ports.credentials.devices import Devices, Locations
 from ports.credentials.mfa import BackupCodes, MfaChallenges, TotpSecrets
 from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.credentials.totp import Totp
-from ports.figures import Figures
-from ports.housekeeping import Housekeeping
 from ports.invitations.invitations import Invitations
 from ports.mail.mail import MailOutbox
 from ports.organizations.members import Members
@@ -34,9 +32,11 @@ from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.tiers import Tiers
 from ports.pepper import Pepper
-from ports.platform_mfa import PlatformMfa
-from ports.platform_organizations import PlatformOrganizations
-from ports.platform_users import PlatformUsers
+from ports.platform.health_figures import Figures
+from ports.platform.housekeeping import Housekeeping
+from ports.platform.mfa import PlatformMfa
+from ports.platform.organizations import PlatformOrganizations
+from ports.platform.users import PlatformUsers
 from ports.privacy.privacy import Anonymization, PrivacyExport
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants

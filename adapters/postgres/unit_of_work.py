@@ -16,8 +16,6 @@ from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresMfaChallenges, PostgresTotpSecrets
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.driver.kept_property import KeptProperty
-from adapters.postgres.figures import PostgresFigures
-from adapters.postgres.housekeeping import PostgresHousekeeping
 from adapters.postgres.invitations.invitations import PostgresInvitations
 from adapters.postgres.mail.mail import PostgresMailOutbox
 from adapters.postgres.organizations.access import PostgresAccess
@@ -26,9 +24,11 @@ from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.tiers import PostgresTiers
-from adapters.postgres.platform_mfa import PostgresPlatformMfa
-from adapters.postgres.platform_organizations import PostgresPlatformOrganizations
-from adapters.postgres.platform_users import PostgresPlatformUsers
+from adapters.postgres.platform.health_figures import PostgresFigures
+from adapters.postgres.platform.housekeeping import PostgresHousekeeping
+from adapters.postgres.platform.mfa import PostgresPlatformMfa
+from adapters.postgres.platform.organizations import PostgresPlatformOrganizations
+from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
 from adapters.postgres.services.end_users import PostgresEndUsers

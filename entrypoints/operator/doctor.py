@@ -13,8 +13,8 @@ from uuid import UUID
 
 import trio
 
-from core import figures
 from core.mail.mail import Letter, MailTemplate
+from core.platform import health_figures
 from core.sessions.signing_keys import KeyState
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.refusals import CannotStart
@@ -166,7 +166,7 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
 
 async def _clock(connected: Connected) -> Finding:
     before = connected.house.clock()
-    there = await connected.house.database.read(figures.database_time)
+    there = await connected.house.database.read(health_figures.database_time)
     after = connected.house.clock()
     difference = max((there - after).total_seconds(), (before - there).total_seconds(), 0.0)
     is_well = difference <= CLOCK_DIFFERENCE_SECONDS_MAX

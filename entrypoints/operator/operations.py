@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from core import platform_owners
 from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from core.platform import owners
 from entrypoints import database, equipment, main, master_keys
 from entrypoints.operator.user_import import UserImport
 from entrypoints.refusals import CannotStart
@@ -90,9 +90,7 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
 
     async def run(connected: Connected) -> None:
         house = connected.house
-        appointment = await house.database.transact(
-            platform_owners.appoint, email, await house.passwords.hash(password)
-        )
+        appointment = await house.database.transact(owners.appoint, email, await house.passwords.hash(password))
         owner = appointment.owner
         if not appointment.is_new_account:
             say(f"{owner.email} had an account already and is a platform owner now; the password stays as it was.")

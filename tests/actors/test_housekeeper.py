@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from actors.housekeeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, Housekeeper
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-from core.housekeeping import Leftover, sweep
+from core.platform.housekeeping import Leftover, sweep
 from tests.waiting import eventually
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from actors.metrics_refresher import PERIOD_SECONDS, MetricsRefresher
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-from core.figures import PlatformFigures
+from core.platform.health_figures import PlatformFigures
 
 if TYPE_CHECKING:
     from collections.abc import Callable

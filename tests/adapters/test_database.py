@@ -17,9 +17,9 @@ from adapters.postgres import database as hop
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver.pool import Pool
-from core import figures
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
 from core.events.events import EventType
+from core.platform import health_figures
 from core.sessions.callers import BACKGROUND, Origin
 from ports.doorbells import Bell
 from tests.meeting import Meeting, wait_for
@@ -522,7 +522,7 @@ async def test_a_caller_without_a_place_is_refused_within_a_second(database: Pos
         started = time.monotonic()
 
         with pytest.raises(ServiceUnavailable):
-            await database.read(figures.probe)
+            await database.read(health_figures.probe)
 
         assert time.monotonic() - started < 1.0 + BUSY_MACHINE_SECONDS_MAX
 
@@ -530,7 +530,7 @@ async def test_a_caller_without_a_place_is_refused_within_a_second(database: Pos
 async def test_waiting_for_a_place_can_be_cancelled(database: PostgresDatabase) -> None:
     async with every_place_taken(database):
         with trio.move_on_after(0.01) as patience:
-            await database.read(figures.probe)
+            await database.read(health_figures.probe)
 
         assert patience.cancelled_caught
         assert database.pool.places.statistics().tasks_waiting == 0
@@ -599,4 +599,4 @@ async def test_a_closed_pool_refuses_at_once(database_url: str, database: Postgr
     database = replace(database, pool=pool)
 
     with pytest.raises(ServiceUnavailable):
-        await database.transact(figures.probe)
+        await database.transact(health_figures.probe)

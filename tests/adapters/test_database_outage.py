@@ -27,8 +27,8 @@ from adapters.postgres.driver import pool as pools
 from adapters.postgres.driver.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
-from core import figures
 from core.errors import ServiceUnavailable
+from core.platform import health_figures
 from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
 from tests.waiting import BUSY_MACHINE_SECONDS_MAX, eventually
@@ -162,7 +162,7 @@ class Load:
         is_answered = True
         try:
             if is_reading:
-                await self.database.read(figures.probe)
+                await self.database.read(health_figures.probe)
             else:
                 self.confirmed.add(await self.database.transact(leave_mark))
         except ServiceUnavailable:
@@ -348,7 +348,7 @@ async def test_a_call_that_hangs_is_cut_and_its_place_is_free_again(
 
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS_MAX):
-            nursery.start_soon(database.read, figures.probe)
+            nursery.start_soon(database.read, health_figures.probe)
     with structlog.testing.capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             with server.frozen():
@@ -435,7 +435,7 @@ async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> N
     _WaryConnection.complained_at = -math.inf
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
-        await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(figures.probe)
+        await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(health_figures.probe)
 
     assert [(line["event"], line["reason"]) for line in lines] == [("database.connect_failed", "Connection refused")]
     await trio.to_thread.run_sync(pool.close)

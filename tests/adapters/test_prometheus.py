@@ -6,7 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from adapters.prometheus import OTHER, REQUEST_SERIES_MAX, PrometheusMetrics
-from core.figures import PlatformFigures
+from core.platform.health_figures import PlatformFigures
 from ports.metrics import EXPOSITION_CONTENT_TYPE
 
 # Operations 4.11; the label of the status class is named by decisions 11.4.

@@ -10,7 +10,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.audit.platform_audit_log import PAGE as AUDIT_PAGE
 from adapters.postgres.organizations import organizations
 from adapters.postgres.organizations.organizations import OF_MEMBER
-from adapters.postgres.platform_organizations import PAGE
+from adapters.postgres.platform.organizations import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,98 @@
+"""Deleting what counts no longer, in small batches: each finds its rows by an index and skips what others hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, LiteralString
+
+from core.platform.housekeeping import Leftover
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from adapters.postgres.driver.connection import Connection
+
+# The keys go into an array, so that the rows are found by their primary key whatever the planner thinks of the limit.
+_DELETE: Final[Mapping[Leftover, LiteralString]] = {
+    Leftover.SIGN_IN_FAILURES: """
+        DELETE FROM sign_in_failures
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     sign_in_failures
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.MFA_CHALLENGES: """
+        DELETE FROM mfa_challenges
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     mfa_challenges
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.PASSKEY_CHALLENGES: """
+        DELETE FROM passkey_challenges
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     passkey_challenges
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.DEVICE_TOKENS: """
+        DELETE FROM device_tokens
+        WHERE  token_hash = ANY (ARRAY(
+            SELECT   token_hash
+            FROM     device_tokens
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.ONE_TIME_TOKENS: """
+        DELETE FROM one_time_tokens
+        WHERE  token_hash = ANY (ARRAY(
+            SELECT   token_hash
+            FROM     one_time_tokens
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SESSIONS: """
+        DELETE FROM sessions
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     sessions
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.DEVICES: """
+        DELETE FROM devices
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     devices
+            WHERE    last_used_at <= %s
+            ORDER BY last_used_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+}
+
+
+class PostgresHousekeeping:
+    """The port `Housekeeping`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
+        """Delete those of a kind that had ended by that moment, the oldest first, at most `limit`; say how many."""
+        return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount

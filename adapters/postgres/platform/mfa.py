@@ -1,0 +1,157 @@
+"""Second factors across all organizations: every part of each statement is a range of an index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from core.credentials.mfa_events import MfaEvent
+from core.platform.mfa import (
+    FAILURES_LOOKED_AT_MAX,
+    FAILURES_WITHIN,
+    MANY_FAILURES,
+    RISKY_SIGN_IN_PERCENT,
+    SOON_AFTER,
+    Alert,
+    AlertType,
+    MfaCounts,
+    PersonMfaStatus,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+
+STATUS: Final = """
+    SELECT u.id AS user_id, u.email, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.mfa_enabled_at,
+           (SELECT count(*) FROM backup_codes c WHERE c.user_id = u.id AND c.used_at IS NULL) AS backup_codes_remaining,
+           (SELECT   e.created_at
+            FROM     mfa_events e
+            WHERE    e.user_id = u.id AND e.event_type = %(attempt)s
+            ORDER BY e.created_at DESC
+            LIMIT    1) AS last_mfa_challenge
+    FROM   users u
+    WHERE  u.id = %(user_id)s
+"""
+COUNTS: Final = """
+    SELECT (SELECT count(*) FROM users)                                                           AS total_users,
+           (SELECT count(*) FROM users WHERE mfa_enabled_at IS NOT NULL)                          AS mfa_enabled_users,
+           (SELECT count(*) FROM mfa_events WHERE event_type = %(used)s AND created_at > %(since)s)
+                                                                                                  AS backup_codes_used,
+           (SELECT count(*) FROM mfa_events WHERE event_type = %(failed)s AND created_at > %(since)s)
+                                                                                                  AS mfa_failures
+"""
+# A failure is one too many when the fourth before it was a short while ago; the newest such is the person's alert.
+_FAILURES: Final = """
+    SELECT   user_id, max(created_at) AS detected_at, count(*) AS times
+    FROM     (SELECT user_id, created_at,
+                     lag(created_at, %(many)s - 1) OVER (PARTITION BY user_id ORDER BY created_at) AS first_at
+              FROM   (SELECT   user_id, created_at
+                      FROM     mfa_events
+                      WHERE    event_type = %(failed)s AND created_at > %(since)s
+                      ORDER BY created_at DESC
+                      LIMIT    %(looked_at)s) AS newest) AS sequences
+    WHERE    first_at > created_at - %(within)s
+    GROUP BY user_id
+    ORDER BY detected_at DESC
+    LIMIT    %(limit)s
+"""
+_BACKUP_CODES: Final = """
+    SELECT   user_id, created_at AS detected_at, (details ->> 'remaining')::integer AS remaining
+    FROM     mfa_events
+    WHERE    event_type = %(used)s AND created_at > %(since)s AND (details ->> 'is_new_device')::boolean
+    ORDER BY created_at DESC
+    LIMIT    %(limit)s
+"""
+_DISABLED: Final = """
+    SELECT     e.user_id, e.created_at AS detected_at, l.risk_score, l.created_at AS signed_in_at
+    FROM       mfa_events e
+    CROSS JOIN LATERAL (SELECT   risk_score, created_at
+                        FROM     login_events
+                        WHERE    user_id = e.user_id AND success AND risk_score > %(risky)s
+                          AND    created_at BETWEEN e.created_at - %(soon)s AND e.created_at
+                        ORDER BY created_at DESC
+                        LIMIT    1) AS l
+    WHERE      e.event_type = %(disabled)s AND e.created_at > %(since)s
+    ORDER BY   e.created_at DESC
+    LIMIT      %(limit)s
+"""
+ALERTS: Final = f"""
+    WITH failures     AS ({_FAILURES}),
+         backup_codes AS ({_BACKUP_CODES}),
+         disabled     AS ({_DISABLED}),
+         found        AS (SELECT user_id, %(failures_alert)s AS alert_type, detected_at,
+                                 jsonb_build_object('failures', %(many)s + times - 1,
+                                                    'within_minutes', extract(epoch FROM %(within)s) / 60) AS details
+                          FROM   failures
+                          UNION  ALL
+                          SELECT user_id, %(backup_code_alert)s, detected_at,
+                                 jsonb_build_object('backup_codes_remaining', remaining)
+                          FROM   backup_codes
+                          UNION  ALL
+                          SELECT user_id, %(disabled_alert)s, detected_at,
+                                 jsonb_build_object('risk_score', risk_score, 'signed_in_at', signed_in_at)
+                          FROM   disabled)
+    SELECT   found.user_id, u.email, found.alert_type, found.details, found.detected_at
+    FROM     found
+    JOIN     users u ON u.id = found.user_id
+    ORDER BY found.detected_at DESC, found.user_id
+    LIMIT    %(limit)s
+"""  # noqa: S608 - made of constants alone
+
+
+class PostgresPlatformMfa:
+    """The port `PlatformMfa`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def status(self, user_id: UUID) -> PersonMfaStatus | None:
+        """Say how a person's second factor stands."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(PersonMfaStatus))
+            .execute(STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
+            .fetchone()
+        )
+
+    def counts(self, *, since: datetime) -> MfaCounts:
+        """Count accounts, those with a second factor, and what was used and failed since then."""
+        counts = (
+            self._connection.cursor(row_factory=kwargs_row(MfaCounts))
+            .execute(COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED})
+            .fetchone()
+        )
+        assert counts is not None, "a SELECT without FROM has one row"
+        return counts
+
+    def alerts(self, *, since: datetime, limit: int) -> Sequence[Alert]:
+        """List what looks like an attack since then, the newest first."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_alert))
+            .execute(
+                ALERTS,
+                {
+                    "since": since,
+                    "limit": limit,
+                    "failed": MfaEvent.VERIFY_FAILED,
+                    "used": MfaEvent.BACKUP_CODE_USED,
+                    "disabled": MfaEvent.DISABLED,
+                    "many": MANY_FAILURES,
+                    "within": FAILURES_WITHIN,
+                    "looked_at": FAILURES_LOOKED_AT_MAX,
+                    "risky": RISKY_SIGN_IN_PERCENT,
+                    "soon": SOON_AFTER,
+                    "failures_alert": AlertType.MANY_MFA_FAILURES,
+                    "backup_code_alert": AlertType.BACKUP_CODE_FROM_NEW_DEVICE,
+                    "disabled_alert": AlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN,
+                },
+            )
+            .fetchall()
+        )
+
+
+def _alert(*, alert_type: str, **columns: Any) -> Alert:
+    return Alert(alert_type=AlertType(alert_type), **columns)

@@ -1,0 +1,88 @@
+"""Organizations as the platform lists them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row, taken
+from core.organizations.tiers import TierSummary
+from core.platform.organizations import OWNER_GONE, GovernedOrganization, OrganizationPage, Owner
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from core.organizations.organizations import OrganizationStatus
+
+_ASKED_FOR: Final = """
+    WITH asked_for AS NOT MATERIALIZED (
+        SELECT *
+        FROM   organizations
+        WHERE  (%(status)s::text IS NULL OR status = %(status)s)
+          AND  (%(tier_id)s::uuid IS NULL OR tier_id = %(tier_id)s)
+    )
+"""
+_TIER_AND_OWNER: Final = """
+    t.id                AS tier_id,
+    t.name              AS tier_name,
+    t.display_name      AS tier_display_name,
+    u.id                AS owner_id,
+    u.email             AS owner_email,
+    u.is_platform_owner AS owner_is_platform_owner,
+    u.created_at        AS owner_created_at
+"""
+# One row at least, for the total. Owners and tiers are looked up for the few rows of the page alone.
+_PAGE: Final = """
+    FROM     (SELECT count(*) AS total FROM asked_for) AS c
+    LEFT     JOIN (SELECT   *
+                   FROM     asked_for
+                   ORDER BY created_at DESC, id DESC
+                   LIMIT    %(limit)s OFFSET %(offset)s) AS o ON true
+    LEFT     JOIN tiers t       ON t.id = o.tier_id
+    LEFT     JOIN memberships m ON m.organization_id = o.id AND m.role = 'owner'
+    LEFT     JOIN users u       ON u.id = m.user_id
+    ORDER BY o.created_at DESC, o.id DESC
+"""
+PAGE: Final = f"{_ASKED_FOR} SELECT c.total, {ORGANIZATION}, {_TIER_AND_OWNER} {_PAGE}"
+
+
+class PostgresPlatformOrganizations:
+    """The port `PlatformOrganizations`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def page(
+        self, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
+    ) -> OrganizationPage:
+        """List organizations with their owners and tiers, the newest first, and count all that were asked for."""
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE,
+                {
+                    "status": status.value if status is not None else None,
+                    "tier_id": tier_id,
+                    "limit": limit,
+                    "offset": offset,
+                },
+            )
+            .fetchall()
+        )
+        return OrganizationPage(
+            organizations=[_governed(row) for row in rows if row["organization_id"] is not None],
+            total=rows[0]["total"],
+        )
+
+
+def _governed(columns: dict[str, Any]) -> GovernedOrganization:
+    return GovernedOrganization(
+        organization=organization_row(**taken(columns, "organization_")),
+        owner=_owner(**taken(columns, "owner_")),
+        tier=TierSummary(**taken(columns, "tier_")),
+    )
+
+
+def _owner(*, id: UUID | None, **columns: Any) -> Owner:  # noqa: A002 - the name of the column
+    return Owner(id=str(id), **columns) if id is not None else OWNER_GONE

@@ -1,0 +1,114 @@
+"""Finding people among all accounts, by index in whichever way they are looked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from adapters.postgres.driver.rows import kwargs_row
+from core.platform.users import FoundMembership, FoundUser
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.postgres.driver.connection import Connection
+
+# The length of the groups of letters in the index, and so of the shortest part that it finds.
+GROUP_LETTERS: Final = 3
+# What no stored text comes after that begins with the same.
+_LAST_CHARACTER: Final = "\U0010ffff"
+
+_BEGINNING: Final = """
+    SELECT   id, 1 AS place, row_number() OVER () AS turn
+    FROM     (SELECT   id
+              FROM     users
+              WHERE    email ~>=~ %(part)s AND email ~<~ %(after)s
+              ORDER BY email USING ~<~
+              LIMIT    %(limit)s) AS ordered
+"""
+# Looked for only when the beginnings do not fill the list. By id, because where in the alphabet an address stands has
+# to do with what is in it, and then the first matches could come after all the others.
+_CONTAINING: Final = """
+    SELECT   id, 2 AS place, row_number() OVER () AS turn
+    FROM     (SELECT   id
+              FROM     users
+              WHERE    letter_groups(email) @> letter_groups(%(part)s)
+                AND    strpos(email, %(part)s) > 1
+                AND    (SELECT count(*) FROM beginning) < %(limit)s
+              ORDER BY id DESC
+              LIMIT    %(limit)s) AS ordered
+"""
+_SHOWN: Final = """
+    SELECT   u.id, u.email, u.is_platform_owner, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.created_at,
+             coalesce((SELECT jsonb_agg(jsonb_build_array(o.id, o.slug, o.name, m.role) ORDER BY m.created_at, o.slug)
+                       FROM   (SELECT   organization_id, role, created_at
+                               FROM     memberships
+                               WHERE    user_id = u.id
+                               ORDER BY created_at, organization_id
+                               LIMIT    %(organizations_max)s) AS m
+                       JOIN   organizations o ON o.id = m.organization_id), '[]') AS organizations
+"""
+WITH_BEGINNING: Final = f"""
+    WITH beginning AS MATERIALIZED ({_BEGINNING})
+    {_SHOWN}
+    FROM     beginning
+    JOIN     users u USING (id)
+    ORDER BY turn
+"""
+WITH_PART: Final = f"""
+    WITH beginning  AS MATERIALIZED ({_BEGINNING}),
+         containing AS MATERIALIZED ({_CONTAINING}),
+         found      AS (SELECT * FROM beginning UNION ALL SELECT * FROM containing ORDER BY place, turn LIMIT %(limit)s)
+    {_SHOWN}
+    FROM     found
+    JOIN     users u USING (id)
+    ORDER BY place, turn
+"""  # noqa: S608 - made of constants alone
+WITH_ID: Final = f"""
+    {_SHOWN}
+    FROM     users u
+    WHERE    u.id = %(user_id)s AND (%(part)s = '' OR strpos(u.email, %(part)s) > 0)
+"""
+
+
+class PostgresPlatformUsers:
+    """The port `PlatformUsers`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[FoundUser]:
+        """List who has that part in their address: those that begin with it, then the newest of the others."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_found))
+            .execute(
+                WITH_PART if len(part) >= GROUP_LETTERS else WITH_BEGINNING,
+                {
+                    "part": part,
+                    "after": part + _LAST_CHARACTER,
+                    "limit": limit,
+                    "organizations_max": organizations_max,
+                },
+                # Planned anew for each part: what is quickest for a rare one takes a second for one that all have.
+                prepare=False,
+            )
+            .fetchall()
+        )
+
+    def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[FoundUser]:
+        """Give the person of that id, if their address has that part."""
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_found))
+            .execute(WITH_ID, {"user_id": user_id, "part": email_part, "organizations_max": organizations_max})
+            .fetchall()
+        )
+
+
+def _found(*, organizations: list[list[str]], **columns: Any) -> FoundUser:
+    return FoundUser(
+        organizations=[
+            FoundMembership(id=UUID(organization_id), slug=slug, name=name, role=role)
+            for organization_id, slug, name, role in organizations
+        ],
+        **columns,
+    )

@@ -1,0 +1,1 @@
+"""What platform owners and operators do across all organizations."""

@@ -1,0 +1,65 @@
+"""Is the house well? Answers for a person, a process supervisor and a load balancer (operations 4.11)."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from core.errors import DatabaseFailed, ServiceUnavailable
+from core.platform import health_figures
+from entrypoints.web.answers import Status
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+from ports.actors import ActorState
+
+routes = Routes("health", "Whether the service runs and can do its work. Not rate limited.")
+
+
+class Health(msgspec.Struct, kw_only=True, frozen=True):
+    """The service runs."""
+
+    status: Literal["healthy"]
+    version: str
+
+
+class Readiness(msgspec.Struct, kw_only=True, frozen=True):
+    """Whether the service can do its work, and how its background tasks are."""
+
+    status: Literal["ready", "unhealthy"]
+    version: str
+    database: Literal["connected", "disconnected"]
+    actors: dict[str, ActorState]
+
+
+@routes.get("/health", is_operational=True)
+@public
+async def health(call: Call) -> Health:
+    """Say that the service runs, and which version of it."""
+    return Health(status="healthy", version=call.house.version)
+
+
+@routes.get("/health/live", is_operational=True)
+@public
+async def live(call: Call) -> None:
+    """Answer at all; a process that does not is to be restarted."""
+
+
+@routes.get("/health/ready", is_operational=True)
+@public
+async def ready(call: Call) -> Readiness | Annotated[Readiness, Status(503)]:
+    """Ask the database something trivial, and say whether requests may be sent here; not when the service stops."""
+    is_connected = True
+    try:
+        await call.read(health_figures.probe)
+    except (ServiceUnavailable, DatabaseFailed):
+        # The reason is in the log already; here the refusal is the finding.
+        is_connected = False
+    is_ready = is_connected and not call.house.stopping.is_set()
+    if not is_ready:
+        call.status = 503
+    return Readiness(
+        status="ready" if is_ready else "unhealthy",
+        version=call.house.version,
+        database="connected" if is_connected else "disconnected",
+        actors={report.name: report.state for report in call.house.actors.reports()},
+    )

@@ -1,0 +1,61 @@
+"""Acting as somebody else, for platform owners."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.users import PersonUnknown
+from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.platform import impersonation
+from core.platform.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
+from core.rate_limits import RateLimit
+from entrypoints.http.sessions.token_answers import Tokens, signed
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
+
+routes = Routes("impersonation", "Acting as somebody else to help them, for platform owners.")
+
+
+class ImpersonationRequest(msgspec.Struct, kw_only=True):
+    """Why, in 1 to 1000 characters, and in which organization, or with which of its services."""
+
+    reason: str
+    org_slug: str | None = None
+    service_slug: str | None = None
+
+
+class ImpersonationSession(Tokens, kw_only=True):
+    """A session in somebody else's name, and the entry of the platform's audit log that says so."""
+
+    impersonated_user: ImpersonatedUser
+    session_id: UUID
+    expires_at: datetime
+    audit_log_id: UUID
+
+
+@routes.post(
+    "/api/platform/impersonate/:user_id",
+    limits=(RateLimit.IMPERSONATION,),
+    refuses=(Forbidden, GovernsThemselves, PersonUnknown, NotFound, OrganizationNotActive),
+)
+@platform_owner
+async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> ImpersonationSession:
+    """Begin a session in somebody's name, which lasts an hour at most; its refresh token works within that hour.
+
+    Passwords, multi-factor authentication, passkeys, the address, devices and other sessions of the person cannot be
+    changed in it, and every audit entry names the impersonator. The person sees it among their sessions.
+    """
+    wanted = Wanted(reason=body.reason, organization_slug=body.org_slug, service_slug=body.service_slug)
+    begun = await call.transact(impersonation.start, user_id, wanted)
+    tokens = signed(call, begun.grant)
+    return ImpersonationSession(
+        access_token=tokens.access_token,
+        refresh_token=tokens.refresh_token,
+        expires_in=tokens.expires_in,
+        impersonated_user=begun.user,
+        session_id=begun.grant.session_id,
+        expires_at=begun.expires_at,
+        audit_log_id=begun.audit_log_id,
+    )

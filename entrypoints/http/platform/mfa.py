@@ -1,0 +1,64 @@
+"""Everybody's second factors, for platform owners: one person's, all in numbers, and what looks like an attack."""
+
+from uuid import UUID
+
+import msgspec
+
+from core.accounts.users import PersonUnknown
+from core.errors import Forbidden
+from core.platform import mfa
+from core.platform.mfa import Alert, MfaMetrics, MfaNotEnabled, PersonMfaStatus
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.routes import Routes
+
+routes = Routes("platform multi-factor authentication", "Everybody's second factors, for platform owners.")
+
+
+class Reason(msgspec.Struct, kw_only=True):
+    """Why it is done, in 1 to 1000 characters; it is kept in the platform's audit log."""
+
+    reason: str
+
+
+class Alerts(msgspec.Struct, kw_only=True):
+    """What may be an attack."""
+
+    alerts: list[Alert]
+
+
+@routes.get("/api/platform/users/:user_id/mfa/status", refuses=(Forbidden, PersonUnknown))
+@platform_owner
+async def status(call: Call, user_id: UUID) -> PersonMfaStatus:
+    """Show how a person's second factor stands."""
+    return await call.read(mfa.status, user_id)
+
+
+@routes.delete("/api/platform/users/:user_id/mfa", status=204, refuses=(Forbidden, MfaNotEnabled, PersonUnknown))
+@platform_owner
+async def force_disable(call: Call, user_id: UUID, body: Reason) -> None:
+    """Turn a person's second factor off, who has lost it.
+
+    The secret and all backup codes are deleted and no device remembers the factor; sessions stay. The person is told
+    by mail, and the reason is kept in the platform's audit log.
+    """
+    await call.transact(mfa.force_disable, user_id, body.reason)
+
+
+@routes.get("/api/platform/mfa/metrics", refuses=(Forbidden,))
+@platform_owner
+async def metrics(call: Call) -> MfaMetrics:
+    """Count the accounts with a second factor, and the failures and used backup codes of the last seven days."""
+    return await call.read(mfa.metrics)
+
+
+@routes.get("/api/platform/mfa/suspicious", refuses=(Forbidden,))
+@platform_owner
+async def suspicious(call: Call) -> Alerts:
+    """List what may be an attack on somebody's second factor, of the last seven days, the newest first; at most 100.
+
+    `many_mfa_failures`: five wrong codes within 15 minutes. `backup_code_from_new_device`: a backup code was used on a
+    device that was not known. `mfa_disabled_after_risky_sign_in`: the factor was turned off within an hour after a
+    sign-in of a risk above 0.7.
+    """
+    return Alerts(alerts=list(await call.read(mfa.suspicious)))

@@ -1,0 +1,132 @@
+"""Organizations as platform owners govern them."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.limits import REASON_CHARACTERS_MAX
+from core.organizations.organizations import OrganizationStatus, WrongState
+from core.organizations.tiers import TierUnknown
+from core.platform import organizations as platform_organizations
+from core.platform.organizations import GovernedOrganization, OrganizationUnknown
+from entrypoints.http.organizations.organizations import OrganizationRecord
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.decoding import Sliced
+from entrypoints.web.routes import Routes
+
+routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
+
+# More services or people than any organization has, and a number that fits its column.
+Limit = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+Reason = Annotated[str, msgspec.Meta(max_length=REASON_CHARACTERS_MAX)]
+
+
+class Organizations(Sliced, kw_only=True):
+    """Which organizations: of a state, of a tier."""
+
+    status: OrganizationStatus | None = None
+    tier_id: UUID | None = None
+
+
+class Approval(msgspec.Struct, kw_only=True):
+    """The tier to begin in, if not the one that the organization has."""
+
+    tier_id: UUID | None = None
+
+
+class Rejection(msgspec.Struct, kw_only=True):
+    """Why; the organization's people read it."""
+
+    reason: Reason
+
+
+class Suspension(msgspec.Struct, kw_only=True):
+    """Why, if it is to be said; the organization's people read it."""
+
+    reason: Reason | None = None
+
+
+class TierChange(msgspec.Struct, kw_only=True):
+    """The tier, and limits of the organization's own: null for those of the tier; what is not named stays."""
+
+    tier_id: UUID
+    max_services: Limit | msgspec.UnsetType | None = msgspec.UNSET
+    max_users: Limit | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class GovernedOrganizations(msgspec.Struct, kw_only=True):
+    """Some organizations, and how many there are."""
+
+    organizations: list[GovernedOrganization]
+    total: int
+
+
+@routes.get("/api/platform/organizations")
+@platform_owner
+async def list_organizations(call: Call, query: Organizations) -> GovernedOrganizations:
+    """List organizations, the newest first.
+
+    Of an owner whose account no longer exists the id is `unknown`.
+    """
+    page = await call.read(
+        platform_organizations.list_all,
+        status=query.status,
+        tier_id=query.tier_id,
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return GovernedOrganizations(organizations=list(page.organizations), total=page.total)
+
+
+@routes.post("/api/platform/organizations/:id/approve", refuses=(WrongState, TierUnknown, OrganizationUnknown))
+@platform_owner
+async def approve(call: Call, id: UUID, body: Approval) -> OrganizationRecord:  # noqa: A002 - the path's parameter
+    """Let a pending organization begin."""
+    return OrganizationRecord(
+        organization=await call.transact(platform_organizations.approve, id, tier_id=body.tier_id)
+    )
+
+
+@routes.post("/api/platform/organizations/:id/reject", refuses=(WrongState, OrganizationUnknown))
+@platform_owner
+async def reject(call: Call, id: UUID, body: Rejection) -> OrganizationRecord:  # noqa: A002 - likewise
+    """Turn a pending organization away, and say why."""
+    return OrganizationRecord(organization=await call.transact(platform_organizations.reject, id, body.reason))
+
+
+@routes.post("/api/platform/organizations/:id/suspend", refuses=(WrongState, OrganizationUnknown))
+@platform_owner
+async def suspend(call: Call, id: UUID, body: Suspension) -> OrganizationRecord:  # noqa: A002 - likewise
+    """Close an active organization.
+
+    From the very next request on whatever is done in it is refused with `ORGANIZATION_NOT_ACTIVE`, and its webhooks,
+    letters and other work in the background wait until it is activated again.
+    """
+    return OrganizationRecord(organization=await call.transact(platform_organizations.suspend, id, body.reason))
+
+
+@routes.post("/api/platform/organizations/:id/activate", refuses=(WrongState, OrganizationUnknown))
+@platform_owner
+async def activate(call: Call, id: UUID) -> OrganizationRecord:  # noqa: A002 - likewise
+    """Open a suspended organization again."""
+    return OrganizationRecord(organization=await call.transact(platform_organizations.activate, id))
+
+
+@routes.patch("/api/platform/organizations/:id/tier", refuses=(TierUnknown, OrganizationUnknown))
+@platform_owner
+async def change_tier(call: Call, id: UUID, body: TierChange) -> OrganizationRecord:  # noqa: A002 - likewise
+    """Put an organization into a tier, and give it limits of its own or take them away."""
+    named = {"max_services": body.max_services, "max_users": body.max_users}
+    limits = {name: limit for name, limit in named.items() if not isinstance(limit, msgspec.UnsetType)}
+    return OrganizationRecord(
+        organization=await call.transact(platform_organizations.change_tier, id, body.tier_id, limits)
+    )
+
+
+@routes.delete("/api/platform/organizations/:id", status=204, refuses=(OrganizationUnknown,))
+@platform_owner
+async def delete_organization(call: Call, id: UUID) -> None:  # noqa: A002 - likewise
+    """Delete an organization with everything that belongs to it, for good."""
+    await call.transact(platform_organizations.delete, id)

@@ -1,0 +1,46 @@
+"""Finding people on the whole platform."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+
+from core.errors import Forbidden
+from core.limits import PAGE_ITEMS_MAX
+from core.platform import users as platform_users
+from core.platform.users import FOUND_DEFAULT, FoundUser
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import platform_owner
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
+
+routes = Routes("platform users", "Finding people on the whole platform, for platform owners.")
+
+
+class UserSearch(Query, kw_only=True):
+    """Whom to look for: part of an address, an id, or both; `limit` is lowered to 100."""
+
+    email: str | None = None
+    user_id: UUID | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1)] = FOUND_DEFAULT
+
+    def __post_init__(self) -> None:
+        self.limit = min(self.limit, PAGE_ITEMS_MAX)
+
+
+class FoundUsers(msgspec.Struct, kw_only=True):
+    """Who was found."""
+
+    users: list[FoundUser]
+
+
+@routes.get("/api/platform/users/search", refuses=(Forbidden,))
+@platform_owner
+async def search(call: Call, query: UserSearch) -> FoundUsers:
+    """Find people by a part of their email address, or by their id.
+
+    First come those whose address begins with the part, then the newest of the others; one or two letters are only
+    looked for at the beginning. At most 100 organizations of each person are shown, those that they joined first.
+    """
+    found = await call.read(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
+    return FoundUsers(users=list(found))

@@ -1,0 +1,208 @@
+"""Leftovers in their tables: only what has ended goes, by an index, and whoever sweeps waits for nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adapters.postgres.platform.housekeeping import PostgresHousekeeping
+from core.platform import housekeeping
+from core.platform.housekeeping import Leftover
+from tests.plans import explained_statements, nodes_of, tables_read_whole
+from tests.postgres import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import LiteralString
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.clock import SettableClock
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+MOMENT = timedelta(seconds=1)
+DAY = timedelta(days=1)
+USER = "00000000-0000-7000-8000-00000000000a"
+DEVICE = "00000000-0000-7000-8000-00000000000d"
+MANY = 20_000
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How rows of a kind are made that end at certain moments, and for how long they are kept after that."""
+
+    ends: str
+    kept_for: timedelta
+    insert: LiteralString
+
+
+# `ends` is a series of moments at which the rows end.
+KINDS = {
+    Leftover.SIGN_IN_FAILURES: Kind(
+        "created_at",
+        timedelta(minutes=15),
+        "INSERT INTO sign_in_failures (id, email_hash, network, created_at)"
+        " SELECT gen_random_uuid(), '', '-', ended FROM ends",
+    ),
+    Leftover.MFA_CHALLENGES: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO mfa_challenges (id, user_id, context, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(user)s, '{}', ended, ended FROM ends",
+    ),
+    Leftover.PASSKEY_CHALLENGES: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO passkey_challenges (id, purpose, challenge, created_at, expires_at)"
+        " SELECT gen_random_uuid(), 'authenticate', '', ended, ended FROM ends",
+    ),
+    Leftover.DEVICE_TOKENS: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)"
+        " SELECT sha256(gen_random_uuid()::text::bytea), %(device)s, ended, ended FROM ends",
+    ),
+    Leftover.ONE_TIME_TOKENS: Kind(
+        "expires_at",
+        30 * DAY,
+        "INSERT INTO one_time_tokens (token_hash, purpose, email, created_at, expires_at)"
+        " SELECT sha256(gen_random_uuid()::text::bytea), 'verify_email', '', ended, ended FROM ends",
+    ),
+    Leftover.SESSIONS: Kind(
+        "expires_at",
+        30 * DAY,
+        "INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,"
+        " created_at)"
+        " SELECT gen_random_uuid(), %(user)s, 'password', '{}', ended, '', ended, ended, ended FROM ends",
+    ),
+    Leftover.DEVICES: Kind(
+        "last_used_at",
+        365 * DAY,
+        "INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)"
+        " SELECT gen_random_uuid(), %(user)s, '', 'cli', ended, ended, ended FROM ends",
+    ),
+}
+leftovers = pytest.mark.parametrize("leftover", Leftover)
+
+
+@pytest.fixture(autouse=True)
+def owner(connection: Connection) -> None:
+    """Somebody with a device, to whom rows can belong."""
+    values = {"user": USER, "device": DEVICE, "now": NOW}
+    connection.execute(
+        "INSERT INTO users (id, email, created_at, updated_at) VALUES (%(user)s, 'ada@example.com', %(now)s, %(now)s)",
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
+        VALUES (%(device)s, %(user)s, '', 'cli', %(now)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+
+
+def put(connection: Connection, leftover: Leftover, *ends: datetime) -> None:
+    """Make rows that end at these moments."""
+    connection.execute(
+        b"WITH ends AS (SELECT unnest(%(ends)s::timestamptz[]) AS ended) " + KINDS[leftover].insert.encode(),
+        {"ends": list(ends), "user": USER, "device": DEVICE},
+    )
+
+
+def put_many(connection: Connection, leftover: Leftover) -> None:
+    """Make very many rows, of which one ended in each of the last seconds."""
+    connection.execute(
+        b"WITH ends AS (SELECT %(now)s::timestamptz - n * interval '1 s' AS ended FROM generate_series(1, %(many)s) n)"
+        + KINDS[leftover].insert.encode(),
+        {"now": NOW, "many": MANY, "user": USER, "device": DEVICE},
+    )
+
+
+def left(connection: Connection, leftover: Leftover) -> list[datetime]:
+    """List when the rows that are there end, but for the device that everything belongs to."""
+    ends = KINDS[leftover].ends
+    rows = connection.execute(f"SELECT {ends} FROM {leftover.value} WHERE {ends} <> %s ORDER BY 1".encode(), (NOW,))
+    return [ended for (ended,) in rows]
+
+
+@leftovers
+def test_what_has_ended_goes_when_it_was_kept_long_enough(
+    leftover: Leftover, connection: Connection, transact: Callable[..., Any], clock: SettableClock
+) -> None:
+    ends = [NOW - KINDS[leftover].kept_for - MOMENT * seconds for seconds in (-1, 0, 1)]
+    put(connection, leftover, NOW + DAY, *ends)
+    assert clock() == NOW
+
+    assert transact(housekeeping.sweep, leftover, 10) == 2
+
+    assert left(connection, leftover) == [ends[0], NOW + DAY]
+
+
+@leftovers
+def test_a_batch_takes_the_oldest_and_no_more_than_it_may(leftover: Leftover, connection: Connection) -> None:
+    ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
+    put(connection, leftover, *ends)
+
+    assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 2) == 2
+
+    assert left(connection, leftover) == ends[2:]
+
+
+@leftovers
+def test_several_who_sweep_at_once_take_different_rows_and_nobody_waits(
+    leftover: Leftover, connection: Connection, database_url: str
+) -> None:
+    ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
+    put(connection, leftover, *ends)
+
+    with connected(database_url) as other, other.transaction():
+        other.execute("SET lock_timeout = '1ms'")
+        with connection.transaction():
+            assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 3
+            assert PostgresHousekeeping(other).delete(leftover, NOW - MOMENT, 3) == 2
+
+    assert left(connection, leftover) == []
+
+
+@leftovers
+def test_a_row_that_somebody_holds_is_left_for_the_next_time(
+    leftover: Leftover, connection: Connection, database_url: str
+) -> None:
+    put(connection, leftover, NOW - DAY)
+
+    with connected(database_url) as holder, holder.transaction():
+        holder.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
+        assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 0
+
+    assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 1
+
+
+@leftovers
+def test_among_very_many_it_finds_them_by_an_index(leftover: Leftover, connection: Connection) -> None:
+    put_many(connection, leftover)
+    connection.execute(f"ANALYZE {leftover.value}".encode())
+
+    with explained_statements(connection) as plans:
+        PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT * (MANY - 1_000), 500)
+
+    [plan] = plans
+    assert tables_read_whole(plan) == set()
+    assert not [node for node in nodes_of(plan) if "Sort" in node["Node Type"]]
+
+
+def test_with_a_device_go_its_tokens_and_not_its_sessions(connection: Connection) -> None:
+    put(connection, Leftover.DEVICE_TOKENS, NOW + DAY)
+    put(connection, Leftover.SESSIONS, NOW + DAY)
+    connection.execute("UPDATE sessions SET device_id = %s", (DEVICE,))
+
+    assert PostgresHousekeeping(connection).delete(Leftover.DEVICES, NOW, 10) == 1
+
+    assert left(connection, Leftover.DEVICE_TOKENS) == []
+    assert connection.execute("SELECT device_id FROM sessions").fetchall() == [(None,)]
+
+
+def test_there_is_a_statement_for_every_kind() -> None:
+    assert set(KINDS) == set(Leftover)

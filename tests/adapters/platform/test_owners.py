@@ -1,0 +1,60 @@
+"""Platform owners in PostgreSQL: whoever comes first is the first, however many come at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from core.platform import owners
+from tests.meeting import Meeting
+from tests.postgres import CONNECTIONS_MAX
+
+if TYPE_CHECKING:
+    from adapters.postgres.database import PostgresDatabase
+    from adapters.postgres.driver.connection import Connection
+    from core.platform.owners import Appointment
+    from ports.unit_of_work import UnitOfWork
+
+
+async def test_of_many_first_owners_that_are_founded_at_once_one_is(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    together = Meeting(CONNECTIONS_MAX)
+    appointments: list[Appointment | None] = []
+
+    def found(uow: UnitOfWork, email: str) -> Appointment | None:
+        together.wait()
+        return owners.found(uow, email, "hash")
+
+    async def start(number: int) -> None:
+        appointments.append(await database.transact(found, f"owner{number}@example.org"))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(CONNECTIONS_MAX):
+            nursery.start_soon(start, number)
+
+    (first,) = [appointment for appointment in appointments if appointment is not None]
+    assert connection.execute("SELECT email, password_hash FROM users").fetchall() == [(first.owner.email, "hash")]
+
+
+async def test_one_address_that_is_appointed_twice_at_once_is_one_owner(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    together = Meeting(CONNECTIONS_MAX)
+    appointments: list[Appointment] = []
+
+    def appoint(uow: UnitOfWork, password_hash: str) -> Appointment:
+        together.wait()
+        return owners.appoint(uow, "ada@example.org", password_hash)
+
+    async def start(number: int) -> None:
+        appointments.append(await database.transact(appoint, f"hash {number}"))
+
+    async with trio.open_nursery() as nursery:
+        for number in range(CONNECTIONS_MAX):
+            nursery.start_soon(start, number)
+
+    assert len({appointment.owner.id for appointment in appointments}) == 1
+    assert sum(appointment.is_new_account for appointment in appointments) == 1
+    assert connection.execute("SELECT count(*) FROM users WHERE is_platform_owner").fetchone() == (1,)

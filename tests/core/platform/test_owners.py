@@ -1,0 +1,160 @@
+"""Platform owners: how the first one comes to be, and how more are made by command.
+
+What becomes of an account that somebody prepared for an owner is in `tests/http/platform/test_owners.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
+from uuid import UUID
+
+import pytest
+
+from core.accounts.users import User
+from core.errors import BadRequest, Conflict
+from core.platform import owners
+from core.platform.owners import AddressPromised
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+ADA = User(
+    id=UUID(int=1),
+    email="ada@example.org",
+    email_verified_at=NOW,
+    is_platform_owner=False,
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+class AccountsInMemory:
+    """The ports `Users` and `Credentials`, without a database."""
+
+    def __init__(self, *users: User) -> None:
+        self.by_address = {user.email: user for user in users}
+        self.passwords: dict[UUID, str] = {}
+        self.is_locked = False
+
+    def by_id(self, user_id: UUID) -> User | None:
+        return next((user for user in self.by_address.values() if user.id == user_id), None)
+
+    def by_email(self, email: str) -> User | None:
+        return self.by_address.get(email)
+
+    lock_by_email = by_email
+
+    def add(self, user: User) -> bool:
+        return self.by_address.setdefault(user.email, user) is user
+
+    def lock_platform_owners(self) -> tuple[User, ...]:
+        self.is_locked = True
+        return tuple(user for user in self.by_address.values() if user.is_platform_owner)
+
+    def save(self, user: User) -> None:
+        assert self.is_locked, "who governs is changed by one at a time"
+        self.by_address[user.email] = user
+
+    def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
+        self.passwords[user_id] = password_hash
+
+
+@dataclass
+class SmallUnitOfWork:
+    """What these use cases need of the unit of work."""
+
+    users: AccountsInMemory = field(default_factory=AccountsInMemory)
+    now: datetime = NOW
+    promised: str | None = None
+
+    @property
+    def one_time_tokens(self) -> SmallUnitOfWork:
+        return self
+
+    def is_waiting_at(self, email: str, *_: object, **__: object) -> bool:
+        return email == self.promised
+
+    @property
+    def credentials(self) -> AccountsInMemory:
+        return self.users
+
+    @property
+    def randomness(self) -> SmallUnitOfWork:
+        return self
+
+    def new_id(self) -> UUID:
+        return UUID(int=100)
+
+    def port(self) -> UnitOfWork:
+        return cast("UnitOfWork", self)
+
+
+def test_the_first_owner_is_a_new_verified_account_with_the_given_password() -> None:
+    uow = SmallUnitOfWork()
+
+    appointment = owners.found(uow.port(), " Ada@Example.org", "hash")
+
+    assert appointment is not None
+    assert appointment.is_new_account
+    assert uow.users.by_email("ada@example.org") == appointment.owner
+    assert (appointment.owner.is_platform_owner, appointment.owner.is_verified) == (True, True)
+    assert uow.users.passwords == {appointment.owner.id: "hash"}
+
+
+def test_a_platform_that_has_an_owner_founds_no_other() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True)))
+
+    assert owners.any_exists(uow.port())
+    assert owners.found(uow.port(), "eve@example.org", "hash") is None
+    assert uow.users.by_email("eve@example.org") is None
+
+
+def test_more_owners_are_appointed_by_command() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True)))
+
+    owners.appoint(uow.port(), "grace@example.org", "hash")
+
+    assert [user.email for user in uow.users.lock_platform_owners()] == ["ada@example.org", "grace@example.org"]
+
+
+def test_an_account_whose_address_is_proved_keeps_its_password() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(ADA))
+    uow.users.passwords[ADA.id] = "theirs"
+
+    appointment = owners.appoint(uow.port(), ADA.email, "given")
+
+    assert not appointment.is_new_account
+    assert uow.users.by_email(ADA.email) == replace(ADA, is_platform_owner=True)
+    assert uow.users.passwords == {ADA.id: "theirs"}
+
+
+def test_an_address_that_may_go_back_to_another_account_gets_no_new_one() -> None:
+    uow = SmallUnitOfWork(promised=ADA.email)
+
+    with pytest.raises(AddressPromised):
+        owners.found(uow.port(), ADA.email, "given")
+
+
+def test_a_deactivated_account_is_not_appointed() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, deactivated_at=NOW)))
+
+    with pytest.raises(Conflict):
+        owners.appoint(uow.port(), ADA.email, "given")
+
+    assert not owners.any_exists(uow.port())
+
+
+def test_what_is_no_address_cannot_govern() -> None:
+    with pytest.raises(BadRequest):
+        owners.appoint(SmallUnitOfWork().port(), "the boss", "given")
+
+
+def test_who_governs_can_be_asked_by_address() -> None:
+    uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True), replace(ADA, email="eve@example.org")))
+
+    assert owners.is_one(uow.port(), "ADA@example.org")
+    assert not owners.is_one(uow.port(), "eve@example.org")
+    assert not owners.is_one(uow.port(), "nobody@example.org")

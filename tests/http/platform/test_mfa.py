@@ -1,0 +1,288 @@
+"""Everybody's second factors, for platform owners (operations 4.6, decisions 5.10)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from core.credentials.mfa_events import MfaEvent
+from core.mail import mail
+from tests.platform import Platform, platform, settings
+from tests.second_factors import Person, mfa_log, organization_of, somebody
+from tests.sign_ins import Door, assert_refused, door, new_id
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Connection
+    from entrypoints.installation import House
+    from tests.application import Client
+    from tests.clock import SettableClock
+
+__all__ = ["door", "platform", "settings"]
+
+UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
+MINUTE = timedelta(minutes=1)
+DAY = timedelta(days=1)
+REASON = {"reason": " lost the telephone "}
+
+
+@pytest.fixture
+async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+    """Somebody with a second factor."""
+    person = await somebody(house, client, clock)
+    await person.turn_mfa_on()
+    return person
+
+
+def path(user_id: UUID | str) -> str:
+    return f"/api/platform/users/{user_id}/mfa"
+
+
+class TestStatus:
+    """One person's second factor."""
+
+    async def test_it_shows_how_a_second_factor_stands(
+        self, platform: Platform, ada: Person, clock: SettableClock
+    ) -> None:
+        enabled_at = clock.now
+        clock.advance(MINUTE)
+        await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
+
+        answer = await platform.ask("GET", f"{path(ada.id)}/status")
+
+        assert answer.json == {
+            "user_id": str(ada.id),
+            "email": ada.email,
+            "mfa_enabled": True,
+            "mfa_enabled_at": enabled_at.isoformat().replace("+00:00", "Z"),
+            "backup_codes_remaining": 9,
+            "last_mfa_challenge": clock.now.isoformat().replace("+00:00", "Z"),
+        }
+
+    async def test_who_has_none_is_shown_without(self, platform: Platform, door: Door) -> None:
+        user_id = door.account()
+
+        answer = await platform.ask("GET", f"{path(user_id)}/status")
+
+        assert answer.json == {
+            "user_id": str(user_id),
+            "email": "ada@example.com",
+            "mfa_enabled": False,
+            "mfa_enabled_at": None,
+            "backup_codes_remaining": 0,
+            "last_mfa_challenge": None,
+        }
+
+    async def test_who_is_not_there_is_not_found(self, platform: Platform) -> None:
+        assert_refused(await platform.ask("GET", f"{path(UNKNOWN)}/status"), 404, "NOT_FOUND")
+
+
+class TestForceDisable:
+    """Turning it off for somebody who has lost it."""
+
+    async def test_the_person_signs_in_without_a_code_and_keeps_their_sessions(
+        self, platform: Platform, ada: Person
+    ) -> None:
+        answer = await platform.ask("DELETE", path(ada.id), REASON)
+
+        assert (answer.status, answer.content) == (204, b"")
+        assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
+        assert "mfa_required" not in (await ada.log_in()).json
+
+    async def test_the_logs_the_organizations_and_the_person_are_told(
+        self, platform: Platform, ada: Person, connection: Connection, door: Door, house: House
+    ) -> None:
+        engines = organization_of(connection, ada)
+        await house.database.transact(mail.claim, 100)
+
+        await platform.ask("DELETE", path(ada.id), REASON)
+
+        assert mfa_log(connection, ada)[-1] == "mfa_force_disabled_by_admin"
+        assert platform.log("mfa.force_disabled") == [
+            (platform.owner_id, str(ada.id), {"reason": "lost the telephone"})
+        ]
+        assert platform.audited("security.mfa.disabled") == [
+            (engines, platform.owner_id, str(ada.id), {"by_platform_owner": True})
+        ]
+        for event in ("user.mfa.disabled", "security.mfa.disabled"):
+            assert door.events(event) == [(engines, "owner@example.com", {"user_id": str(ada.id)})]
+        [letter] = [one.letter for one in await house.database.transact(mail.claim, 100)]
+        assert (letter.to, letter.template) == (ada.email, "mfa_force_disabled")
+        assert "turned off" in house.mail_renderer.render(letter).subject
+
+    async def test_a_sign_in_that_waits_for_a_code_has_to_begin_anew(self, platform: Platform, ada: Person) -> None:
+        preauth_token = await ada.preauth_token()
+
+        await platform.ask("DELETE", path(ada.id), REASON)
+
+        assert_refused(await ada.verify(preauth_token, ada.code(1)), 401, "UNAUTHORIZED")
+
+    async def test_a_device_no_longer_remembers_it(
+        self, platform: Platform, ada: Person, connection: Connection
+    ) -> None:
+        ada.next_step()
+        await ada.verify(await ada.preauth_token(), ada.code(), trust_device=True)
+
+        await platform.ask("DELETE", path(ada.id), REASON)
+
+        assert connection.execute("SELECT FROM device_tokens WHERE mfa_trusted_at IS NOT NULL").fetchall() == []
+
+    async def test_there_must_be_one(self, platform: Platform, door: Door) -> None:
+        user_id = door.account()
+
+        assert_refused(await platform.ask("DELETE", path(user_id), REASON), 400, "BAD_REQUEST")
+        assert_refused(await platform.ask("DELETE", path(UNKNOWN), REASON), 404, "NOT_FOUND")
+        assert platform.log("mfa.force_disabled") == []
+
+    @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "a" * 1001}, {"reason": None}])
+    async def test_there_must_be_a_reason(self, platform: Platform, ada: Person, body: dict[str, Any]) -> None:
+        assert_refused(await platform.ask("DELETE", path(ada.id), body), 400, "BAD_REQUEST")
+        assert (await ada.mfa("GET", "/status")).json["enabled"] is True
+
+    async def test_only_platform_owners_do_it(self, platform: Platform, ada: Person) -> None:
+        answer = await ada.client.delete(path(ada.id), token=ada.token, body=REASON)
+
+        assert_refused(answer, 403, "FORBIDDEN")
+
+
+class TestMetrics:
+    """Everybody's in numbers."""
+
+    async def test_it_counts_accounts_factors_and_the_last_seven_days(self, platform: Platform, door: Door) -> None:
+        ada, grace = door.account(has_mfa=True), door.account("grace@example.com")
+        for age, kind in [(6, "failed"), (6, "failed"), (8, "failed"), (1, "used"), (8, "used")]:
+            happened(door, ada if age % 2 else grace, kind, ago=age * DAY)
+
+        answer = await platform.ask("GET", "/api/platform/mfa/metrics")
+
+        assert answer.json == {
+            "total_users": 3,
+            "mfa_enabled_users": 1,
+            "mfa_adoption_rate": 33.33,
+            "backup_codes_used_7d": 1,
+            "mfa_failures_7d": 2,
+        }
+
+
+class TestSuspicious:
+    """What may be an attack."""
+
+    async def alerts(self, platform: Platform) -> list[Any]:
+        answer = await platform.ask("GET", "/api/platform/mfa/suspicious")
+        assert answer.status == 200, answer.text
+        return answer.json["alerts"]
+
+    async def test_five_failures_within_fifteen_minutes_are_an_alert(
+        self, platform: Platform, door: Door, clock: SettableClock
+    ) -> None:
+        user_id = door.account()
+        for minutes in (1, 4, 7, 10, 15, 15):
+            happened(door, user_id, "failed", ago=minutes * MINUTE)
+
+        assert await self.alerts(platform) == [
+            {
+                "user_id": str(user_id),
+                "email": "ada@example.com",
+                "alert_type": "many_mfa_failures",
+                "details": {"failures": 6, "within_minutes": 15},
+                "detected_at": (clock.now - MINUTE).isoformat().replace("+00:00", "Z"),
+            }
+        ]
+
+    async def test_fewer_slower_and_older_failures_and_those_of_several_people_are_none(
+        self, platform: Platform, door: Door
+    ) -> None:
+        few, slow, old = (door.account(f"{name}@example.com") for name in ("few", "slow", "old"))
+        others = [door.account(f"other{number}@example.com") for number in range(5)]
+        for number in range(4):
+            happened(door, few, "failed", ago=number * MINUTE)
+        for number in range(10):
+            happened(door, slow, "failed", ago=number * 4 * MINUTE)
+        for number in range(5):
+            happened(door, old, "failed", ago=7 * DAY + number * MINUTE)
+            happened(door, others[number], "failed", ago=MINUTE)
+
+        assert await self.alerts(platform) == []
+
+    async def test_a_backup_code_from_a_new_device_is_an_alert(self, platform: Platform, ada: Person) -> None:
+        await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
+
+        [alert] = await self.alerts(platform)
+
+        assert (alert["alert_type"], alert["details"]) == (
+            "backup_code_from_new_device",
+            {"backup_codes_remaining": 9},
+        )
+
+    async def test_a_backup_code_from_a_known_device_is_none(self, platform: Platform, door: Door) -> None:
+        happened(door, door.account(), "used", ago=MINUTE, details='{"remaining": 5, "is_new_device": false}')
+
+        assert await self.alerts(platform) == []
+
+    async def test_turning_it_off_soon_after_a_risky_sign_in_is_an_alert(
+        self, platform: Platform, ada: Person, door: Door, clock: SettableClock
+    ) -> None:
+        signed_in(door, ada.id, risk=80, ago=30 * MINUTE)
+        signed_in(door, ada.id, risk=10, ago=MINUTE)
+        await ada.mfa("DELETE", "")
+
+        [alert] = await self.alerts(platform)
+
+        assert (alert["alert_type"], alert["user_id"]) == ("mfa_disabled_after_risky_sign_in", str(ada.id))
+        assert alert["details"]["risk_score"] == 80
+        assert alert["detected_at"] == clock.now.isoformat().replace("+00:00", "Z")
+
+    @pytest.mark.parametrize(("risk", "minutes", "is_success"), [(70, 5, True), (90, 61, True), (90, 5, False)])
+    async def test_turning_it_off_long_after_it_or_after_a_usual_one_is_none(
+        self, platform: Platform, ada: Person, door: Door, risk: int, minutes: int, is_success: bool
+    ) -> None:
+        signed_in(door, ada.id, risk=risk, ago=minutes * MINUTE, is_success=is_success)
+        await ada.mfa("DELETE", "")
+
+        assert await self.alerts(platform) == []
+
+    async def test_the_newest_come_first_and_there_is_an_end(
+        self, platform: Platform, door: Door, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("core.platform.mfa.ALERTS_MAX", 2)
+        people = [door.account(f"person{number}@example.com") for number in range(4)]
+        for number in (2, 0, 3, 1):
+            happened(door, people[number], "used", ago=(number + 1) * MINUTE)
+
+        assert [alert["user_id"] for alert in await self.alerts(platform)] == [str(people[0]), str(people[1])]
+
+
+KINDS = {"failed": MfaEvent.VERIFY_FAILED, "used": MfaEvent.BACKUP_CODE_USED}
+
+
+def happened(
+    door: Door,
+    user_id: UUID,
+    kind: str,
+    *,
+    ago: timedelta,
+    details: str = '{"remaining": 9, "is_new_device": true}',
+) -> None:
+    """Write something of the past into the separate log."""
+    door.connection.execute(
+        """
+        INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
+        VALUES (%s, %s, %s, false, %s, %s)
+        """,
+        (uuid4(), user_id, KINDS[kind], details, door.clock.now - ago),
+    )
+
+
+def signed_in(door: Door, user_id: UUID, *, risk: int, ago: timedelta, is_success: bool = True) -> None:
+    """Write a sign-in of the past down."""
+    door.connection.execute(
+        """
+        INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
+        VALUES (%s, %s, 'password', %s, %s, '{}', %s)
+        """,
+        (new_id(), user_id, is_success, risk, door.clock.now - ago),
+    )
