@@ -1,7 +1,7 @@
 """Counts the audit entries of all organizations beforehand, so that a page knows its total without counting millions.
 
-Which entries are old enough is decided in `core/audit/audit_log.py`. Every replica has a counter; one of them counts at a
-time, and nothing goes wrong while none does: a page then counts the more by itself.
+`core/audit/audit_log.py` decides which entries are old enough. Every replica has a counter, and one of them counts at
+a time. Nothing goes wrong while none does: a page then counts more entries by itself.
 """
 
 from __future__ import annotations

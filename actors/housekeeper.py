@@ -1,6 +1,6 @@
 """Deletes now and then what counts no longer, a little at a time, so that the tables stay as small as what is in use.
 
-What is kept how long is decided in `core/platform/housekeeping.py`. Every replica has a housekeeper; they share the work.
+`core/platform/housekeeping.py` decides what is kept for how long. Every replica has a housekeeper; they share the work.
 """
 
 from __future__ import annotations

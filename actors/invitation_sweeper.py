@@ -1,7 +1,7 @@
 """Expires invitations whose time is over, a few at a time, so that nobody waits for it.
 
-What expiring means is decided in `core/invitations/invitations.py`. Every replica has a sweeper; they share the work. Invitations
-of an organization that is not active stay as they are until it is again; a pass looks at them once and goes on.
+`core/invitations/invitations.py` defines what expiring means. Every replica has a sweeper; they share the work.
+Invitations of an organization that is not active stay as they are until it is active again; a pass skips them.
 """
 
 from __future__ import annotations

@@ -62,11 +62,9 @@ def file_of(route: Route) -> str:
 
 
 def names_its_file(route: Route) -> bool:
-    """Say whether a word of a path is the name of its file, but for the number, the hyphen and `platform_`."""
+    """Say whether a word of a path is the name of its file, but for the number and the hyphen."""
     nouns = {word.partition(".")[0].replace("-", "_") for word in route.path.split("/")}
-    stem = Path(file_of(route)).stem
-    if "platform" in nouns:
-        stem = stem.removeprefix("platform_")
+    stem = Path(file_of(route)).stem.removeprefix("platform_")
     return stem in nouns or stem.removesuffix("s") in nouns
 
 

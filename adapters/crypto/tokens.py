@@ -1,8 +1,8 @@
 """Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
 
-Where the keys come from is `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` brings them here. A
-token is believed only if its header says exactly what ours say, so that there is nothing in it to choose for whoever
-forges one: no other algorithm, no key that it brings along, no extension that must be understood.
+The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
+is accepted only if its header is exactly one of ours, so that a forger has nothing to choose: no other algorithm, no
+key in the header, no critical extension.
 """
 
 from __future__ import annotations

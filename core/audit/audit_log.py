@@ -1,8 +1,8 @@
 """Reading an organization's audit log: pages of it, newest first, and how many entries there are.
 
-What is written, and when, is in `core/events/actions.py` and in the use cases. Nobody counts twenty million entries while
-somebody waits for a page, so they are counted beforehand, each once: `count_on` goes through the log in the order of
-the ids and adds to the totals of the organizations. A page adds what is younger than that, so its total is exact.
+What is written, and when, is in `core/events/actions.py` and in the use cases. Counting twenty million entries takes
+too long for a page, so each entry is counted once beforehand: `count_on` goes through the log in the order of the ids
+and adds to the totals of the organizations. A page adds the entries that are younger, so its total is exact.
 """
 
 from __future__ import annotations

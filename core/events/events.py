@@ -1,7 +1,7 @@
 """What can happen, as a vocabulary: `<subject>.<what happened>`, with the words a person reads for it.
 
 An event is one row written in the transaction of the change (`uow.publish`). Webhook deliveries, SIEM batches and some
-metrics derive from these rows; none of that is here. The audit log has a vocabulary of its own in `core/events/actions.py`.
+metrics derive from these rows; none of that is here. The vocabulary of the audit log is in `core/events/actions.py`.
 """
 
 from dataclasses import dataclass
