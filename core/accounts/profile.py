@@ -9,9 +9,9 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import Forbidden
 from core.organizations import access
+from core.organizations.access import Capability  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
-    from core.organizations.access import Capability
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 

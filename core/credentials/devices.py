@@ -11,6 +11,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core.credentials.user_agents import DeviceType  # noqa: TC001 - likewise
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from core.credentials.user_agents import DeviceType
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 

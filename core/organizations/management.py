@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.organizations.access import Operation, enter, enter_and_lock
+from core.organizations.memberships import Membership  # noqa: TC001 - the reference is made from the fields of `OrganizationOfMine`
 from core.organizations.organizations import Organization, checked_name
+from core.organizations.tiers import Tier  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.organizations.memberships import Membership
-    from core.organizations.tiers import Tier
     from ports.unit_of_work import UnitOfWork
 
 

@@ -13,13 +13,14 @@ from core.errors import BadRequest, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations import management, tiers
 from core.organizations.access import enter_platform
+from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
+from core.organizations.tiers import TierSummary  # noqa: TC001 - likewise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from core.organizations.organizations import Organization, OrganizationStatus
-    from core.organizations.tiers import TierSummary
+    from core.organizations.organizations import OrganizationStatus
     from ports.unit_of_work import UnitOfWork
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts.users import PersonUnknown
+from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.errors import Forbidden, OrganizationNotActive
 from core.organizations import access
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.credentials.passkeys import PasskeyItem
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
