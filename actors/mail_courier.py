@@ -14,7 +14,7 @@ import structlog
 import trio
 
 from core.errors import ServiceUnavailable
-from core.mail import mail as letters
+from core.mail import mail as mails
 from core.mail.mail import Mail, MailDeferred, MailRefused
 from ports.doorbells import Bell
 
@@ -66,7 +66,7 @@ class MailCourier:
     async def run(self) -> None:
         """Deliver letters as they fall due, until told to drain."""
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._forget_old_letters)
+            nursery.start_soon(self._delete_old_mails)
             await self._deliver_until_drained()
             nursery.cancel_scope.cancel()
 
@@ -93,9 +93,9 @@ class MailCourier:
                     async with places:
                         pass
 
-    async def _claim(self, letters_max: int) -> Sequence[Mail]:
+    async def _claim(self, messages_max: int) -> Sequence[Mail]:
         try:
-            claimed = await self._database.transact(letters.claim, letters_max)
+            claimed = await self._database.transact(mails.claim, messages_max)
         except ServiceUnavailable:
             if not self._is_database_away:
                 log.warning("mail.database_away", retry_seconds=PERIOD_SECONDS)
@@ -115,20 +115,20 @@ class MailCourier:
     async def _send(self, mail: Mail) -> Callable[[UnitOfWork], bool]:
         """Try to send a letter; give the use case that remembers what came of it."""
         if self._gateway is None:
-            return partial(letters.record_kept, mail=mail)
+            return partial(mails.record_kept, mail=mail)
         try:
-            rendered = self._renderer.render(mail.letter)
+            rendered = self._renderer.render(mail.message)
             with trio.fail_after(SEND_SECONDS_MAX):
-                await self._gateway.send(mail.id, mail.letter.to, rendered)
+                await self._gateway.send(mail.id, mail.message.to, rendered)
         except MailRefused as refused:
             log.warning("mail.refused", **_described(mail), reason=str(refused))
-            return partial(letters.record_failed, mail=mail, error=str(refused))
+            return partial(mails.record_failed, mail=mail, error=str(refused))
         except MailDeferred as deferred:
             return _deferred(mail, str(deferred))
         except trio.TooSlowError:
             return _deferred(mail, f"The mail server did not take the letter within {SEND_SECONDS_MAX:.0f} seconds.")
         log.info("mail.sent", **_described(mail))
-        return partial(letters.record_sent, mail=mail)
+        return partial(mails.record_sent, mail=mail)
 
     async def _record(self, mail: Mail, record: Callable[[UnitOfWork], bool]) -> None:
         # Shielded, because a letter that went out and is not recorded goes out again after every shutdown.
@@ -143,11 +143,11 @@ class MailCourier:
                     await trio.sleep(RECORD_PAUSE_SECONDS)
         log.error("mail.not_recorded", **_described(mail))
 
-    async def _forget_old_letters(self) -> None:
+    async def _delete_old_mails(self) -> None:
         while True:
             try:
-                while await self._database.transact(letters.forget, FORGET_LETTERS_MAX) == FORGET_LETTERS_MAX:
-                    log.info("mail.forgotten", letters=FORGET_LETTERS_MAX)
+                while await self._database.transact(mails.forget, FORGET_LETTERS_MAX) == FORGET_LETTERS_MAX:
+                    log.info("mail.forgotten", mails=FORGET_LETTERS_MAX)
             except ServiceUnavailable as away:
                 log.info("mail.forget_postponed", reason=away.message)
             await trio.sleep(FORGET_PERIOD_SECONDS)
@@ -155,9 +155,9 @@ class MailCourier:
 
 def _deferred(mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
     log.warning("mail.deferred", **_described(mail), reason=reason)
-    return partial(letters.record_deferred, mail=mail, error=reason)
+    return partial(mails.record_deferred, mail=mail, error=reason)
 
 
 def _described(mail: Mail) -> dict[str, object]:
     """Say in a log which letter it is, without saying to whom."""
-    return {"mail_id": str(mail.id), "template": mail.letter.template.value, "attempt": mail.attempts}
+    return {"mail_id": str(mail.id), "template": mail.message.template.value, "attempt": mail.attempts}

@@ -7,4 +7,4 @@ Answer = TypeVar("Answer")
 
 # Calling it gives the answer. What is asked one after the other goes to the database together, with the next question
 # that waits for its answer; so whoever wants several things asks for all of them first.
-Asked: TypeAlias = Callable[[], Answer]
+Deferred: TypeAlias = Callable[[], Answer]

@@ -16,7 +16,7 @@ _DECOMPOSED_CHARACTERS_MAX: Final = 4 * EMAIL_CHARACTERS_MAX
 _EMAIL = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_](?:[\w-]{0,61}[^\W_])")
 
 
-def spelled(typed: str) -> str:
+def canonical_email(typed: str) -> str:
     """Give the one spelling of an address, under which its account is found; what is no address has no account."""
     trimmed = typed.strip().lower()
     # Composed, because an accented letter has two spellings that look the same and are one address to mail systems. But
@@ -26,7 +26,7 @@ def spelled(typed: str) -> str:
 
 def normalize_email(email: str, field: str = "email") -> str:
     """Give the one spelling under which an address is stored; refuse what is no address."""
-    normalized = spelled(email)
+    normalized = canonical_email(email)
     # What cannot be printed (controls, invisible characters, halves of characters) would make two addresses look alike.
     is_possible = len(normalized) <= EMAIL_CHARACTERS_MAX and normalized.isprintable()
     if not is_possible or not _EMAIL.fullmatch(normalized):

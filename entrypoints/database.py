@@ -74,7 +74,7 @@ def migration_plan(address: Secret) -> migrations.Plan:
         return migrations.plan(connection)
 
 
-def insist_on_schema(address: Secret) -> None:
+def require_schema(address: Secret) -> None:
     """Refuse a database that was not migrated to this version."""
     pending = migration_plan(address).pending
     if pending:

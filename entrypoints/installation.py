@@ -16,7 +16,7 @@ from ports.sessions.tokens import KeyRefresh, TokenSigner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class Installation:
     """The connected ports and the settings they were connected by."""
 
     settings: Settings

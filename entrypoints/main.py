@@ -44,7 +44,7 @@ from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def insist_on_settings(settings: Settings) -> None:
+def require_settings(settings: Settings) -> None:
     """Refuse the settings that only an adapter can judge, before anything is started."""
     master_keys.vault(settings)
     equipment.mail_gateway(settings, now)
@@ -114,7 +114,7 @@ def insist_on_settings(settings: Settings) -> None:
 class Connected:
     """A connected house, and the few parts of it that only starting, stopping and operators touch."""
 
-    house: House
+    installation: Installation
     start_actors: Callable[[], None]
     load_secrets: Callable[[], Awaitable[None]]
     send_mail: Callable[[UUID, str, RenderedMail], Awaitable[None]] | None
@@ -166,11 +166,11 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
 
             async def load_secrets() -> None:
-                await ensure_signing_keys(house)
+                await ensure_signing_keys(installation)
                 await refresher.refresh()
                 pepper.load(await database.transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)))
 
-            house = House(
+            installation = Installation(
                 settings=settings,
                 version=version(),
                 clock=now,
@@ -184,7 +184,7 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                 mail_renderer=renderer,
             )
             yield Connected(
-                house=house,
+                installation=installation,
                 start_actors=start_actors,
                 load_secrets=load_secrets,
                 send_mail=gateway.send if gateway is not None else None,
@@ -196,24 +196,24 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
         locations.close()
 
 
-async def published_signing_keys(house: House) -> Sequence[signing_keys.SigningKey]:
+async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:
     """List the signing keys; refuse when they cannot be opened, because then nothing else can be either."""
     try:
-        return await house.database.read(signing_keys.published)
+        return await installation.database.read(signing_keys.published)
     except SealBroken as broken:
-        place = master_keys.place(house.settings)
+        place = master_keys.place(installation.settings)
         raise CannotStart(f"{broken} Put the master key back that the database was used with: {place}.") from broken
 
 
-async def ensure_signing_keys(house: House) -> None:
+async def ensure_signing_keys(installation: Installation) -> None:
     """Give a new installation its keys."""
-    if not await published_signing_keys(house):
+    if not await published_signing_keys(installation):
         active, following = [await trio.to_thread.run_sync(make_key_pair) for _ in range(2)]
-        await house.database.transact(signing_keys.ensure, active, following)
+        await installation.database.transact(signing_keys.ensure, active, following)
 
 
-async def rotate_signing_keys(house: House) -> signing_keys.SigningKey:
+async def rotate_signing_keys(installation: Installation) -> signing_keys.SigningKey:
     """Let the next key sign; everybody knows it already."""
     fresh = await trio.to_thread.run_sync(make_key_pair)
-    longest = max(house.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
-    return await house.database.transact(signing_keys.rotate, fresh, longest)
+    longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
+    return await installation.database.transact(signing_keys.rotate, fresh, longest)

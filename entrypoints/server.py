@@ -21,7 +21,7 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from entrypoints.refusals import CannotStart
-from entrypoints.web.connections import Connection
+from entrypoints.web.connections import ClientConnection
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -116,7 +116,7 @@ class Server:
             async with trio.open_nursery() as accepting:
                 accepting.start_soon(visitors.let_in, self.listener)
                 await stopping.wait()
-                self.application.house.stopping.set()
+                self.application.installation.stopping.set()
                 with trio.move_on_after(LETTING_GO_SECONDS):
                     await visitors.all_left()
                 accepting.cancel_scope.cancel()
@@ -188,7 +188,7 @@ class _Visitors:
 
     async def _serve(self, stream: trio.SocketStream) -> None:
         try:
-            await Connection(self._application, self._config, self._context, stream).serve()
+            await ClientConnection(self._application, self._config, self._context, stream).serve()
         finally:
             self._places.release()
             self._inside -= 1

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from core.secrets import Secret
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from entrypoints.settings import Settings
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
@@ -55,7 +55,7 @@ def serve(settings: Settings, *, workers: int) -> int:
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
     _allow_many_files()
     with database.serving_lock(settings), reserve(settings.bind) as listener:
-        main.insist_on_settings(settings)
+        main.require_settings(settings)
         with database.address_of(settings) as address:
             _prepare(settings, address)
             status = _serve_with(workers, settings, address, listener)
@@ -91,7 +91,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
     if settings.is_embedded or settings.dev:
         database.migrate(address, report)
     else:
-        database.insist_on_schema(address)
+        database.require_schema(address)
     if not equipment.hashing_is_right():
         raise CannotStart("Password hashing gives wrong results here. Remove .venv and run ops/run again.")
 
@@ -111,9 +111,9 @@ async def _serve(
             nursery.start_soon(partial(_heed, signals, stopping, is_alone=is_alone))
             async with main.connected(settings, address, worker=worker) as connected:
                 await connected.load_secrets()
-                owner = await _ensure_owner(connected.house)
+                owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
-                application = Application(connected.house, capabilities.routes(is_development=settings.dev))
+                application = Application(connected.installation, capabilities.routes(is_development=settings.dev))
                 _settle_memory()
                 listen_on(listener, settings.bind)
                 if tell_ready is None:
@@ -148,17 +148,17 @@ async def _heed(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: 
             raise StoppedAtOnce("Stopped at once, as asked twice. Requests in flight were cut.")
 
 
-async def _ensure_owner(house: House) -> str | None:
+async def _ensure_owner(installation: Installation) -> str | None:
     """Make the first platform owner where a setting or development mode asks for one; give the address if it is one."""
-    settings = house.settings
+    settings = installation.settings
     email = settings.owner_email or (DEVELOPMENT_OWNER if settings.dev else None)
     if email is None:
         return None
-    if not await house.database.transact(owners.any_exists):
+    if not await installation.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
-        await house.database.transact(owners.found, email, await house.passwords.hash(password.reveal()))
+        await installation.database.transact(owners.found, email, await installation.passwords.hash(password.reveal()))
     # Somebody else may have been the first, here or through another replica.
-    return email if await house.database.read(owners.is_one, email) else None
+    return email if await installation.database.read(owners.is_one, email) else None
 
 
 def _development_password(settings: Settings) -> Secret:

@@ -12,7 +12,7 @@ from uuid import UUID
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations.access import Arrival
+from core.organizations.access import AccessContext
 from core.sessions.callers import Caller, Origin
 from ports.accounts.user_import import UserImport
 from ports.accounts.users import Credentials, Users
@@ -21,7 +21,7 @@ from ports.audit.audit_log import AuditLog
 from ports.audit.platform_audit_log import PlatformAuditLog
 from ports.clock import Randomness
 from ports.credentials.devices import Devices, Locations
-from ports.credentials.mfa import BackupCodes, MfaChallenges, TotpSecrets
+from ports.credentials.mfa import MfaChallenges, StoredBackupCodes, TotpSecrets
 from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.credentials.totp import Totp
 from ports.invitations.invitations import Invitations
@@ -65,7 +65,7 @@ class UnitOfWork(Protocol):
         """Who asks; raise `Unauthorized` when their session is over."""
         ...
 
-    def arrive(self, slug: str) -> Arrival:
+    def access_context(self, slug: str) -> AccessContext:
         """Load who asks, and an organization with their membership in it; raise `Unauthorized` as `caller` does."""
         ...
 
@@ -140,7 +140,7 @@ class UnitOfWork(Protocol):
         ...
 
     @property
-    def backup_codes(self) -> BackupCodes:
+    def backup_codes(self) -> StoredBackupCodes:
         """What people keep for when the app is lost."""
         ...
 

@@ -16,8 +16,8 @@ from core.mail import mail
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from core.mail.mail import Letter
-    from entrypoints.installation import House
+    from core.mail.mail import MailMessage
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
 
 EMAIL = "ada@example.com"
@@ -38,7 +38,7 @@ class Place:
     redirect_uri: str = "https://shop.example/welcome"
 
     @property
-    def whence(self) -> dict[str, str]:
+    def return_request(self) -> dict[str, str]:
         """What a request says that comes from there."""
         return {
             "org_slug": self.org_slug,
@@ -51,18 +51,18 @@ class Place:
 class People:
     """Registers people, signs them in, and empties their letter boxes."""
 
-    house: House
+    installation: Installation
     client: Client
     connection: Connection
 
-    async def letters(self) -> list[Letter]:
+    async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.letter for one in await self.house.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
 
-    async def letter(self) -> Letter:
+    async def message(self) -> MailMessage:
         """Give the one letter that has left since the last look."""
-        [letter] = await self.letters()
-        return letter
+        [message] = await self.messages()
+        return message
 
     async def register(self, email: str = EMAIL, password: str = PASSWORD, **others: Any) -> Answer:
         """Register somebody."""
@@ -71,7 +71,7 @@ class People:
     async def register_and_verify(self, email: str = EMAIL, password: str = PASSWORD) -> None:
         """Register somebody, and open the link in the letter."""
         await self.register(email, password)
-        [token] = [letter.values["token"] for letter in await self.letters() if letter.to == email]
+        [token] = [message.values["token"] for message in await self.messages() if message.to == email]
         answer = await self.client.get(f"/auth/verify-email?token={token}")
         assert answer.status == 200
 
@@ -149,9 +149,9 @@ class People:
 
 
 @pytest.fixture
-def people(house: House, client: Client, connection: Connection) -> People:
+def people(installation: Installation, client: Client, connection: Connection) -> People:
     """People who use the application."""
-    return People(house, client, connection)
+    return People(installation, client, connection)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """The whole application for tests: every port connected to a database of the test's own, and a client to speak to it.
 
-`house` is what handlers find; a test that wants another one makes it with `dataclasses.replace` and hands it to
+`installation` is what handlers find; a test that wants another one makes it with `dataclasses.replace` and hands it to
 `serving`. `client` speaks to all routes of the house, those of development mode included.
 """
 
@@ -22,7 +22,7 @@ from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions import signing_keys
 from entrypoints import capabilities
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from tests.secret_watch import WATCH
@@ -150,9 +150,9 @@ def mail_renderer(base_url: str) -> JinjaMailRenderer:
     return JinjaMailRenderer(base_url=base_url)
 
 
-def serving(house: House, routes: Iterable[Route] | None = None) -> Client:
+def serving(installation: Installation, routes: Iterable[Route] | None = None) -> Client:
     """Give a client of an application of this house, with all routes or with these."""
-    return Client(Application(house, capabilities.routes(is_development=True) if routes is None else routes))
+    return Client(Application(installation, capabilities.routes(is_development=True) if routes is None else routes))
 
 
 @pytest.fixture(scope="session")
@@ -174,21 +174,21 @@ def actors() -> ReportedActors:
 
 
 @pytest.fixture
-async def house(
+async def installation(
     database: PostgresDatabase,
     clock: SettableClock,
     settings: Settings,
     actors: ReportedActors,
     key_pairs: tuple[KeyPair, KeyPair],
-) -> House:
+) -> Installation:
     """A connected house with signing keys."""
-    return await connected_house(database, clock, settings, actors, key_pairs, ring=RING)
+    return await connected_installation(database, clock, settings, actors, key_pairs, ring=RING)
 
 
 @pytest.fixture
-def application(house: House) -> Application:
+def application(installation: Installation) -> Application:
     """The application with every route of the house."""
-    return Application(house, capabilities.routes(is_development=True))
+    return Application(installation, capabilities.routes(is_development=True))
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def client(application: Application) -> Client:
     return Client(application)
 
 
-async def connected_house(
+async def connected_installation(
     database: PostgresDatabase,
     clock: Clock,
     settings: Settings,
@@ -205,11 +205,11 @@ async def connected_house(
     key_pairs: tuple[KeyPair, KeyPair],
     *,
     ring: RsaKeyRing,
-) -> House:
+) -> Installation:
     """Connect a house as `main.py` does, as far as requests can tell."""
     await database.transact(signing_keys.ensure, *key_pairs)
     ring.load(await database.read(signing_keys.published))
-    return House(
+    return Installation(
         settings=settings,
         version=VERSION,
         clock=clock,

@@ -31,7 +31,7 @@ from adapters.postgres.unit_of_work import Tools
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.application import Application
-from tests.application import ReportedActors, connected_house
+from tests.application import ReportedActors, connected_installation
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 
@@ -104,9 +104,13 @@ class Site:
         pool = Pool(self._database_url, connections_max=CONNECTIONS_MAX)
         database = PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells())
         await self._prepare(database)
-        house = await connected_house(database, tools.clock, settings, ReportedActors(), self._keys, ring=RsaKeyRing())
+        installation = await connected_installation(
+            database, tools.clock, settings, ReportedActors(), self._keys, ring=RsaKeyRing()
+        )
         self._started.put(trio.lowlevel.current_trio_token())
-        await Server(Application(house, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(self._stopping)
+        await Server(Application(installation, self._routes), self._listener, IN_FLIGHT_SECONDS_MAX).serve(
+            self._stopping
+        )
         await trio.to_thread.run_sync(pool.close)
 
 

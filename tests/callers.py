@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.organizations.access import Capability
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
 
 ACME = "acme"
 GLOBEX = "globex"
@@ -59,7 +59,7 @@ class World:
     """Two organizations and all who may call."""
 
     door: Door
-    house: House
+    installation: Installation
     acme_id: UUID
     globex_id: UUID
     people: dict[Caller, UUID]
@@ -92,12 +92,14 @@ class World:
         # Signed when it is asked for: to sign one for everybody takes longer than most tests of a route.
         claims: dict[str, Any] = {
             "sub": str(self.people[caller]),
-            "aud": self.house.settings.base_url,
+            "aud": self.installation.settings.base_url,
             "sid": str(self.sessions[caller]),
         }
         kind = TokenKind.PRE_AUTH if caller is Caller.PRE_AUTH else TokenKind.ACCESS
         age = timedelta(hours=1) if caller is Caller.EXPIRED else timedelta()
-        return self.house.tokens.sign(claims, kind=kind, lifetime=timedelta(minutes=15), now=self.door.clock() - age)
+        return self.installation.tokens.sign(
+            claims, kind=kind, lifetime=timedelta(minutes=15), now=self.door.clock() - age
+        )
 
     def everything_of_globex(self) -> list[tuple[Any, ...]]:
         """List every row that belongs to the other tenant, after the name of its table."""
@@ -121,7 +123,7 @@ class World:
         )
 
 
-def make_world(door: Door, house: House) -> World:
+def make_world(door: Door, installation: Installation) -> World:
     """Make the organizations and everybody in them."""
     acme, globex = door.organization(ACME), door.organization(GLOBEX)
     people = {caller: door.account(f"{caller.name.lower()}@example.com") for caller in Caller}
@@ -146,7 +148,7 @@ def make_world(door: Door, house: House) -> World:
     )
     return World(
         door=door,
-        house=house,
+        installation=installation,
         acme_id=acme,
         globex_id=globex,
         people=people,

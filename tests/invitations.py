@@ -13,8 +13,8 @@ from core.mail import mail
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from core.mail.mail import Letter
-    from entrypoints.installation import House
+    from core.mail.mail import MailMessage
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.sign_ins import Door, Entered
 
@@ -44,14 +44,14 @@ class Hosts:
     """An organization whose owner invites."""
 
     door: Door
-    house: House
+    installation: Installation
     organization_id: UUID
     owner_id: UUID
     owner: Entered
 
-    async def letters(self) -> list[Letter]:
+    async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.letter for one in await self.house.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
 
     async def ask(self, email: str = GUEST, role: str = "member", *, token: str | None = None) -> Answer:
         """Try to invite somebody."""
@@ -64,11 +64,11 @@ class Hosts:
         answer = await self.ask(email, role)
         assert answer.status == 200, answer.text
         # Those of earlier ones come again when the lease of the last look has ended.
-        [letter] = [one for one in await self.letters() if one.values["token"] == answer.json["token"]]
+        [message] = [one for one in await self.messages() if one.values["token"] == answer.json["token"]]
         return Invitation(
             id=UUID(answer.json["invitation"]["id"]),
-            token=letter.values["token"],
-            proof=letter.values["proof"],
+            token=message.values["token"],
+            proof=message.values["proof"],
             answer=answer.json,
         )
 
@@ -140,8 +140,8 @@ class Hosts:
 
 
 @pytest.fixture
-async def hosts(door: Door, house: House) -> Hosts:
+async def hosts(door: Door, installation: Installation) -> Hosts:
     """An organization whose owner invites."""
     organization_id, owner_id = door.organization(), door.account(OWNER)
     door.member(organization_id, owner_id, "owner")
-    return Hosts(door, house, organization_id, owner_id, await door.enter(OWNER))
+    return Hosts(door, installation, organization_id, owner_id, await door.enter(OWNER))

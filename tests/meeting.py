@@ -6,7 +6,7 @@ import math
 
 import trio
 
-from adapters.postgres.driver.greenlets import step_aside
+from adapters.postgres.driver.greenlets import wait_in_greenlet
 
 
 class Meeting:
@@ -26,4 +26,4 @@ class Meeting:
 
 def wait_for(event: trio.Event) -> None:
     """Wait in a use case for what a test does meanwhile."""
-    step_aside(event.wait, seconds_max=math.inf)
+    wait_in_greenlet(event.wait, seconds_max=math.inf)

@@ -12,8 +12,8 @@ from tests.authenticators import Authenticator
 from tests.sign_ins import EMAIL, Door
 
 if TYPE_CHECKING:
-    from core.mail.mail import Letter
-    from entrypoints.installation import House
+    from core.mail.mail import MailMessage
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
 
 PATH = "/api/auth/passkeys"
@@ -24,7 +24,7 @@ LETTERS_MAX = 100
 class Keyring:
     """Registers passkeys and signs in with them, as pages would."""
 
-    house: House
+    installation: Installation
     door: Door
     token: str = ""
 
@@ -96,9 +96,9 @@ class Keyring:
         asked = await self.started(email)
         return await self.finish(asked, authenticator.get(asked["options"]), **others)
 
-    async def letters(self) -> list[Letter]:
+    async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.letter for one in await self.house.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
 
     def security_log(self) -> list[tuple[str, bool, dict[str, Any]]]:
         """List what the separate log says of passkeys, the oldest first."""
@@ -109,6 +109,6 @@ class Keyring:
 
 
 @pytest.fixture
-def keyring(house: House, door: Door) -> Keyring:
+def keyring(installation: Installation, door: Door) -> Keyring:
     """Somebody's passkeys."""
-    return Keyring(house, door)
+    return Keyring(installation, door)

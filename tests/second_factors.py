@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer, Client
     from tests.clock import SettableClock
@@ -102,9 +102,11 @@ class Person:
         self.backup_codes = answer.json["backup_codes"]
 
 
-async def somebody(house: House, client: Client, clock: SettableClock, email: str = "ada@example.com") -> Person:
+async def somebody(
+    installation: Installation, client: Client, clock: SettableClock, email: str = "ada@example.com"
+) -> Person:
     """Make an account with a verified address."""
-    password_hash = await house.passwords.hash(PASSWORD)
+    password_hash = await installation.passwords.hash(PASSWORD)
 
     def add(uow: UnitOfWork) -> UUID:
         user = User(
@@ -119,7 +121,7 @@ async def somebody(house: House, client: Client, clock: SettableClock, email: st
         uow.credentials.set_password_hash(user.id, password_hash)
         return user.id
 
-    return Person(client=client, clock=clock, id=await house.database.transact(add), email=email)
+    return Person(client=client, clock=clock, id=await installation.database.transact(add), email=email)
 
 
 def organization_of(connection: Connection, person: Person, slug: str = "engines", **columns: Any) -> UUID:

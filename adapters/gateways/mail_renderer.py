@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Und
 from core.mail.mail import MailRefused, MailTemplate, RenderedMail
 
 if TYPE_CHECKING:
-    from core.mail.mail import Letter
+    from core.mail.mail import MailMessage
 
 TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
 # Longer ones are cut in every list of letters anyway.
@@ -39,12 +39,12 @@ class JinjaMailRenderer:
         self._texts = {template: environment.get_template(f"{template}.txt") for template in MailTemplate}
         self._pages = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
 
-    def render(self, letter: Letter) -> RenderedMail:
+    def render(self, message: MailMessage) -> RenderedMail:
         """Fill the template in; raise `MailRefused` when a value that it needs is missing."""
-        values = {name: _UNSEEMLY.sub(" ", value).strip() for name, value in letter.values.items()}
+        values = {name: _UNSEEMLY.sub(" ", value).strip() for name, value in message.values.items()}
         values["base_url"] = self._base_url
-        subject, text = _split(_fill(self._texts[letter.template], values))
-        html = _fill(self._pages[letter.template], {**values, "subject": subject})
+        subject, text = _split(_fill(self._texts[message.template], values))
+        html = _fill(self._pages[message.template], {**values, "subject": subject})
         return RenderedMail(subject=subject, text=text, html=html)
 
 

@@ -176,9 +176,9 @@ def _verdict(error: OSError) -> MailRefused | MailDeferred:
     match error:
         case smtplib.SMTPRecipientsRefused():
             code, words = next(iter(error.recipients.values()))
-            return _verdict_on_letter(code, words)
+            return _verdict_on_message(code, words)
         case smtplib.SMTPDataError():
-            return _verdict_on_letter(error.smtp_code, error.smtp_error)
+            return _verdict_on_message(error.smtp_code, error.smtp_error)
         case smtplib.SMTPAuthenticationError():
             # Without the server's words, which have been known to repeat what they refuse.
             return MailDeferred(f"The mail server refused the login ({error.smtp_code}).")
@@ -192,7 +192,7 @@ def _verdict(error: OSError) -> MailRefused | MailDeferred:
             return MailDeferred(f"The mail server cannot be reached: {error.strerror or error}")
 
 
-def _verdict_on_letter(code: int, words: bytes | str) -> MailRefused | MailDeferred:
+def _verdict_on_message(code: int, words: bytes | str) -> MailRefused | MailDeferred:
     reason = f"The mail server answered {code} {_one_line(words)}"
     return MailRefused(reason) if 500 <= code <= 599 else MailDeferred(reason)
 

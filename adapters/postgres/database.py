@@ -27,7 +27,7 @@ from psycopg.errors import (
 )
 
 from adapters.postgres.driver.connection import OUTDATED
-from adapters.postgres.driver.greenlets import run_aside
+from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.errors import DatabaseFailed, ServiceUnavailable
@@ -207,7 +207,7 @@ class PostgresDatabase:
     async def _attempt(self, run: Callable[[Connection], Result], deadline: float) -> Result:
         # The deadline is for the way to a connection; work that has begun is finished, whoever is cancelled meanwhile.
         try:
-            return await run_aside(
+            return await run_in_greenlet(
                 partial(self._on_a_connection, run, deadline),
                 places=self.pool.places,
                 wait_seconds_max=deadline - time.monotonic(),

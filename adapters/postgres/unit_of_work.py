@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from core.events.actions import AuditAction
     from core.events.events import EventType
     from core.events.platform_actions import PlatformAction
-    from core.organizations.access import Arrival
+    from core.organizations.access import AccessContext
     from core.sessions.callers import Caller, Origin
     from ports.clock import Clock, Randomness
     from ports.credentials.devices import Locations
@@ -123,7 +123,7 @@ class PostgresUnitOfWork:
             )
         return self._caller
 
-    def arrive(self, slug: str) -> Arrival:
+    def access_context(self, slug: str) -> AccessContext:
         """Load who asks, and an organization with their membership in it."""
         access = PostgresAccess(self._connection, self.now)
         arrival = access.arrival(self._session_id, slug) if self._session_id is not None else None

@@ -39,7 +39,7 @@ WORDS: Final = Words(
 _TIED_TO_ADDRESS: Final = tuple(purpose for purpose in TokenPurpose if purpose is not TokenPurpose.UNDO_EMAIL_CHANGE)
 
 
-class AddressTaken(BadRequest):
+class NewAddressTaken(BadRequest):
     """Another account has the address, or may still have it back."""
 
     default_message = "This email address belongs to another account. Choose another one."
@@ -68,7 +68,7 @@ def change(uow: UnitOfWork, email: str) -> Profile:
     changed = replace(user, email=address, email_verified_at=None)
     is_free = uow.users.set_email(user.id, address, verified_at=None, at=uow.now)
     if not is_free or addresses.is_promised(uow, changed):
-        raise AddressTaken
+        raise NewAddressTaken
     _withdraw_links(uow, user)
     verification.send_to_new_address(uow, changed)
     if user.is_verified:
@@ -84,9 +84,9 @@ def change(uow: UnitOfWork, email: str) -> Profile:
     return replace(mine, email=address, email_verified=False)
 
 
-def look_at_undo(uow: UnitOfWork, token: str) -> datetime:
+def inspect_undo(uow: UnitOfWork, token: str) -> datetime:
     """Refuse a link that is no good; of a good one, which stays good, say when the change was made."""
-    return links.look(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, WORDS).token.created_at
+    return links.inspect(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, WORDS).token.created_at
 
 
 def undo(uow: UnitOfWork, token: str) -> Secret:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.return_targets import WayBack
+from core.accounts.return_targets import ReturnTarget
 from core.errors import BadRequest
 from core.mail import mail
 from core.secrets import hash_token
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.mail.mail import MailTemplate
     from ports.unit_of_work import UnitOfWork
 
-NOWHERE = WayBack()
+NOWHERE = ReturnTarget()
 
 
 class LinkUnusable(BadRequest):
@@ -56,7 +56,7 @@ def send(
     template: MailTemplate,
     /,
     *,
-    back: WayBack = NOWHERE,
+    back: ReturnTarget = NOWHERE,
     **values: str,
 ) -> None:
     """Send a link to the address of an account; the same work is done for nobody."""
@@ -74,7 +74,7 @@ def send(
     )
 
 
-def look(uow: UnitOfWork, purpose: TokenPurpose, token: str, words: Words) -> Opened:
+def inspect(uow: UnitOfWork, purpose: TokenPurpose, token: str, words: Words) -> Opened:
     """Find the account that a link is about, without using the link up."""
     found = uow.one_time_tokens.find(hash_token(token), purpose)
     if found is None or found.used_at is not None or found.expires_at <= uow.now:

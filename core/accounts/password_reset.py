@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import addresses, links, passwords, return_targets
 from core.accounts.links import Words
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.users import still_known
-from core.email_addresses import spelled
+from core.accounts.users import lock_unless_anonymized
+from core.email_addresses import canonical_email
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from core.accounts.return_targets import WayBack, Whence
+    from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from ports.unit_of_work import UnitOfWork
 
 WORDS: Final = Words(
@@ -34,23 +34,23 @@ class Reset:
     """Whose password it is, and where its person came from."""
 
     email: str
-    back: WayBack
+    back: ReturnTarget
 
 
-def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
+def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send a link to choose a password if an account has the address; nobody learns whether one does."""
-    back = return_targets.find(uow, whence)
-    found = uow.credentials.ask_password_of(spelled(email))()
-    known = still_known(uow, found.user if found is not None else None)
+    back = return_targets.find(uow, return_request)
+    found = uow.credentials.defer_password_of(canonical_email(email))()
+    known = lock_unless_anonymized(uow, found.user if found is not None else None)
     user = known if known is not None and known.is_active else None
     has_none = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_none else MailTemplate.RESET_PASSWORD
     links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back)
 
 
-def look(uow: UnitOfWork, token: str) -> Reset:
+def inspect(uow: UnitOfWork, token: str) -> Reset:
     """Refuse a link that is no good; a good one stays good."""
-    opened = links.look(uow, TokenPurpose.RESET_PASSWORD, token, WORDS)
+    opened = links.inspect(uow, TokenPurpose.RESET_PASSWORD, token, WORDS)
     return Reset(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
 
 

@@ -16,7 +16,7 @@ from core.events import person_events
 from core.events.events import EventType
 
 if TYPE_CHECKING:
-    from core.accounts.return_targets import Whence
+    from core.accounts.return_targets import ReturnRequest
     from ports.unit_of_work import UnitOfWork
 
 
@@ -26,9 +26,9 @@ class AddressTaken(Conflict):
     default_message = "This email address is registered already. Sign in with it, or reset its password."
 
 
-def register(uow: UnitOfWork, email: str, password_hash: str, whence: Whence) -> None:
+def register(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> None:
     """Make an account of a normalized address, and send the link that proves the address."""
-    back = return_targets.find(uow, whence)
+    back = return_targets.find(uow, return_request)
     user = User(
         id=uow.randomness.new_id(),
         email=email,

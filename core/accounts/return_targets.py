@@ -26,7 +26,7 @@ class RedirectNotRegistered(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whence:
+class ReturnRequest:
     """What a request says about where it comes from: slugs, and an address to go back to."""
 
     organization_slug: str | None = None
@@ -35,7 +35,7 @@ class Whence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class ReturnTarget:
     """What was found of it; nothing of it is nowhere in particular."""
 
     organization: Organization | None = None
@@ -70,36 +70,38 @@ class WayBack:
         }
 
 
-def find(uow: UnitOfWork, whence: Whence) -> WayBack:
+def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
     """Find what a request names; refuse an unknown organization or service, and an address that is not registered."""
-    if whence.organization_slug is None:
-        if whence.service_slug is not None or whence.redirect_uri is not None:
+    if return_request.organization_slug is None:
+        if return_request.service_slug is not None or return_request.redirect_uri is not None:
             raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
-        return WayBack()
-    organization = uow.organizations.by_slug(whence.organization_slug)
+        return ReturnTarget()
+    organization = uow.organizations.by_slug(return_request.organization_slug)
     if organization is None:
         raise NotFound("There is no such organization.")
     if not organization.is_active:
-        return WayBack()
-    if whence.service_slug is None:
-        if whence.redirect_uri is not None:
+        return ReturnTarget()
+    if return_request.service_slug is None:
+        if return_request.redirect_uri is not None:
             raise BadRequest.of_field("service_slug", "An address to go back to is named together with its service.")
-        return WayBack(organization=organization)
-    service = uow.services.by_slug(organization.id, whence.service_slug)
+        return ReturnTarget(organization=organization)
+    service = uow.services.by_slug(organization.id, return_request.service_slug)
     if service is None:
         raise NotFound("This organization has no such service.")
-    if whence.redirect_uri is not None and whence.redirect_uri not in service.redirect_uris:
+    if return_request.redirect_uri is not None and return_request.redirect_uri not in service.redirect_uris:
         raise RedirectNotRegistered
-    return WayBack(organization=organization, service=service, redirect_uri=whence.redirect_uri)
+    return ReturnTarget(organization=organization, service=service, redirect_uri=return_request.redirect_uri)
 
 
-def recall(uow: UnitOfWork, remembered: dict[str, Any]) -> WayBack:
+def recall(uow: UnitOfWork, remembered: dict[str, Any]) -> ReturnTarget:
     """Find what was named when the letter was written, as far as it still is: what is gone leads nowhere."""
     slug, service_slug = remembered.get("org_slug"), remembered.get("service_slug")
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None or not organization.is_active:
-        return WayBack()
+        return ReturnTarget()
     service = uow.services.by_slug(organization.id, service_slug) if service_slug is not None else None
     redirect_uri = remembered.get("redirect_uri")
     is_registered = service is not None and redirect_uri in service.redirect_uris
-    return WayBack(organization=organization, service=service, redirect_uri=redirect_uri if is_registered else None)
+    return ReturnTarget(
+        organization=organization, service=service, redirect_uri=redirect_uri if is_registered else None
+    )

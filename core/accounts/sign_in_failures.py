@@ -28,7 +28,7 @@ _UNLIMITED: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class SignInFailure:
     """An attempt that was not right, or is not known to be yet."""
 
     network: str
@@ -60,7 +60,7 @@ def mark(uow: UnitOfWork, address: str) -> bytes:
     return uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
 
 
-def _free_at(failures: Sequence[Failure], network: str, *, is_known_device: bool) -> datetime | None:
+def _free_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
     """Say when the newest of these attempts, one too many now, would not be; None when it is not one too many."""
     from_network = [failure for failure in failures if failure.network == network]
     # The newest is the attempt itself; there is room for it once the last of those that fill the limit is too old.

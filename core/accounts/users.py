@@ -49,13 +49,13 @@ class User:
         return replace(self, is_platform_owner=True, email_verified_at=self.email_verified_at or at, updated_at=at)
 
 
-class PersonUnknown(NotFound):
+class UserUnknown(NotFound):
     """No account has this id."""
 
     default_message = "There is no such person."
 
 
-def still_known(uow: UnitOfWork, user: User | None) -> User | None:
+def lock_unless_anonymized(uow: UnitOfWork, user: User | None) -> User | None:
     """Give somebody who was found by what they said of themselves, and nobody once they are forgotten.
 
     Whoever is forgotten at this moment is waited for. Nobody else is before this transaction ends, so what it writes

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import addresses, links, return_targets
 from core.accounts.links import Words
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.users import still_known
-from core.email_addresses import spelled
+from core.accounts.users import lock_unless_anonymized
+from core.email_addresses import canonical_email
 from core.mail.mail import MailTemplate
 
 if TYPE_CHECKING:
-    from core.accounts.return_targets import WayBack, Whence
+    from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.accounts.users import User
     from ports.unit_of_work import UnitOfWork
 
@@ -31,14 +31,14 @@ WORDS: Final = Words(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class VerifiedAddress:
     """The address that was proved, and where its person came from."""
 
     email: str
-    back: WayBack
+    back: ReturnTarget
 
 
-def send(uow: UnitOfWork, user: User | None, back: WayBack = links.NOWHERE) -> None:
+def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE) -> None:
     """Send the link to the address of a new account; the same work is done for nobody."""
     links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_EMAIL, back=back)
 
@@ -48,23 +48,23 @@ def send_to_new_address(uow: UnitOfWork, user: User) -> None:
     links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_NEW_EMAIL)
 
 
-def resend(uow: UnitOfWork, email: str, whence: Whence) -> None:
+def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send the link once more if an account waits for it; nobody learns whether one does."""
-    back = return_targets.find(uow, whence)
-    user = still_known(uow, uow.users.by_email(spelled(email)))
+    back = return_targets.find(uow, return_request)
+    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email)))
     is_waiting = user is not None and user.is_active and not user.is_verified
     send(uow, user if is_waiting else None, back)
 
 
-def look(uow: UnitOfWork, token: str) -> None:
+def inspect(uow: UnitOfWork, token: str) -> None:
     """Refuse a link that is no good; a good one stays good."""
-    links.look(uow, TokenPurpose.VERIFY_EMAIL, token, WORDS)
+    links.inspect(uow, TokenPurpose.VERIFY_EMAIL, token, WORDS)
 
 
-def verify(uow: UnitOfWork, token: str) -> Verified:
+def verify(uow: UnitOfWork, token: str) -> VerifiedAddress:
     """Mark the address as proved that a link was sent to."""
     opened = links.use(uow, TokenPurpose.VERIFY_EMAIL, token, WORDS)
     if not opened.user.is_verified:
         addresses.prove_by_own_link(uow, opened.user)
     uow.one_time_tokens.withdraw(opened.user.id, TokenPurpose.VERIFY_EMAIL, at=uow.now)
-    return Verified(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
+    return VerifiedAddress(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the rows
 
 from core.errors import BadRequest
-from core.organizations.access import Operation, enter
+from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,12 +89,12 @@ def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date
 
 def recent_logins(uow: UnitOfWork, slug: str, limit: int) -> Sequence[RecentLogin]:
     """List the latest sign-ins, newest first."""
-    organization = enter(uow, slug, Operation.ANALYTICS_READ).organization
+    organization = authorize(uow, slug, Operation.ANALYTICS_READ).organization
     return uow.analytics.recent(organization.id, limit)
 
 
 def _asked(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> tuple[UUID, Period]:
-    organization = enter(uow, slug, Operation.ANALYTICS_READ).organization
+    organization = authorize(uow, slug, Operation.ANALYTICS_READ).organization
     today = uow.now.date()
     period = Period(start=start or today - PERIOD_DEFAULT, end=end or today)
     if period.start > period.end:

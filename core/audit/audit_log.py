@@ -15,7 +15,7 @@ from uuid import UUID
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventType
-from core.organizations.access import Operation, enter
+from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
     from core.events.events import EventTypeItem
@@ -98,7 +98,7 @@ class AuditLogPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AuditLogFilter:
     """Which entries are asked for; None is any."""
 
     action: AuditAction | None = None
@@ -120,9 +120,9 @@ class Wanted:
         return self.target_type.value if self.target_type is not None else ""
 
 
-def read_page(uow: UnitOfWork, slug: str, wanted: Wanted, *, page: int, limit: int) -> AuditLogPage:
+def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, limit: int) -> AuditLogPage:
     """Give a page of the organization's log, newest first."""
-    organization = enter(uow, slug, Operation.AUDIT_LOG_READ).organization
+    organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     if wanted.target_id is not None and wanted.target_type is None:
         raise BadRequest.of_field("target_type", "Say of which type the target_id is.")
     if wanted.is_contradictory:
@@ -133,7 +133,7 @@ def read_page(uow: UnitOfWork, slug: str, wanted: Wanted, *, page: int, limit: i
 
 def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
     """Describe every action that the log can have, to whoever may read it."""
-    enter(uow, slug, Operation.AUDIT_LOG_READ)
+    authorize(uow, slug, Operation.AUDIT_LOG_READ)
     return [EventType(action.value).item for action in AuditAction]
 
 

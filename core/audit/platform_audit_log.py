@@ -9,7 +9,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.audit.audit_log import Actor, Pagination
 from core.errors import BadRequest
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
     from core.events.actions import TargetType
@@ -43,7 +43,7 @@ class PlatformAuditLogPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedOfPlatform:
+class PlatformAuditLogFilter:
     """Which entries are asked for; None is any."""
 
     action: PlatformAction | None = None
@@ -51,9 +51,9 @@ class WantedOfPlatform:
     target_id: str | None = None
 
 
-def read_page(uow: UnitOfWork, wanted: WantedOfPlatform, *, page: int, limit: int) -> PlatformAuditLogPage:
+def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> PlatformAuditLogPage:
     """Give a page of the platform's log, newest first."""
-    enter_platform(uow)
+    authorize_platform(uow)
     if wanted.target_id is not None and wanted.target_type is None:
         raise BadRequest.of_field("target_type", "Say of which type the target_id is.")
     total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)

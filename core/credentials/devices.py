@@ -150,7 +150,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
-    platform_actions.tell_acting(uow, "device.renamed", device_id=str(device_id))
+    platform_actions.record_impersonated(uow, "device.renamed", device_id=str(device_id))
     return renamed
 
 
@@ -165,7 +165,7 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     # The device before its sessions: whoever signs in from it at this moment holds its row until theirs is there.
     if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
         ended = uow.sessions.revoke_of_device(device_id, user_id=caller.user_id)
-        sessions.tell_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
+        sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
 
 
 def _mine(uow: UnitOfWork, caller: Caller, device_id: UUID) -> KeptDevice:

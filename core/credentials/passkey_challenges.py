@@ -35,7 +35,7 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Challenge:
+class StoredPasskeyChallenge:
     """A challenge; `user_id` says who registers, and nothing when somebody signs in."""
 
     id: UUID
@@ -47,19 +47,19 @@ class Challenge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PasskeyOptions:
     """What a browser is given: the name of the challenge, and the options for its call."""
 
     challenge_id: UUID
     options: dict[str, Any] = field(repr=False)
 
 
-def begin_registration(uow: UnitOfWork, user_id: UUID) -> Challenge:
+def begin_registration(uow: UnitOfWork, user_id: UUID) -> StoredPasskeyChallenge:
     """Make a challenge for a new passkey of an account."""
     return _begin(uow, Purpose.REGISTER, user_id, _nonce(uow))
 
 
-def begin_sign_in(uow: UnitOfWork, subject: bytes) -> Challenge:
+def begin_sign_in(uow: UnitOfWork, subject: bytes) -> StoredPasskeyChallenge:
     """Make a challenge for a sign-in that only the subject may answer, by `subject_of`, or `ANYBODY`."""
     nonce = _nonce(uow)
     return _begin(uow, Purpose.AUTHENTICATE, None, nonce + _mark(uow, nonce, subject))
@@ -70,7 +70,7 @@ def subject_of(user_id: UUID) -> bytes:
     return user_id.bytes
 
 
-def is_for(uow: UnitOfWork, challenge: Challenge, subject: bytes) -> bool:
+def is_for(uow: UnitOfWork, challenge: StoredPasskeyChallenge, subject: bytes) -> bool:
     """Say whether the subject may answer the challenge of a sign-in."""
     nonce, mark = challenge.challenge[:_NONCE_BYTES], challenge.challenge[_NONCE_BYTES:]
     return hmac.compare_digest(mark, _mark(uow, nonce, subject))
@@ -84,8 +84,8 @@ def _mark(uow: UnitOfWork, nonce: bytes, subject: bytes) -> bytes:
     return uow.pepper.mark("passkey challenge", nonce, subject)
 
 
-def _begin(uow: UnitOfWork, purpose: Purpose, user_id: UUID | None, challenge: bytes) -> Challenge:
-    begun = Challenge(
+def _begin(uow: UnitOfWork, purpose: Purpose, user_id: UUID | None, challenge: bytes) -> StoredPasskeyChallenge:
+    begun = StoredPasskeyChallenge(
         id=uow.randomness.new_id(),
         purpose=purpose,
         user_id=user_id,

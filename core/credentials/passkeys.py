@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.credentials import decoys, passkey_challenges, user_agents
-from core.credentials.passkey_challenges import Asked, Purpose
+from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound
 from core.limits import NAME_CHARACTERS_MAX
@@ -138,7 +138,7 @@ class NotRegistered:
     refusal: RegistrationRefused
 
 
-def start_registration(uow: UnitOfWork) -> Asked:
+def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Ask the caller's browser for a new passkey, on an authenticator that has none of this account yet."""
     caller = _owner(uow)
     registered = _with_room(uow, caller)
@@ -149,7 +149,7 @@ def start_registration(uow: UnitOfWork) -> Asked:
         user_name=caller.email,
         excluded=[passkey.descriptor for passkey in registered],
     )
-    return Asked(challenge_id=challenge.id, options=options)
+    return PasskeyOptions(challenge_id=challenge.id, options=options)
 
 
 def finish_registration(

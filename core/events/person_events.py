@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from core.events.actions import AuditAction
     from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
@@ -24,25 +24,25 @@ def publish(
     organization_id: UUID | None = None,
     **data: Any,
 ) -> None:
-    """Publish an event of a person where it belongs (`ask_receivers`).
+    """Publish an event of a person where it belongs (`defer_receivers`).
 
     Always the same number of statements, so that the time tells nobody who somebody is and how many organizations they
     have.
     """
-    receivers = ask_receivers(uow, user_id, organization_id)
+    receivers = defer_receivers(uow, user_id, organization_id)
     uow.publish_to_each(event, receivers(), actor_user_id=user_id, actor_email=email, **data)
 
 
-def ask_receivers(
+def defer_receivers(
     uow: UnitOfWork, user_id: UUID | None, organization_id: UUID | None = None
-) -> Asked[Sequence[UUID | None]]:
+) -> Deferred[Sequence[UUID | None]]:
     """Ask where an event of a person belongs: the organization of its context, else each of the person's, else none.
 
     Nobody, `None`, has no organizations.
     """
     if organization_id is not None:
         return lambda: (organization_id,)
-    organizations = uow.members.ask_organizations_of(user_id)
+    organizations = uow.members.defer_organizations_of(user_id)
     return lambda: organizations() or (None,)
 
 
@@ -50,6 +50,6 @@ def audit(
     uow: UnitOfWork, action: AuditAction, user_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
 ) -> None:
     """Write down what a person did about their own account, in each of their organizations."""
-    for receiver in ask_receivers(uow, user_id, organization_id)():
+    for receiver in defer_receivers(uow, user_id, organization_id)():
         if receiver is not None:
             uow.audit(action, user_id, organization_id=receiver, actor_user_id=user_id, **details)

@@ -60,7 +60,7 @@ class PlatformAuditEntry:
     created_at: datetime
 
 
-def tell_acting(uow: UnitOfWork, deed: str, /, *, organization_id: UUID | None = None, **details: Any) -> None:
+def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID | None = None, **details: Any) -> None:
     """Write down what somebody did in another one's name, where no log of an organization says so (identity 4.8).
 
     Of people who act for themselves nothing is written.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import addresses, links, verification
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.return_targets import WayBack
+from core.accounts.return_targets import ReturnTarget
 from core.accounts.users import User
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
@@ -177,7 +177,7 @@ def _prepare(uow: UnitOfWork, organization: Organization, user: User, *, is_new:
     """See to it that whoever has the address, and nobody else, gets in by the new membership; say how."""
     if user.is_verified:
         return NextStep.SIGN_IN
-    back = WayBack(organization=organization)
+    back = ReturnTarget(organization=organization)
     if is_proved:
         proved = addresses.prove(uow, user)
         links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)

@@ -15,7 +15,7 @@ from core.events.events import EventType
 from core.invitations import acceptance
 from core.invitations.acceptance import InvitationAnswered
 from core.invitations.invitations import InvitationExpired, InvitationStatus
-from core.organizations.access import Operation, enter_and_lock
+from core.organizations.access import Operation, authorize_and_lock
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import hash_token
 
@@ -43,7 +43,7 @@ class InvitationUnknown(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitationOfMine:
+class ReceivedInvitation:
     """An invitation as the invited person sees it after signing in."""
 
     id: UUID
@@ -56,7 +56,7 @@ class InvitationOfMine:
     organization_name: str
 
 
-def list_mine(uow: UnitOfWork) -> Sequence[InvitationOfMine]:
+def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     """List the invitations that wait for the caller's answer, the newest first."""
     caller = uow.caller
     # Whoever has a token can answer without signing in, so it would leave no trace of the impersonator.
@@ -66,7 +66,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[InvitationOfMine]:
     return uow.invitations.waiting_for(caller.email, MINE_MAX)
 
 
-def look(uow: UnitOfWork, token: str) -> Presented:
+def inspect(uow: UnitOfWork, token: str) -> Presented:
     """Find the invitation of a token that can be accepted; looking changes nothing."""
     presented = _presented(uow, token)
     if presented.organization_status is not OrganizationStatus.ACTIVE:
@@ -96,7 +96,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Invitatio
 
 def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | InvitationExpired:
     """Make the invited person a member without waiting for their answer."""
-    organization = enter_and_lock(uow, slug, Operation.INVITATIONS_CHANGE).organization
+    organization = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)
     if invitation is None or invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
         raise NotFound("There is no such invitation that still waits for an answer.")

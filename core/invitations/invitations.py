@@ -19,16 +19,16 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Capability, Operation, capabilities_of, enter, enter_and_lock
+from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of
 from core.organizations.creation import AddressNotVerified
-from core.organizations.members import RoleUnknown
+from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.organizations.access import Place
+    from core.organizations.access import OrganizationAccess
     from core.organizations.organizations import OrganizationStatus
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
@@ -165,12 +165,12 @@ class Swept:
 def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     """Invite the person with an address into the organization, by a letter."""
     # Locked, so that a role that is given here is not deleted meanwhile, and nobody joins unseen.
-    place = enter_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
+    place = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
     organization, caller = place.organization, place.caller
     if not caller.is_verified:
         # The letter says who invites, and anybody can change to an address that they have never proved.
         raise AddressNotVerified
-    _insist_on_role(uow, place, role)
+    _require_role(uow, place, role)
     address = normalize_email(email)
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
@@ -214,13 +214,13 @@ def list_of(
     uow: UnitOfWork, slug: str, status: InvitationStatus | None, *, limit: int, offset: int
 ) -> Sequence[InvitationItem]:
     """List the organization's invitations, the newest first."""
-    place = enter(uow, slug, Operation.INVITATIONS_LIST)
+    place = authorize(uow, slug, Operation.INVITATIONS_LIST)
     return uow.invitations.page(place.organization.id, status, limit=limit, offset=offset)
 
 
 def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
     """Withdraw an invitation that waits for its answer."""
-    organization = enter(uow, slug, Operation.INVITATIONS_CHANGE).organization
+    organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)
     is_open = invitation is not None and invitation.is_open(uow.now)
     if not is_open or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED):
@@ -250,16 +250,16 @@ def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
     return Swept(expired=len(expired), go_on_after=due[-1] if len(due) == limit else None)
 
 
-def _insist_on_role(uow: UnitOfWork, place: Place, role: str) -> None:
+def _require_role(uow: UnitOfWork, place: OrganizationAccess, role: str) -> None:
     """Refuse a role that cannot be given, and one that this member cannot give."""
     if role == MEMBER:
         return
-    place.insist_on(Capability.ORG_ROLES_MANAGE)
+    place.require(Capability.ORG_ROLES_MANAGE)
     if role == OWNER:
         raise BadRequest.of_field("role", "Nobody is invited as owner. Invite an admin, then transfer the ownership.")
     custom = uow.roles.by_slug(place.organization.id, role) if role not in BUILT_IN_ROLES else None
     if role not in BUILT_IN_ROLES and custom is None:
-        raise RoleUnknown
+        raise AssignedRoleUnknown
     # As with what is put into a role: else whoever manages members would invite themselves to all the rest.
     if not capabilities_of(role, custom.permissions if custom is not None else None) <= place.capabilities:
         raise Forbidden("You can invite only to a role that allows no more than your own. Ask an owner or admin.")

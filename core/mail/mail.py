@@ -74,7 +74,7 @@ class MailDeferred(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letter:
+class MailMessage:
     """What is to be said, and to whom."""
 
     to: str
@@ -96,7 +96,7 @@ class Mail:
     """A letter in the outbox."""
 
     id: UUID
-    letter: Letter
+    message: MailMessage
     state: MailState
     attempts: int
     due_at: datetime
@@ -141,7 +141,7 @@ def send(
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),
-            letter=Letter(to=to, template=template, values=values),
+            message=MailMessage(to=to, template=template, values=values),
             state=MailState.DISCARDED if is_discarded else MailState.QUEUED,
             attempts=0,
             due_at=uow.now,

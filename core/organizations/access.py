@@ -1,8 +1,8 @@
 """Who may do what: capabilities, the roles that hold them, and what each operation takes (decisions 5.4).
 
-A route declares the operation that it is, and the use case behind it begins with `enter`, `enter_platform`, or, where
-only the person themselves matters, `uow.caller`. All of it is decided from what the database says now, in the
-transaction of the use case.
+A route declares its operation, and its use case begins with `authorize` or `authorize_platform`, or with `uow.caller`
+where only the person matters. Everything is decided from the present state of the database, in the transaction of the
+use case.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ _WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class AccessContext:
     """Who asks and what they are in an organization, as stored; what they may do there is not decided yet."""
 
     caller: Caller
@@ -135,7 +135,7 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class OrganizationAccess:
     """An organization that the caller was let into."""
 
     caller: Caller
@@ -143,15 +143,15 @@ class Place:
     membership: Membership
     capabilities: frozenset[Capability]
 
-    def insist_on(self, capability: Capability) -> None:
+    def require(self, capability: Capability) -> None:
         """Refuse who lacks a capability that only some forms of an operation take."""
         if capability not in self.capabilities:
             raise _lacks(capability)
 
 
-def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
-    """Let the caller into an organization to do this, or refuse in the order of decisions 1.6."""
-    arrival = uow.arrive(slug)
+def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
+    """Authorize the caller for an operation in an organization, or refuse in the order of decisions 1.6."""
+    arrival = uow.access_context(slug)
     organization, membership = arrival.organization, arrival.membership
     if organization is None:
         raise NotFound("There is no such organization.")
@@ -161,37 +161,39 @@ def enter(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     capabilities = capabilities_of(membership.role, arrival.custom_permissions)
-    _insist(operation.takes, membership, capabilities)
+    _require(operation.takes, membership, capabilities)
     # Else not to name the organization at sign-in would be the way around its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
-        insist_on_second_factor(arrival.caller)
-        insist_on_device_trust(uow, arrival.caller, organization)
-    return Place(caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities)
+        require_second_factor(arrival.caller)
+        require_device_trust(uow, arrival.caller, organization)
+    return OrganizationAccess(
+        caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities
+    )
 
 
-def enter_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> Place:
-    """Let the caller in as `enter` does, and let nobody else change who may do what before this transaction ends."""
-    uow.organizations.lock(enter(uow, slug, operation).organization.id)
+def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
+    """Authorize the caller, and keep everyone else from changing permissions until this transaction ends."""
+    uow.organizations.lock(authorize(uow, slug, operation).organization.id)
     # Asked once more: whoever had the lock before may have removed the caller.
-    return enter(uow, slug, operation)
+    return authorize(uow, slug, operation)
 
 
-def enter_platform(uow: UnitOfWork) -> Caller:
-    """Let a platform owner govern, and nobody who merely acts as one."""
+def authorize_platform(uow: UnitOfWork) -> Caller:
+    """Return the caller if they are a platform owner, in person; raise `Forbidden` otherwise."""
     caller = uow.caller
     if not caller.is_governing:
         raise Forbidden("Only a platform owner can do this.")
     return caller
 
 
-def insist_on_second_factor(caller: Caller) -> None:
+def require_second_factor(caller: Caller) -> None:
     """Refuse who has given one factor where an organization asks its members for two."""
     # Whoever governs the platform is not held off by the settings of an organization.
     if not (caller.has_second_factor or caller.is_impersonated):
         raise SecondFactorRequired
 
 
-def insist_on_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
+def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
     """Refuse whose device would not have stood in for the second factor had the session begun in the organization."""
     if caller.is_impersonated or not caller.is_remembered:
         return
@@ -201,7 +203,7 @@ def insist_on_device_trust(uow: UnitOfWork, caller: Caller, organization: Organi
         raise DeviceTrustedTooLongAgo
 
 
-def _insist(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:
+def _require(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:
     if takes is Standing.OWNER and membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
     if isinstance(takes, Capability) and takes not in capabilities:

@@ -93,7 +93,9 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
         created_at=uow.now,
     )
     uow.members.add(membership)
-    platform_actions.tell_acting(uow, "organization.created", organization_id=organization.id, slug=organization.slug)
+    platform_actions.record_impersonated(
+        uow, "organization.created", organization_id=organization.id, slug=organization.slug
+    )
     return Founded(organization=organization, owner=person_of(caller), membership=membership)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations.access import Operation, enter, enter_and_lock
+from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is made from the fields of `OrganizationOfMine`
 from core.organizations.organizations import Organization, checked_name
 from core.organizations.tiers import Tier  # noqa: TC001 - likewise
@@ -38,7 +38,7 @@ class OrganizationDetail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class OrganizationSettings:
     """What an organization decides for itself; None stays as it is."""
 
     name: str | None = None
@@ -62,19 +62,19 @@ def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
 
 def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:
     """Show an organization, in whichever state it is."""
-    return uow.organizations.detail(enter(uow, slug, Operation.ORGANIZATION_READ).organization)
+    return uow.organizations.detail(authorize(uow, slug, Operation.ORGANIZATION_READ).organization)
 
 
-def change(uow: UnitOfWork, slug: str, settings: Settings) -> Organization:
+def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
     """Change the settings of an organization; what changes nothing leaves no trace."""
-    before = enter_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
+    before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
     after = settings.applied_to(before)
     return store(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 
 def delete(uow: UnitOfWork, slug: str) -> None:
     """Delete an organization with everything that belongs to it, its audit log included."""
-    place = enter_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
+    place = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
     # No log would be left that says who it was.
     place.caller.forbid_impersonated()
     uow.organizations.delete(place.organization.id)

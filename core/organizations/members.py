@@ -35,7 +35,7 @@ class MemberUnknown(NotFound):
     default_message = "This organization has no such member."
 
 
-class RoleUnknown(BadRequest):
+class AssignedRoleUnknown(BadRequest):
     """The word is neither a role that can be given nor one that the organization has made."""
 
     def __init__(self) -> None:
@@ -92,22 +92,22 @@ def list_page(
     uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
 ) -> tuple[MembersPage, MemberLimits]:
     """List members, who came first first."""
-    asked = uow.members.ask_page(slug, role=role, limit=limit, offset=(page - 1) * limit)
-    organization = access.enter(uow, slug, Operation.MEMBERS_LIST).organization
+    asked = uow.members.defer_page(slug, role=role, limit=limit, offset=(page - 1) * limit)
+    organization = access.authorize(uow, slug, Operation.MEMBERS_LIST).organization
     found = asked()
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 
 def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
     """Give a member another role, a custom one included; what it allows counts from their next request on."""
-    place = access.enter_and_lock(uow, slug, Operation.MEMBER_CHANGE)
+    place = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
     organization_id = place.organization.id
     if role == OWNER:
         raise BadRequest.of_field("role", "There is one owner. To pass that on, transfer the ownership.")
     if user_id == place.caller.user_id:
         raise BadRequest("You are the owner. To have another role, transfer the ownership first.")
     if role not in (ADMIN, MEMBER) and uow.roles.by_slug(organization_id, role) is None:
-        raise RoleUnknown
+        raise AssignedRoleUnknown
     member = uow.members.find(organization_id, user_id)
     if member is None:
         raise MemberUnknown
@@ -115,7 +115,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
         return member
 
     uow.members.set_role(organization_id, user_id, role)
-    tell_role_changed(uow, member.membership, role)
+    record_role_changed(uow, member.membership, role)
     uow.publish(
         EventType.USER_ROLE_UPDATED,
         organization_id=organization_id,
@@ -128,7 +128,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
 
 def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
     """End somebody's membership, and their sessions in this organization with it."""
-    place = access.enter_and_lock(uow, slug, Operation.MEMBER_REMOVE)
+    place = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
     organization_id = place.organization.id
     if user_id == place.caller.user_id:
         raise BadRequest("You cannot remove yourself. Ask somebody else who manages the members.")
@@ -140,7 +140,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
 
     uow.members.remove(organization_id, user_id)
     ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
-    sessions.tell_ended(uow, user_id, member.email, ended, reason="member_removed")
+    sessions.record_ended(uow, user_id, member.email, ended, reason="member_removed")
     uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=member.membership.role)
     uow.publish(
         EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=member.membership.role
@@ -163,7 +163,7 @@ def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
         )
 
 
-def tell_role_changed(uow: UnitOfWork, before: Membership, role: str) -> None:
+def record_role_changed(uow: UnitOfWork, before: Membership, role: str) -> None:
     """Write down that a member has another role."""
     uow.audit(
         AuditAction.USER_ROLE_UPDATED,

@@ -74,24 +74,24 @@ class Organization:
 
     def approved(self, *, by: UUID | None, at: datetime) -> Organization:
         """Let work begin; nobody approves where every organization is welcome."""
-        self._insist_on(OrganizationStatus.PENDING, "approved")
+        self._require(OrganizationStatus.PENDING, "approved")
         return replace(self, status=OrganizationStatus.ACTIVE, approved_at=at, approved_by=by, updated_at=at)
 
     def rejected(self, reason: str, *, at: datetime) -> Organization:
         """Turn the organization away for good."""
-        self._insist_on(OrganizationStatus.PENDING, "rejected")
+        self._require(OrganizationStatus.PENDING, "rejected")
         return replace(self, status=OrganizationStatus.REJECTED, rejected_at=at, rejection_reason=reason, updated_at=at)
 
     def suspended(self, reason: str | None, *, at: datetime) -> Organization:
         """Close the organization until it is activated again."""
-        self._insist_on(OrganizationStatus.ACTIVE, "suspended")
+        self._require(OrganizationStatus.ACTIVE, "suspended")
         return replace(
             self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
         )
 
     def activated(self, *, at: datetime) -> Organization:
         """Open the organization again; why it was closed is in the audit log from now on."""
-        self._insist_on(OrganizationStatus.SUSPENDED, "activated")
+        self._require(OrganizationStatus.SUSPENDED, "activated")
         return replace(self, status=OrganizationStatus.ACTIVE, suspended_at=None, suspension_reason=None, updated_at=at)
 
     def changes(self, before: Organization) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Organization:
             if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
         }
 
-    def _insist_on(self, status: OrganizationStatus, verb: str) -> None:
+    def _require(self, status: OrganizationStatus, verb: str) -> None:
         if self.status is not status:
             article = "an" if status is OrganizationStatus.ACTIVE else "a"
             raise WrongState(f"Only {article} {status} organization can be {verb}; this one is {self.status}.")

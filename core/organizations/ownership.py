@@ -30,7 +30,7 @@ class Transfer:
 
 def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     """Make another member the owner, and the caller an admin."""
-    place = access.enter_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
+    place = access.authorize_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
     organization_id, old_owner = place.organization.id, place.membership
     if new_owner_user_id == old_owner.user_id:
         raise _refused("You are the owner already. Name another member.")
@@ -43,8 +43,8 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
 
     uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
     uow.members.set_role(organization_id, new_owner_user_id, OWNER)
-    members.tell_role_changed(uow, old_owner, ADMIN)
-    members.tell_role_changed(uow, new_owner.membership, OWNER)
+    members.record_role_changed(uow, old_owner, ADMIN)
+    members.record_role_changed(uow, new_owner.membership, OWNER)
     uow.publish(
         EventType.ORGANIZATION_OWNER_CHANGED,
         organization_id=organization_id,

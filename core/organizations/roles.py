@@ -21,7 +21,7 @@ from core.text import checked_name, checked_slug
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from core.organizations.access import Place
+    from core.organizations.access import OrganizationAccess
     from ports.unit_of_work import UnitOfWork
 
 # More than anybody can tell apart, and few enough to be listed without pages.
@@ -103,13 +103,13 @@ assert tuple(_BUILT_IN) == BUILT_IN_ROLES, "every built-in role is described"
 
 def list_all(uow: UnitOfWork, slug: str) -> Sequence[Role]:
     """List the built-in roles, and then the organization's own by their slugs."""
-    place = access.enter(uow, slug, Operation.ROLES_READ)
+    place = access.authorize(uow, slug, Operation.ROLES_READ)
     return [*_BUILT_IN.values(), *uow.roles.of_organization(place.organization.id)]
 
 
 def show(uow: UnitOfWork, slug: str, role_slug: str) -> Role:
     """Show a role."""
-    place = access.enter(uow, slug, Operation.ROLES_READ)
+    place = access.authorize(uow, slug, Operation.ROLES_READ)
     return _BUILT_IN.get(role_slug) or _custom(uow, place, role_slug)
 
 
@@ -117,7 +117,7 @@ def create(
     uow: UnitOfWork, slug: str, *, role_slug: str, name: str, description: str, permissions: Iterable[Capability]
 ) -> Role:
     """Make a role of capabilities that the caller has as well."""
-    place = access.enter_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    place = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     role = Role(
         slug=checked_slug(role_slug),
         name=checked_name(name, characters_min=1),
@@ -127,7 +127,7 @@ def create(
         created_at=uow.now,
         updated_at=uow.now,
     )
-    _insist_on_having(place, role.permissions)
+    _require_having(place, role.permissions)
     # Nobody else adds one meanwhile, because the organization is locked.
     others = {other.slug for other in uow.roles.of_organization(place.organization.id)}
     if role.slug in _BUILT_IN or role.slug in others:
@@ -149,7 +149,7 @@ def change(
     permissions: Iterable[Capability] | None = None,
 ) -> Role:
     """Change what is named of a role; for everybody who has it that counts from their next request on."""
-    place = access.enter_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    place = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     # What is wrong with the input is said before whether there is such a role (decisions 1.6).
@@ -162,7 +162,7 @@ def change(
         description=before.description if new_description is None else new_description,
         permissions=before.permissions if permissions is None else _sorted(permissions),
     )
-    _insist_on_having(place, set(after.permissions) - set(before.permissions))
+    _require_having(place, set(after.permissions) - set(before.permissions))
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
@@ -174,7 +174,7 @@ def change(
 def delete(uow: UnitOfWork, slug: str, role_slug: str) -> None:
     """Delete a role that nobody has and nobody is invited to."""
     # Locked, so that nobody is given the role between the question and the deletion.
-    place = access.enter_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    place = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     role = _custom(uow, place, role_slug)
@@ -184,21 +184,21 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str) -> None:
     _tell(uow, place, "role_deleted", role)
 
 
-def _custom(uow: UnitOfWork, place: Place, role_slug: str) -> Role:
+def _custom(uow: UnitOfWork, place: OrganizationAccess, role_slug: str) -> Role:
     role = uow.roles.by_slug(place.organization.id, role_slug)
     if role is None:
         raise RoleUnknown
     return role
 
 
-def _insist_on_having(place: Place, added: Iterable[Capability]) -> None:
+def _require_having(place: OrganizationAccess, added: Iterable[Capability]) -> None:
     """Refuse whoever would give others more than they have (decisions 5.4)."""
     missing = _sorted(set(added) - place.capabilities)
     if missing:
         raise Forbidden(f"You can put into a role only what you may do yourself, and that is not {', '.join(missing)}.")
 
 
-def _tell(uow: UnitOfWork, place: Place, change: str, role: Role) -> None:
+def _tell(uow: UnitOfWork, place: OrganizationAccess, change: str, role: Role) -> None:
     """Remember a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
     organization_id = place.organization.id
     uow.audit(

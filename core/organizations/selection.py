@@ -16,7 +16,7 @@ from core.sessions import refresh
 
 if TYPE_CHECKING:
     from core.organizations.memberships import Membership
-    from core.sessions.token_claims import Grant
+    from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
 
@@ -26,13 +26,13 @@ class Selected:
 
     user: Person
     membership: Membership
-    grant: Grant
+    grant: TokenGrant
 
 
 def select(uow: UnitOfWork, slug: str) -> Selected:
     """Make an organization the context of the caller's session, and give the session its next tokens."""
-    place = access.enter(uow, slug, Operation.ORGANIZATION_SELECT)
-    access.insist_on_device_trust(uow, place.caller, place.organization)
+    place = access.authorize(uow, slug, Operation.ORGANIZATION_SELECT)
+    access.require_device_trust(uow, place.caller, place.organization)
     return Selected(
         user=person_of(place.caller),
         membership=place.membership,

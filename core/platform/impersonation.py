@@ -13,15 +13,15 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.platform_actions import PlatformAction
 from core.limits import IMPERSONATION_LIFETIME_MAX
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import Session
-from core.sessions.token_claims import Grant, grant_for
+from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import arrivals
 from core.text import checked_reason
 
@@ -42,7 +42,7 @@ class GovernsThemselves(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ImpersonationTarget:
     """What is wanted of an impersonation: why, and in which context."""
 
     reason: str
@@ -62,7 +62,7 @@ class ImpersonatedUser:
 class Impersonation:
     """A session in somebody else's name (identity 2.9)."""
 
-    grant: Grant
+    grant: TokenGrant
     user: ImpersonatedUser
     audit_log_id: UUID
 
@@ -72,16 +72,16 @@ class Impersonation:
         return self.grant.session_expires_at
 
 
-def start(uow: UnitOfWork, user_id: UUID, wanted: Wanted) -> Impersonation:
+def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:
     """Begin a session in somebody's name, for an hour at most."""
-    owner = enter_platform(uow)
+    owner = authorize_platform(uow)
     reason = checked_reason(wanted.reason)
     if wanted.service_slug is not None and wanted.organization_slug is None:
         raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
     # Locked, so that an account that is shut or promoted at this moment keeps no session from before.
     user = uow.users.lock(user_id)
     if user is None or not user.is_active:
-        raise PersonUnknown
+        raise UserUnknown
     if user.is_platform_owner:
         raise GovernsThemselves
     organization, service = _place(uow, wanted)
@@ -104,13 +104,13 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: Wanted) -> Impersonation:
         service_id=str(service.id) if service is not None else None,
     )
     return Impersonation(
-        grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at),
+        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at),
         user=ImpersonatedUser(id=user.id, email=user.email),
         audit_log_id=entry_id,
     )
 
 
-def _place(uow: UnitOfWork, wanted: Wanted) -> tuple[Organization | None, Service | None]:
+def _place(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:
     organization = arrivals.find_organization(uow, wanted.organization_slug)
     if organization is None:
         return None, None
@@ -124,7 +124,7 @@ def _place(uow: UnitOfWork, wanted: Wanted) -> tuple[Organization | None, Servic
     return organization, service
 
 
-def _does_not_belong(wanted: Wanted) -> BadRequest:
+def _does_not_belong(wanted: ImpersonationTarget) -> BadRequest:
     if wanted.service_slug is None:
         return BadRequest.of_field("org_slug", "This person is not a member of this organization.")
     return BadRequest.of_field("service_slug", "This person has never signed in with this service.")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.credentials import mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest
@@ -21,7 +21,7 @@ from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 from core.text import checked_reason
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _PERCENT: Final = 100
 _DECIMALS: Final = 2
 
 
-class MfaNotEnabled(BadRequest):
+class UserMfaNotEnabled(BadRequest):
     """There is nothing to turn off."""
 
     default_message = "This person has not turned multi-factor authentication on."
@@ -102,22 +102,22 @@ class Alert:
 
 def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
     """Say how a person's second factor stands."""
-    enter_platform(uow)
+    authorize_platform(uow)
     found = uow.platform_mfa.status(user_id)
     if found is None:
-        raise PersonUnknown
+        raise UserUnknown
     return found
 
 
 def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
     """Turn a person's second factor off, and tell them, their organizations and the logs."""
-    caller = enter_platform(uow)
+    caller = authorize_platform(uow)
     why = checked_reason(reason)
     user = uow.users.lock(user_id)
     if user is None:
-        raise PersonUnknown
+        raise UserUnknown
     if not mfa.remove(uow, user.id):
-        raise MfaNotEnabled
+        raise UserMfaNotEnabled
     mfa_events.record(uow, MfaEvent.FORCE_DISABLED_BY_ADMIN, user.id, disabled_by=str(caller.user_id))
     organizations = uow.members.organizations_of(user.id)
     for event in (EventType.USER_MFA_DISABLED, EventType.SECURITY_MFA_DISABLED):
@@ -137,7 +137,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
 
 def metrics(uow: UnitOfWork) -> MfaMetrics:
     """Count everybody's second factors, and what happened to them in the last seven days."""
-    enter_platform(uow)
+    authorize_platform(uow)
     counts = uow.platform_mfa.counts(since=uow.now - METRICS_ARE_OF)
     return MfaMetrics(
         total_users=counts.total_users,
@@ -151,5 +151,5 @@ def metrics(uow: UnitOfWork) -> MfaMetrics:
 
 def suspicious(uow: UnitOfWork) -> Sequence[Alert]:
     """List what happened to second factors in the last seven days that may be an attack, the newest first."""
-    enter_platform(uow)
+    authorize_platform(uow)
     return uow.platform_mfa.alerts(since=uow.now - ALERTS_ARE_OF, limit=ALERTS_MAX)

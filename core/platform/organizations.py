@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import BadRequest, NotFound
 from core.events.platform_actions import PlatformAction
 from core.organizations import management, tiers
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 from core.organizations.organizations import Organization  # noqa: TC001 - the reference is made from the fields of the list's items
 from core.organizations.tiers import TierSummary  # noqa: TC001 - likewise
 
@@ -69,13 +69,13 @@ def list_all(
     uow: UnitOfWork, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
 ) -> OrganizationPage:
     """List organizations, the newest first, of a state and of a tier where these are given."""
-    enter_platform(uow)
+    authorize_platform(uow)
     return uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
 
 
 def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> Organization:
     """Let a pending organization begin, in the tier that is named or else the one it has."""
-    owner = enter_platform(uow)
+    owner = authorize_platform(uow)
     tier = tiers.find(uow, tier_id) if tier_id is not None else None
     before = _lock(uow, organization_id)
     after = before.approved(by=owner.user_id, at=uow.now)
@@ -86,7 +86,7 @@ def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> 
 
 def reject(uow: UnitOfWork, organization_id: UUID, reason: str) -> Organization:
     """Turn a pending organization away; its people read the reason."""
-    enter_platform(uow)
+    authorize_platform(uow)
     given = reason.strip()
     if not given:
         raise BadRequest.of_field("reason", "Say why, so that the organization's owner knows.")
@@ -97,7 +97,7 @@ def reject(uow: UnitOfWork, organization_id: UUID, reason: str) -> Organization:
 
 def suspend(uow: UnitOfWork, organization_id: UUID, reason: str | None) -> Organization:
     """Close an active organization, from the very next request on."""
-    enter_platform(uow)
+    authorize_platform(uow)
     given = (reason or "").strip() or None
     before = _lock(uow, organization_id)
     after = before.suspended(given, at=uow.now)
@@ -106,7 +106,7 @@ def suspend(uow: UnitOfWork, organization_id: UUID, reason: str | None) -> Organ
 
 def activate(uow: UnitOfWork, organization_id: UUID) -> Organization:
     """Open a suspended organization again."""
-    enter_platform(uow)
+    authorize_platform(uow)
     before = _lock(uow, organization_id)
     return _store(uow, PlatformAction.ORGANIZATION_ACTIVATED, before, before.activated(at=uow.now))
 
@@ -118,7 +118,7 @@ def change_tier(
 
     A limit of None is that of the tier again. What changes nothing leaves no trace.
     """
-    enter_platform(uow)
+    authorize_platform(uow)
     tier = tiers.find(uow, tier_id)
     before = _lock(uow, organization_id)
     after = replace(before, tier_id=tier.id, **limits)
@@ -132,7 +132,7 @@ def change_tier(
 
 def delete(uow: UnitOfWork, organization_id: UUID) -> None:
     """Delete an organization with everything that belongs to it; that there was one stays in the platform's log."""
-    enter_platform(uow)
+    authorize_platform(uow)
     organization = _lock(uow, organization_id)
     uow.audit_platform(
         PlatformAction.ORGANIZATION_DELETED,

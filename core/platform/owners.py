@@ -13,18 +13,18 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts import addresses
 from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.users import PersonUnknown, User
+from core.accounts.users import User, UserUnknown
 from core.credentials import mfa
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-class AddressPromised(Conflict):
+class OwnerAddressPromised(Conflict):
     """The account that left the address may still have it back."""
 
     default_message = (
@@ -110,7 +110,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     )
     if uow.users.add(user):
         if addresses.is_promised(uow, user):
-            raise AddressPromised
+            raise OwnerAddressPromised
         uow.credentials.set_password_hash(user.id, password_hash)
         return Appointment(user, is_new_account=True)
 
@@ -130,11 +130,11 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
 
 def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
     """Let somebody govern the platform, from their very next request on."""
-    enter_platform(uow)
+    authorize_platform(uow)
     _lock_owners(uow)
     user = uow.users.lock(user_id)
     if user is None:
-        raise PersonUnknown
+        raise UserUnknown
     if user.is_platform_owner:
         raise AlreadyPlatformOwner
     promoted = user.appointed(at=uow.now)
@@ -155,7 +155,7 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
 
 def demote(uow: UnitOfWork, user_id: UUID) -> None:
     """Let a platform owner govern no longer, from this moment on; whoever they act as they no longer do."""
-    caller = enter_platform(uow)
+    caller = authorize_platform(uow)
     if user_id == caller.user_id:
         raise CannotDemoteYourself
     # The caller is one of those who stay, so there is always one.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest
-from core.organizations.access import enter_platform
+from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: i
 
     First come those whose address begins with the part, in the order of the alphabet, then the newest of the others.
     """
-    enter_platform(uow)
+    authorize_platform(uow)
     # As an address is stored: composed, and in lower case.
     part = unicodedata.normalize("NFC", email.strip().lower()) if email is not None else ""
     if user_id is not None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.accounts import sign_in_failures
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -70,9 +70,9 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     subject = uow.anonymization.lock(user_id)
     belongings = uow.anonymization.belongings(user_id, owner_id=caller.user_id)
     if not caller.is_governing:
-        _insist_on_owning_all(caller, user_id, belongings)
+        _require_owning_all(caller, user_id, belongings)
     if subject is None:
-        raise PersonUnknown
+        raise UserUnknown
     if subject.is_platform_owner:
         raise Forbidden("A platform owner cannot be anonymized. Demote them first.")
     if subject.anonymized_at is not None:
@@ -112,7 +112,7 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
     return cleaned(value)
 
 
-def _insist_on_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Belonging]) -> None:
+def _require_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Belonging]) -> None:
     """Refuse unless all that the person belongs to is the caller's, so that nobody loses an account that they share.
 
     Whoever is an end user alone has an account of their own, which no organization can take away. And whoever owns all
@@ -124,7 +124,7 @@ def _insist_on_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Be
     if not all(one.is_active for one in belongings):
         raise OrganizationNotActive
     if any(one.mfa_required for one in belongings):
-        access.insist_on_second_factor(caller)
+        access.require_second_factor(caller)
 
 
 def _shut(uow: UnitOfWork, subject: Subject) -> Anonymous:

@@ -12,7 +12,7 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.errors import Forbidden, OrganizationNotActive
 from core.organizations import access
@@ -101,7 +101,7 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
     within = _within(uow, uow.caller, user_id)
     user = uow.users.by_id(user_id)
     if user is None:
-        raise PersonUnknown
+        raise UserUnknown
     kept = uow.privacy_export
     return ExportPackage(
         user_id=user.id,
@@ -129,5 +129,5 @@ def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | 
     if not active:
         raise OrganizationNotActive
     if any(one.mfa_required for one in active):
-        access.insist_on_second_factor(caller)
+        access.require_second_factor(caller)
     return [one.organization_id for one in active]

@@ -11,10 +11,10 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.email_addresses import spelled
+from core.email_addresses import canonical_email
 from core.errors import NotFound
 from core.events import platform_actions
-from core.organizations.access import Operation, enter
+from core.organizations.access import Operation, authorize
 from core.sessions import sessions
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ def list_page(
     uow: UnitOfWork, slug: str, *, search: str | None, service_id: UUID | None, page: int, limit: int
 ) -> EndUsersPage:
     """List end users, the newest accounts first: all, those of a service, those with a part of an address."""
-    organization = enter(uow, slug, Operation.END_USERS_READ).organization
-    part = spelled(search or "")
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
+    part = canonical_email(search or "")
     return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
 
 
 def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
     """Show an end user."""
-    organization = enter(uow, slug, Operation.END_USERS_READ).organization
+    organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     found = uow.end_users.find(organization.id, user_id)
     if found is None:
         raise EndUserUnknown
@@ -113,13 +113,13 @@ def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
 
 def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
     """End the sessions that an end user has in this organization, and no others; say how many those were."""
-    place = enter(uow, slug, Operation.END_USERS_CHANGE)
+    place = authorize(uow, slug, Operation.END_USERS_CHANGE)
     email = uow.end_users.email_of(place.organization.id, user_id)
     if email is None:
         raise EndUserUnknown
     ended = uow.sessions.revoke_in_organization(place.organization.id, user_id=user_id)
-    sessions.tell_ended(uow, user_id, email, ended, revoked_by=str(place.caller.user_id))
-    platform_actions.tell_acting(
+    sessions.record_ended(uow, user_id, email, ended, revoked_by=str(place.caller.user_id))
+    platform_actions.record_impersonated(
         uow, "sessions.ended", organization_id=place.organization.id, user_id=str(user_id), sessions=len(ended)
     )
     return len(ended)

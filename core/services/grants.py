@@ -22,7 +22,7 @@ from core.organizations.relations import Object, ServiceRelation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.organizations.access import Place
+    from core.organizations.access import OrganizationAccess
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
 
@@ -65,19 +65,19 @@ class GrantsPage:
     total: int
 
 
-def may_manage_service(uow: UnitOfWork, place: Place, service: Service) -> bool:
+def may_manage_service(uow: UnitOfWork, place: OrganizationAccess, service: Service) -> bool:
     """Say whether the caller's role, or a grant on this service, lets them manage it."""
     return Capability.SERVICES_MANAGE in place.capabilities or _is(uow, place, service, ServiceRelation.MANAGER)
 
 
-def may_view_service(uow: UnitOfWork, place: Place, service: Service) -> bool:
+def may_view_service(uow: UnitOfWork, place: OrganizationAccess, service: Service) -> bool:
     """Say whether the caller's role, or a grant on this service, lets them see it."""
     return Capability.SERVICES_VIEW in place.capabilities or _is(uow, place, service, ServiceRelation.VIEWER)
 
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit: int) -> GrantsPage:
     """List what was granted on a service, the first first."""
-    place = access.enter(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    place = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     found = uow.service_grants.page(place.organization.id, service_slug, limit=limit, offset=(page - 1) * limit)
     if found is None:
         raise ServiceUnknown
@@ -86,7 +86,7 @@ def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit
 
 def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation: ServiceRelation) -> ServiceGrant:
     """Make a member a manager or viewer of a service, in place of what they were to it."""
-    place = access.enter_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    place = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, place, service_slug)
     member = uow.members.find(place.organization.id, user_id)
     if member is None:
@@ -108,7 +108,7 @@ def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation
 
 def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None:
     """Take back what was granted to a member on a service; what their role allows stays."""
-    place = access.enter(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    place = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
     service = _service(uow, place, service_slug)
     relation = uow.service_grants.remove(service, user_id)
     if relation is None:
@@ -116,12 +116,12 @@ def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None
     _tell(uow, service, user_id, "access_revoked", relation=relation)
 
 
-def _is(uow: UnitOfWork, place: Place, service: Service, relation: ServiceRelation) -> bool:
+def _is(uow: UnitOfWork, place: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
     object_ = Object(organization_id=place.organization.id, service_id=service.id)
     return relations.check(uow, object_, relation, place.caller.user_id)
 
 
-def _service(uow: UnitOfWork, place: Place, slug: str) -> Service:
+def _service(uow: UnitOfWork, place: OrganizationAccess, slug: str) -> Service:
     service = uow.services.by_slug(place.organization.id, slug)
     if service is None:
         raise ServiceUnknown

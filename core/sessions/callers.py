@@ -127,14 +127,14 @@ class Caller:
             self.forbid_services()
 
 
-def present_in_person(uow: UnitOfWork) -> Caller:
+def require_in_person(uow: UnitOfWork) -> Caller:
     """Say who asks; refuse whoever acts as somebody else."""
     caller = uow.caller
     caller.forbid_impersonated()
     return caller
 
 
-def present(uow: UnitOfWork) -> Caller:
+def require_caller(uow: UnitOfWork) -> Caller:
     """Say who asks; raise `Unauthorized` when their session is over."""
     return uow.caller
 

@@ -20,7 +20,7 @@ from uuid import UUID
 from core.errors import OrganizationNotActive, Unauthorized
 from core.secrets import Secret, hash_token
 from core.sessions import sessions
-from core.sessions.token_claims import Grant, grant_for
+from core.sessions.token_claims import TokenGrant, token_grant
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -52,8 +52,8 @@ class SessionOver(Unauthorized):
 
 
 @dataclass(frozen=True, slots=True)
-class Betrayed:
-    """Somebody used an old token of this session again; the session is to be ended (`end_betrayed`)."""
+class TokenReused:
+    """Somebody used an old token of this session again; the session is to be ended (`end_reused`)."""
 
     caller: Caller
 
@@ -82,7 +82,7 @@ def first_token(uow: UnitOfWork, session_id: UUID) -> Secret:
     return _made(uow, session_id, hash_token(uow.randomness.token().reveal())).text
 
 
-def refresh(uow: UnitOfWork, refresh_token: str) -> Grant | Betrayed:
+def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
     """Exchange a refresh token for the next one and a fresh look at the person's rights, in one conditional write."""
     token = _read(uow, refresh_token)
     # Of two who exchange a token at once one finds the second time that it was exchanged a moment ago.
@@ -93,14 +93,14 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> Grant | Betrayed:
         is_newest = _is_newest(session, token)
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
-            return Betrayed(session.caller)
+            return TokenReused(session.caller)
         _check_context(session.caller)
         if not is_newest or _exchange(uow, token, newest):
-            return grant_for(session.caller, newest.text, session_expires_at=session.expires_at)
+            return token_grant(session.caller, newest.text, session_expires_at=session.expires_at)
     raise RefreshRefused
 
 
-def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> Grant:
+def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant:
     """Make an organization the context of a session, and give the session its next tokens.
 
     From the refresh token of before there is a way to the new one for a moment, as after every exchange.
@@ -118,15 +118,15 @@ def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> Grant:
     session = uow.sessions.find_refreshable(session_id)
     if session is None:
         raise SessionOver
-    return grant_for(session.caller, newest.text, session_expires_at=session.expires_at)
+    return token_grant(session.caller, newest.text, session_expires_at=session.expires_at)
 
 
-def end_betrayed(uow: UnitOfWork, betrayed: Betrayed) -> None:
+def end_reused(uow: UnitOfWork, betrayed: TokenReused) -> None:
     """End a session whose old token was used again, and remember that; of several who find out at once one does."""
     caller = betrayed.caller
     ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
     if ended:
-        sessions.tell_ended(uow, caller.user_id, caller.email, ended, reason=REUSED)
+        sessions.record_ended(uow, caller.user_id, caller.email, ended, reason=REUSED)
         uow.mfa_events.add(caller.user_id, REUSED, is_success=False, details={"session_id": str(caller.session_id)})
 
 

@@ -86,7 +86,7 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
     if not ended:
         raise NotFound("You have no such session.")
-    tell_ended(uow, caller.user_id, caller.email, ended)
+    record_ended(uow, caller.user_id, caller.email, ended)
 
 
 def end_my_others(uow: UnitOfWork) -> int:
@@ -103,7 +103,7 @@ def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UU
     """
     ended = uow.sessions.revoke_all(user_id, except_session_id=except_session_id)
     uow.sessions.end_impersonations(user_id)
-    tell_ended(uow, user_id, email, ended)
+    record_ended(uow, user_id, email, ended)
     return len(ended)
 
 
@@ -117,7 +117,7 @@ def log_out(uow: UnitOfWork) -> None:
         )
 
 
-def tell_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:
+def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:
     """Say that sessions were ended, to each organization how many of those that had begun in it."""
     for organization_id, sessions in Counter(contexts).items():
         person_events.publish(

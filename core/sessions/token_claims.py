@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class TokenGrant:
     """What the entrypoint signs and hands over. Without a `client_id` the token is for the installation itself."""
 
     user_id: UUID
@@ -26,11 +26,11 @@ class Grant:
     device_token: Secret | None = None
 
 
-def grant_for(
+def token_grant(
     caller: Caller, refresh_token: Secret, *, session_expires_at: datetime, device_token: Secret | None = None
-) -> Grant:
+) -> TokenGrant:
     """Put into claims what holds for this person in this session now (decisions 2.1)."""
-    return Grant(
+    return TokenGrant(
         user_id=caller.user_id,
         session_id=caller.session_id,
         client_id=caller.service_client_id,

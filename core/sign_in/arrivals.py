@@ -59,7 +59,7 @@ class Arrival:
         """Add how else it was proved."""
         return replace(self, proof=self.proof.with_methods(*methods))
 
-    def insist_on_second_factor(self) -> None:
+    def require_second_factor(self) -> None:
         """Refuse one factor where the organization asks its members for two; they set one up first (decisions 5.2)."""
         if self.organization is None or not self.organization.mfa_required or self.service is not None:
             return
@@ -73,7 +73,10 @@ class Arrival:
 def arrive(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Arrival:
     """Look at somebody who has proved who they are; refuse whoever wants to where they do not belong."""
     organization, service = _place(uow, user, destination)
-    asked, habits = recognition.ask(uow, user.id, destination.device_token), risk.ask_habits(uow, user.id)
+    asked, habits = (
+        recognition.defer_recognition(uow, user.id, destination.device_token),
+        risk.defer_habits(uow, user.id),
+    )
     sighting = asked()
     return Arrival(
         user=user,

@@ -18,37 +18,37 @@ from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
-from core.sessions.token_claims import Grant, grant_for
+from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import login_events, mfa_challenges, recognition
 from core.sign_in.arrivals import Arrival, arrive
-from core.sign_in.refusals import EmailNotVerified, Refused, SignInBroken, SignInRefused, refuse
+from core.sign_in.refusals import EmailNotVerified, RefusedAttempt, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from core.accounts.users import User
-    from core.sign_in.mfa_challenges import Challenge
+    from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, Proof
     from core.sign_in.recognition import Admitted
     from ports.unit_of_work import UnitOfWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedIn:
+class SignInCompleted:
     """A session has begun."""
 
-    grant: Grant
+    grant: TokenGrant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecondFactorDue:
+class SecondFactorPending:
     """The proof was good; a code is needed besides."""
 
-    challenge: Challenge
+    challenge: MfaChallenge
 
 
-Outcome = SignedIn | SecondFactorDue | Refused
+Outcome = SignInCompleted | SecondFactorPending | RefusedAttempt
 
 
 def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
@@ -71,25 +71,25 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
     arrival = arrive(uow, user, proof, destination)
     if user.has_mfa and not proof.has_second_factor:
         if not arrival.is_remembered(uow.now):
-            return SecondFactorDue(challenge=mfa_challenges.begin(uow, proof, destination))
+            return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
         arrival = arrival.with_methods("trusted")
-    arrival.insist_on_second_factor()
-    return _let_in(uow, arrival, trust_device=False)
+    arrival.require_second_factor()
+    return _begin_session(uow, arrival, trust_device=False)
 
 
 def conclude_with_second_factor(
-    uow: UnitOfWork, challenge: Challenge, destination: Destination, *, factor: str, trust_device: bool
-) -> SignedIn | Refused:
+    uow: UnitOfWork, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
+) -> SignInCompleted | RefusedAttempt:
     """Go on where `conclude` asked for a code, now that a right one was given."""
     proof = challenge.proof.with_methods(factor, "mfa")
     # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.
     user = uow.users.by_id(proof.user_id)
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInBroken(), reason="deactivated")
-    return _let_in(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
+    return _begin_session(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
 
 
-def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedIn:
+def _begin_session(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignInCompleted:
     user = arrival.user
     device = recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
     if arrival.service is not None:
@@ -101,15 +101,15 @@ def _let_in(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignedI
     if arrival.is_suspicious and not user.has_mfa:
         _warn(uow, user, device)
 
-    receivers = person_events.ask_receivers(uow, user.id, arrival.organization_id)
+    receivers = person_events.defer_receivers(uow, user.id, arrival.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated at this very moment; raising takes all of it back.
         raise SignInBroken
-    recognition.insist_on(device)
+    recognition.require(device)
     _tell(uow, arrival, receivers())
-    return SignedIn(
-        grant=grant_for(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
+    return SignInCompleted(
+        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )
 
 

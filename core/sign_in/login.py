@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts import sign_in_failures
 from core.accounts.providers import Provider
-from core.email_addresses import spelled
+from core.email_addresses import canonical_email
 from core.sign_in import arrivals, conclusion, recognition
 from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import SignInRefused, refuse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from core.accounts.passwords import StoredPassword
     from core.accounts.users import User
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from core.sign_in.conclusion import Outcome
     from ports.unit_of_work import UnitOfWork
 
@@ -40,8 +40,8 @@ class Attempt:
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
     """Count the attempt and find what to compare with; refuse an unknown organization, and one try too many."""
     arrivals.find_organization(uow, destination.organization_slug)
-    address = spelled(email)
-    asked = uow.credentials.ask_password_of(address)
+    address = canonical_email(email)
+    asked = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, asked, destination.device_token)
     attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
     found = asked()
@@ -79,7 +79,7 @@ def finish(
     return conclusion.conclude_locked(uow, stored.user, proof, destination)
 
 
-def _is_known_device(uow: UnitOfWork, asked: Asked[StoredPassword | None], device_token: str | None) -> bool:
+def _is_known_device(uow: UnitOfWork, asked: Deferred[StoredPassword | None], device_token: str | None) -> bool:
     if device_token is None:
         return False
     found = asked()

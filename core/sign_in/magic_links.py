@@ -18,18 +18,18 @@ from core.accounts import links, one_time_tokens, return_targets
 from core.accounts.links import LinkUnusable, Words
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
-from core.accounts.users import still_known
-from core.email_addresses import spelled
+from core.accounts.users import lock_unless_anonymized
+from core.email_addresses import canonical_email
 from core.errors import BadRequest
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion
 from core.sign_in.proofs import Proof
-from core.sign_in.refusals import Refused, SignInRefused
+from core.sign_in.refusals import RefusedAttempt, SignInRefused
 
 if TYPE_CHECKING:
     from core.accounts.links import Opened
-    from core.accounts.return_targets import WayBack, Whence
+    from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.secrets import Secret
     from core.sign_in.conclusion import Outcome
     from core.sign_in.proofs import Destination
@@ -63,11 +63,11 @@ class AskedForElsewhere(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class MagicLinkRequested:
     """Who would be signed in, and where they wanted to."""
 
     email: str
-    back: WayBack
+    back: ReturnTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +75,13 @@ class Exchanged:
     """The link is used up, and this code stands for it."""
 
     code: Secret
-    back: WayBack
+    back: ReturnTarget
 
 
-def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
+def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send a link to sign in with if an account has the address; nobody learns whether one does."""
-    back = return_targets.find(uow, whence)
-    found = still_known(uow, uow.users.by_email(spelled(email)))
+    back = return_targets.find(uow, return_request)
+    found = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email)))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
     links.send(
@@ -94,13 +94,13 @@ def request(uow: UnitOfWork, email: str, whence: Whence) -> None:
     )
 
 
-def look(uow: UnitOfWork, token: str) -> Asked:
+def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     """Refuse a link that is no good; a good one stays good."""
     try:
-        opened = links.look(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
+        opened = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message) from None
-    return Asked(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
+    return MagicLinkRequested(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
 
 
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
@@ -128,14 +128,14 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(opened.token.data, wanted))
-    return _refused(WORDS.unknown) if isinstance(outcome, Refused) else outcome
+    return _refused(WORDS.unknown) if isinstance(outcome, RefusedAttempt) else outcome
 
 
 def _use(uow: UnitOfWork, token: str) -> Opened:
     is_code = uow.one_time_tokens.find(hash_token(token), TokenPurpose.MAGIC_LINK_CODE) is not None
     purpose, words = (TokenPurpose.MAGIC_LINK_CODE, CODE_WORDS) if is_code else (TokenPurpose.MAGIC_LINK, WORDS)
     # The account before its links, so that two of them that are used at once wait for each other in one order.
-    uow.users.lock(links.look(uow, purpose, token, words).user.id)
+    uow.users.lock(links.inspect(uow, purpose, token, words).user.id)
     return links.use(uow, purpose, token, words)
 
 
@@ -151,5 +151,5 @@ def _destination(asked: dict[str, Any], wanted: Destination) -> Destination:
     return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)
 
 
-def _refused(message: str) -> Refused:
-    return Refused(refusal=MagicLinkRefused(message), reason=MagicLinkRefused.counted_as)
+def _refused(message: str) -> RefusedAttempt:
+    return RefusedAttempt(refusal=MagicLinkRefused(message), reason=MagicLinkRefused.counted_as)

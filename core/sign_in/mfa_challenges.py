@@ -21,7 +21,7 @@ WRONG_CODES_MAX: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Challenge:
+class MfaChallenge:
     """A sign-in that waits for a code. Its destination has no device token: that is sent again with the code."""
 
     id: UUID
@@ -32,9 +32,9 @@ class Challenge:
     expires_at: datetime
 
 
-def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> Challenge:
+def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> MfaChallenge:
     """Remember a sign-in that waits for a code."""
-    challenge = Challenge(
+    challenge = MfaChallenge(
         id=uow.randomness.new_id(),
         proof=proof,
         destination=replace(destination, device_token=None),
@@ -46,7 +46,7 @@ def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> Challenge:
     return challenge
 
 
-def count_wrong_code(uow: UnitOfWork, challenge: Challenge) -> bool:
+def count_wrong_code(uow: UnitOfWork, challenge: MfaChallenge) -> bool:
     """Count a wrong code for a challenge that is locked; say whether it is void now."""
     uow.mfa_challenges.count_wrong_code(challenge.id)
     is_void = challenge.attempts + 1 >= WRONG_CODES_MAX

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.credentials import decoys, passkey_challenges
-from core.credentials.passkey_challenges import ANYBODY, Asked, Purpose
+from core.credentials.passkey_challenges import ANYBODY, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
-from core.email_addresses import spelled
+from core.email_addresses import canonical_email
 from core.sign_in import arrivals, conclusion
 from core.sign_in.proofs import Proof
-from core.sign_in.refusals import Refused, SignInRefused, refuse
+from core.sign_in.refusals import RefusedAttempt, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
-    from core.credentials.passkey_challenges import Challenge
+    from core.credentials.passkey_challenges import StoredPasskeyChallenge
     from core.credentials.passkeys import Passkey
     from core.credentials.webauthn import Asserted, Assertion
     from core.sign_in.conclusion import Outcome
@@ -39,21 +39,25 @@ class PasskeyRefused(SignInRefused):
     )
 
 
-def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Asked:
+def start(uow: UnitOfWork, email: str | None, destination: Destination) -> PasskeyOptions:
     """Ask a browser for a passkey: one of this address, or without an address any that it has for us."""
     arrivals.find_organization(uow, destination.organization_slug)
     if email is None:
         challenge = passkey_challenges.begin_sign_in(uow, ANYBODY)
-        return Asked(challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=()))
+        return PasskeyOptions(
+            challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=())
+        )
 
-    address = spelled(email)
+    address = canonical_email(email)
     passkeys = uow.passkeys.of_address(address)
     # A challenge that nobody can answer is made like any other.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
     stand_ins = decoys.of_address(uow, address)
     allowed = [passkey.descriptor for passkey in passkeys] or stand_ins
-    return Asked(challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed))
+    return PasskeyOptions(
+        challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed)
+    )
 
 
 def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destination: Destination) -> Outcome:
@@ -74,12 +78,12 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    if isinstance(outcome, Refused):
-        return Refused(refusal=PasskeyRefused(), reason=PasskeyRefused.counted_as)
+    if isinstance(outcome, RefusedAttempt):
+        return RefusedAttempt(refusal=PasskeyRefused(), reason=PasskeyRefused.counted_as)
     return outcome
 
 
-def _may_answer(uow: UnitOfWork, challenge: Challenge, passkey: Passkey, assertion: Assertion) -> bool:
+def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:
     """Say whether the passkey's owner is who was asked, and who the authenticator says it is (WebAuthn 7.2, step 6)."""
     subject = passkey_challenges.subject_of(passkey.user_id)
     if not assertion.user_handle:
@@ -106,5 +110,5 @@ def _record_regress(uow: UnitOfWork, passkey: Passkey, asserted: Asserted) -> No
     )
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Refused:
+def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> RefusedAttempt:
     return refuse(uow, user, Provider.PASSKEY, destination, PasskeyRefused(), reason=reason)

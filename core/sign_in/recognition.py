@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
@@ -73,24 +73,24 @@ class Admitted:
     """The device that a session begins on, and the token it shows from now on.
 
     `name` is for a letter about this sign-in: what its owner calls the device, if it proved to be that device.
-    `is_still_there` is asked for, and says in the end whether its owner left it alone (`insist_on`).
+    `is_still_there` is asked for, and says in the end whether its owner left it alone (`require`).
     """
 
     device_id: UUID
     name: str
     token: Secret
-    is_still_there: Asked[bool]
+    is_still_there: Deferred[bool]
 
 
 def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Sighting:
     """Recognize the device of this request."""
-    return ask(uow, user_id, presented)()
+    return defer_recognition(uow, user_id, presented)()
 
 
-def ask(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Asked[Sighting]:
+def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[Sighting]:
     """Ask for the device of this request; changes nothing, and is one statement whoever asks."""
     token_hash = hash_token(presented) if presented is not None else None
-    recognized = uow.devices.ask_recognized(user_id, token_hash, uow.origin.user_agent, at=uow.now)
+    recognized = uow.devices.defer_recognized(user_id, token_hash, uow.origin.user_agent, at=uow.now)
 
     def sighting() -> Sighting:
         device, token = recognized()
@@ -106,7 +106,7 @@ def ask(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Asked[Sighting
 def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, trust: bool) -> Admitted:
     """Write down that somebody signs in from the device, and give it a token if it has none.
 
-    Before the transaction ends `insist_on` follows.
+    Before the transaction ends `require` follows.
     """
     visit = _visit(uow, user_id, sighting.device, risk)
     is_still_there = uow.devices.save_visit(visit) if sighting.device is not None else _add(uow, visit)
@@ -123,13 +123,13 @@ def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, tru
     return Admitted(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
 
 
-def insist_on(admitted: Admitted) -> None:
+def require(admitted: Admitted) -> None:
     """Refuse a sign-in from a device that was removed while it went on."""
     if not admitted.is_still_there():
         raise DeviceRemovedMeanwhile
 
 
-def _add(uow: UnitOfWork, device: Device) -> Asked[bool]:
+def _add(uow: UnitOfWork, device: Device) -> Deferred[bool]:
     uow.devices.add(device)
     return lambda: True
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from core.accounts.users import still_known
+from core.accounts.users import lock_unless_anonymized
 from core.errors import Unauthorized
 from core.events import person_events
 from core.events.events import EventType
@@ -43,7 +43,7 @@ class SignInBroken(SignInRefused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedAttempt:
     """The answer is no, and that somebody tried has to be remembered.
 
     `reason` is what the metrics count, which strangers may read: it tells no more than the refusal does.
@@ -61,10 +61,10 @@ def refuse(
     refusal: SignInRefused,
     *,
     reason: str,
-) -> Refused:
+) -> RefusedAttempt:
     """Refuse a sign-in, and remember why; the reason is for the person's organizations alone."""
     record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
-    return Refused(refusal=refusal, reason=refusal.counted_as)
+    return RefusedAttempt(refusal=refusal, reason=refusal.counted_as)
 
 
 def record_failure(
@@ -76,10 +76,10 @@ def record_failure(
     nothing, and the event belongs to no organization.
     """
     # Somebody may have been forgotten while the password was compared.
-    user = still_known(uow, user)
+    user = lock_unless_anonymized(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    asked, habits = recognition.ask(uow, user_id, device_token), risk.ask_habits(uow, user_id)
-    receivers = person_events.ask_receivers(uow, user.id if user is not None else None)
+    asked, habits = recognition.defer_recognition(uow, user_id, device_token), risk.defer_habits(uow, user_id)
+    receivers = person_events.defer_receivers(uow, user.id if user is not None else None)
     sighting = asked()
     login_events.record(
         uow,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
 FAILURES_COUNT_FOR: Final = timedelta(minutes=15)
@@ -85,9 +85,9 @@ class Risk:
         return round(self.score * 100)
 
 
-def ask_habits(uow: UnitOfWork, user_id: UUID) -> Asked[Habits]:
+def defer_habits(uow: UnitOfWork, user_id: UUID) -> Deferred[Habits]:
     """Ask for what an attempt to sign in is compared with."""
-    return uow.login_events.ask_habits(
+    return uow.login_events.defer_habits(
         user_id,
         since=uow.now - HABITS_ARE_OF,
         sign_ins_max=HABIT_SIGN_INS_MAX,

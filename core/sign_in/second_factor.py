@@ -17,15 +17,15 @@ from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import conclusion, mfa_challenges, recognition
-from core.sign_in.refusals import Refused, record_failure
+from core.sign_in.refusals import RefusedAttempt, record_failure
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.accounts.users import User
     from core.credentials.mfa import TotpSecret
-    from core.sign_in.conclusion import SignedIn
-    from core.sign_in.mfa_challenges import Challenge
+    from core.sign_in.conclusion import SignInCompleted
+    from core.sign_in.mfa_challenges import MfaChallenge
     from ports.unit_of_work import UnitOfWork
 
 # Both kinds of code are one-time passwords to whoever reads the token (RFC 8176).
@@ -81,10 +81,10 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class SecondFactorVerified:
     """The code was right, and what came of the sign-in."""
 
-    outcome: SignedIn | Refused
+    outcome: SignInCompleted | RefusedAttempt
     method: Method
 
 
@@ -97,7 +97,7 @@ def verify(
     network: str | None,
     device_token: str | None,
     trust_device: bool,
-) -> Verified | Refused:
+) -> SecondFactorVerified | RefusedAttempt:
     """Let somebody in whose sign-in waits for a code, or remember that the code was wrong."""
     challenge = uow.mfa_challenges.lock(challenge_id)
     if challenge is None:
@@ -126,7 +126,7 @@ def verify(
         factor=_AMR,
         trust_device=trust_device,
     )
-    return Verified(outcome=outcome, method=code.method)
+    return SecondFactorVerified(outcome=outcome, method=code.method)
 
 
 def _parse(typed: str) -> Code:
@@ -146,19 +146,21 @@ def _use(uow: UnitOfWork, user_id: UUID, factor: TotpSecret, code: Code, *, is_n
     return step is not None and uow.totp_secrets.use_step(user_id, step)
 
 
-def _refuse(uow: UnitOfWork, challenge: Challenge, user: User, code: Code, device_token: str | None) -> Refused:
+def _refuse(
+    uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, device_token: str | None
+) -> RefusedAttempt:
     mfa_events.record(
         uow, MfaEvent.VERIFY_FAILED, user.id, method=code.method, attempts=challenge.attempts + 1, reason=_REASON
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        return Refused(refusal=CodeWrong(), reason=_REASON)
+        return RefusedAttempt(refusal=CodeWrong(), reason=_REASON)
     # Now the sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return Refused(refusal=CodeWrongOnceTooOften(), reason=_REASON)
+    return RefusedAttempt(refusal=CodeWrongOnceTooOften(), reason=_REASON)
 
 
-def _publish(uow: UnitOfWork, event: EventType, challenge: Challenge, user: User, code: Code) -> None:
+def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:
     """Tell the organization that the sign-in wanted into, or without one all of the person's."""
     slug = challenge.destination.organization_slug
     organization = uow.organizations.by_slug(slug) if slug is not None else None

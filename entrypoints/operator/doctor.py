@@ -13,7 +13,7 @@ from uuid import UUID
 
 import trio
 
-from core.mail.mail import Letter, MailTemplate
+from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures
 from core.sessions.signing_keys import KeyState
 from entrypoints import database, equipment, main, master_keys
@@ -165,9 +165,9 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
 
 
 async def _clock(connected: Connected) -> Finding:
-    before = connected.house.clock()
-    there = await connected.house.database.read(health_figures.database_time)
-    after = connected.house.clock()
+    before = connected.installation.clock()
+    there = await connected.installation.database.read(health_figures.database_time)
+    after = connected.installation.clock()
     difference = max((there - after).total_seconds(), (before - there).total_seconds(), 0.0)
     is_well = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
     advice = "" if is_well else "Let both machines follow NTP; one-time codes and tokens depend on it."
@@ -176,7 +176,7 @@ async def _clock(connected: Connected) -> Finding:
 
 async def _keys(connected: Connected) -> Finding:
     try:
-        published = await main.published_signing_keys(connected.house)
+        published = await main.published_signing_keys(connected.installation)
     except CannotStart as refusal:
         return Finding("keys", False, str(refusal), "No server can start until this is solved.")
     active = [key for key in published if key.state is KeyState.ACTIVE]
@@ -190,10 +190,10 @@ async def _mail(connected: Connected, mail_to: str | None) -> Finding:
         return Finding("mail", True, "kept in the database", "Set GATEHOUSE_SMTP_URL for letters to reach people.")
     if mail_to is None:
         return Finding("mail", True, "a server is set", "Try it: gatehouse doctor --mail-to ADDRESS")
-    letter = Letter(to=mail_to, template=MailTemplate.TEST, values={})
+    message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={})
     try:
         with trio.fail_after(MAIL_SECONDS_MAX):
-            await connected.send_mail(UUID(int=0), mail_to, connected.house.mail_renderer.render(letter))
+            await connected.send_mail(UUID(int=0), mail_to, connected.installation.mail_renderer.render(message))
     except trio.TooSlowError:
         return Finding("mail", False, f"no answer within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
     except equipment.MAIL_FAILURES as failure:

@@ -15,7 +15,7 @@ from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
 from entrypoints import database, equipment, main, master_keys
-from entrypoints.operator.user_import import UserImport
+from entrypoints.operator.user_import import UserImportRun
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ def list_keys(settings: Settings, *, say: Say) -> None:
     """List the signing keys that are published."""
 
     async def run(connected: Connected) -> None:
-        published = await main.published_signing_keys(connected.house)
+        published = await main.published_signing_keys(connected.installation)
         if not published:
             say("None yet. `gatehouse serve` makes them at its first start.")
         for key in published:
             until = f", published until {key.published_until:%Y-%m-%d %H:%M} UTC" if key.published_until else ""
             say(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
 
-    _in_house(settings, run)
+    _with_installation(settings, run)
 
 
 def rotate_keys(settings: Settings, *, say: Say) -> None:
@@ -63,10 +63,10 @@ def rotate_keys(settings: Settings, *, say: Say) -> None:
 
     async def run(connected: Connected) -> None:
         await connected.load_secrets()
-        active = await main.rotate_signing_keys(connected.house)
+        active = await main.rotate_signing_keys(connected.installation)
         say(f"Key {active.kid} signs from now on. Tokens of the key before it stay valid until they expire.")
 
-    _in_house(settings, run)
+    _with_installation(settings, run)
 
 
 def rewrap_secrets(settings: Settings, *, say: Say) -> None:
@@ -89,8 +89,10 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
         raise BadRequest(f"A password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
 
     async def run(connected: Connected) -> None:
-        house = connected.house
-        appointment = await house.database.transact(owners.appoint, email, await house.passwords.hash(password))
+        installation = connected.installation
+        appointment = await installation.database.transact(
+            owners.appoint, email, await installation.passwords.hash(password)
+        )
         owner = appointment.owner
         if not appointment.is_new_account:
             say(f"{owner.email} had an account already and is a platform owner now; the password stays as it was.")
@@ -99,18 +101,18 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
         else:
             say(f"{owner.email} is a platform owner now. Password: {password}")
 
-    _in_house(settings, run)
+    _with_installation(settings, run)
 
 
 def import_users(settings: Settings, name: str, *, is_check: bool, say: Say) -> int:
     """Bring accounts over from a file; the status says whether every line was taken."""
     with _opened(name) as file:
-        importing = UserImport(file, equipment.stored_password_form, main.now, sys.stderr)
+        importing = UserImportRun(file, equipment.stored_password_form, main.now, sys.stderr)
         try:
             if is_check:
                 trio.run(importing.run, None)
             else:
-                _in_house(settings, lambda connected: importing.run(connected.house.database))
+                _with_installation(settings, lambda connected: importing.run(connected.installation.database))
         finally:
             # Also when it was stopped or the database went away: what is stored is stored.
             for sentence in importing.summary(is_check=is_check):
@@ -133,9 +135,9 @@ def _plan(pending: Sequence[object], say: Say) -> None:
     say(f"{len(pending)} to apply. Run `gatehouse migrate`." if pending else UP_TO_DATE)
 
 
-def _in_house(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:
+def _with_installation(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:
     with database.address_of(settings) as address:
-        database.insist_on_schema(address)
+        database.require_schema(address)
         trio.run(partial(_connected, settings, address, run))
 
 

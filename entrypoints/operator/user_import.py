@@ -34,7 +34,7 @@ _ERASE_LINE: Final = "\r\x1b[K"
 
 
 @dataclass
-class UserImport:
+class UserImportRun:
     """One run over one file; with `database` None it only reads."""
 
     file: BinaryIO

@@ -30,7 +30,7 @@ CONTENT_SECURITY_POLICY: Final = (
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Show a person a page."""
-    html = render(template, version=call.house.version, **values)
+    html = render(template, version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
     return protected(response)

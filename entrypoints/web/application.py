@@ -30,7 +30,7 @@ from entrypoints.web.decoding import BODY_BYTES_MAX, decode_body, decode_id, dec
 from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.routes import insist_on_distinct, is_id
+from entrypoints.web.routes import is_id, require_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from quart import Response
     from werkzeug.routing import MapAdapter
 
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from entrypoints.web.routes import Route
 
 REQUEST_SECONDS_MAX: Final = 30.0
@@ -63,17 +63,19 @@ class Application(QuartTrio):
     asgi_http_class = Exchange
     request_class = GatehouseRequest
 
-    def __init__(self, house: House, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None) -> None:
+    def __init__(
+        self, installation: Installation, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None
+    ) -> None:
         super().__init__("gatehouse", static_folder=None)
         self.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
         self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
-        self.house = house
+        self.installation = installation
         if rate_limiter is None:
-            rate_limiter = RateLimiter() if house.settings.rate_limits else NoRateLimiter()
+            rate_limiter = RateLimiter() if installation.settings.rate_limits else NoRateLimiter()
         self._limiter = rate_limiter
-        self._response_headers = ResponseHeaders(house.settings)
+        self._response_headers = ResponseHeaders(installation.settings)
         self.routes = tuple(routes)
-        insist_on_distinct(self.routes)
+        require_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
         self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
@@ -93,7 +95,7 @@ class Application(QuartTrio):
                 response = await self._answer(request)
                 self._response_headers.add(response, call.request_id)
                 self._response_headers.allow_origin(response, request)
-                if self.house.stopping.is_set():
+                if self.installation.stopping.is_set():
                     # The client's next request comes on a new connection, and to somebody who goes on.
                     response.headers["Connection"] = "close"
                 status = response.status_code
@@ -191,7 +193,7 @@ class Application(QuartTrio):
 
     def _call(self, request: GatehouseRequest) -> Call:
         headers, peer = request.headers, request.remote_addr
-        trusted = self.house.settings.trusted_proxies
+        trusted = self.installation.settings.trusted_proxies
         address = client_address(peer, ",".join(headers.getlist("X-Forwarded-For")), trusted)
         is_https, request_id = request.scheme == "https", ""
         if trusted and is_trusted_peer(peer, trusted):
@@ -201,7 +203,9 @@ class Application(QuartTrio):
             request_id = headers.get("X-Request-Id", "")
         if not _REQUEST_ID.fullmatch(request_id):
             request_id = secrets.token_hex(16)
-        return Call(self.house, self._limiter, request, request_id=request_id, address=address, is_https=is_https)
+        return Call(
+            self.installation, self._limiter, request, request_id=request_id, address=address, is_https=is_https
+        )
 
     def _record(self, request: GatehouseRequest, status: int | None, seconds: float) -> None:
         """Count the request and write the line of the access log, which never has a path, query, header or body."""
@@ -218,7 +222,7 @@ class Application(QuartTrio):
             # The client hung up, so nobody gets an answer.
             log.info("request.abandoned", **about)
             return
-        self.house.metrics.request_finished(request.method, path, status, seconds)
+        self.installation.metrics.request_finished(request.method, path, status, seconds)
         # Probes ask every few seconds; at three in the morning nobody wants to read about those that went well.
         write = log.debug if route is not None and route.is_operational else log.info
         write("request", status=status, **about)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quart.wrappers import Request
 
     from core.rate_limits import RateLimit
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
     from ports.database import Database
     from ports.unit_of_work import UnitOfWork
@@ -36,7 +36,7 @@ class Call:
         "claims",
         "client_id",
         "headers",
-        "house",
+        "installation",
         "is_https",
         "request",
         "request_id",
@@ -46,7 +46,7 @@ class Call:
 
     def __init__(
         self,
-        house: House,
+        installation: Installation,
         limiter: RateLimiter,
         request: Request,
         *,
@@ -54,7 +54,7 @@ class Call:
         address: str | None,
         is_https: bool,
     ) -> None:
-        self.house = house
+        self.installation = installation
         self._limiter = limiter
         self.request = request
         self.request_id = request_id
@@ -83,7 +83,7 @@ class Call:
     @property
     def throttled_network(self) -> str | None:
         """The network from which failed sign-ins count together; None when limits are off."""
-        return throttled_network(self.address) if self.house.settings.rate_limits else None
+        return throttled_network(self.address) if self.installation.settings.rate_limits else None
 
     def limit(self, *limits: RateLimit) -> None:
         """Draw from these buckets; a handler does so where what was sent decides which limits apply."""
@@ -121,10 +121,10 @@ class Call:
 
     def set_cookie(self, name: str, value: str, *, lifetime: timedelta) -> None:
         """Add a cookie to the answer that no script reads and no foreign page sends."""
-        is_secure = self.is_https or self.house.settings.base_url.startswith("https:")
+        is_secure = self.is_https or self.installation.settings.base_url.startswith("https:")
         self.headers["Set-Cookie"] = dump_cookie(
             name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=is_secure, path="/"
         )
 
     def _database(self) -> Database:
-        return self.house.database.on_behalf_of(self.origin, self.session_id, self.client_id)
+        return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id)

@@ -58,7 +58,7 @@ _OBJECTIONS: Final = {
 log = structlog.get_logger(__name__)
 
 
-class Connection:
+class ClientConnection:
     """Serves one client until either side has had enough."""
 
     def __init__(

@@ -101,7 +101,7 @@ def signed_in(handler: Handler) -> Handler:
     """Whoever brings a valid access token may call."""
     return _declared(
         handler,
-        Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_insist_on_live_session),
+        Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session),
     )
 
 
@@ -112,7 +112,7 @@ def in_person(handler: Handler) -> Handler:
         Who(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=_admit_access_token,
-            before_refusing=_insist_on_the_person,
+            before_refusing=_require_person,
             is_in_person=True,
         ),
     )
@@ -122,7 +122,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     """Whoever is allowed to do this in the organization of the path may call; the use case decides it by `enter`."""
 
     async def insist(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.enter, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
+        await call.read(access.authorize, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
 
     def declare(handler: Handler) -> Handler:
         return _declared(
@@ -145,7 +145,7 @@ def platform_owner(handler: Handler) -> Handler:
         Who(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=_admit_access_token,
-            before_refusing=_insist_on_platform_owner,
+            before_refusing=_require_platform_owner,
             governs_platform=True,
         ),
     )
@@ -197,32 +197,32 @@ async def _admit_access_token(call: Call) -> None:
     try:
         call.session_id = UUID(str(claims.get("sid")))
         # That the session is one with this service is checked where the session is loaded.
-        call.client_id = UUID(audience) if audience != call.house.settings.base_url else None
+        call.client_id = UUID(audience) if audience != call.installation.settings.base_url else None
     except ValueError:
         raise TokenInvalid from None
     call.claims = claims
 
 
-async def _insist_on_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(access.enter_platform)
+async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(access.authorize_platform)
 
 
-async def _insist_on_the_person(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(callers.present_in_person)
+async def _require_person(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.require_in_person)
 
 
-async def _insist_on_live_session(call: Call, _words: Mapping[str, str]) -> None:
-    await call.read(callers.present)
+async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.require_caller)
 
 
 async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any]:
-    house = call.house
+    installation = call.installation
     try:
-        return house.tokens.verify(token, kind=kind, now=house.clock())
+        return installation.tokens.verify(token, kind=kind, now=installation.clock())
     except SigningKeyUnknown:
         # Perhaps a replica rotated the keys a moment ago.
-        await house.key_refresh.catch_up()
-        return house.tokens.verify(token, kind=kind, now=house.clock())
+        await installation.key_refresh.catch_up()
+        return installation.tokens.verify(token, kind=kind, now=installation.clock())
 
 
 def _declared(handler: Handler, who: Who) -> Handler:

@@ -67,9 +67,9 @@ async def written_once(write: Write) -> Document:
     application = cast("Application", current_app)
     written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
     if write not in written:
-        house = application.house
+        installation = application.installation
         written[write] = await trio.to_thread.run_sync(
-            write, application.routes, house.settings.base_url, house.version
+            write, application.routes, installation.settings.base_url, installation.version
         )
     return written[write]
 

@@ -47,7 +47,7 @@ _FAILURES: Final = (ErrorCode.INTERNAL_SERVER_ERROR, ErrorCode.DATABASE_ERROR, E
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusalDescription:
     """A code that a route may refuse with, and what its own refusals of this code say."""
 
     code: ErrorCode
@@ -117,11 +117,11 @@ def operation_id(route: Route) -> str:
     return re.sub(r"\W+", "_", f"{route.capability}_{route.handler.__name__}")
 
 
-def refusals(route: Route) -> list[Refused]:
+def refusals(route: Route) -> list[RefusalDescription]:
     """List every code that the route may refuse with, by status."""
     codes = {*_refusal_codes(route), *(refusal.code for refusal in route.refuses)}
     return [
-        Refused(
+        RefusalDescription(
             code=code,
             messages=tuple(dict.fromkeys(refusal.default_message for refusal in route.refuses if refusal.code is code)),
         )

@@ -175,7 +175,7 @@ def is_id(parameter: type) -> bool:
     return parameter is UUID
 
 
-def insist_on_distinct(routes: Iterable[Route]) -> None:
+def require_distinct(routes: Iterable[Route]) -> None:
     """Refuse two routes for the same requests, whatever they call the parts of the path."""
     seen: set[str] = set()
     for route in routes:

@@ -77,9 +77,9 @@ class _Watch:
 async def _sweep(read: settings.Settings, say: Say) -> _Watch:
     with database.address_of(read) as address:
         async with main.connected(read, address) as connected, trio.open_nursery() as nursery:
-            house = connected.house
-            watch = _Watch(database=house.database, say=say)
-            sweeper = InvitationSweeper(database=cast("Database", watch), metrics=house.metrics)
+            installation = connected.installation
+            watch = _Watch(database=installation.database, say=say)
+            sweeper = InvitationSweeper(database=cast("Database", watch), metrics=installation.metrics)
             began_at = trio.current_time()
             nursery.start_soon(sweeper.run)
             with trio.fail_after(SWEEP_SECONDS_MAX):

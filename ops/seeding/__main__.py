@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import psycopg
 
 from entrypoints import database, settings
-from entrypoints import main as house
+from entrypoints import main as installation
 from ops.seeding.copying import seed
 from ops.seeding.population import MEMBERS_PER_ORGANIZATION, PASSWORD, CannotSeed, Plan, address
 
@@ -19,7 +19,7 @@ from ops.seeding.population import MEMBERS_PER_ORGANIZATION, PASSWORD, CannotSee
 def main() -> int:
     """Seed the database of the settings, and say how to use it."""
     options = _parser().parse_args()
-    return house.unless_refused(lambda: _run(options))
+    return installation.unless_refused(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> int:

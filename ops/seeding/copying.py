@@ -43,7 +43,7 @@ COUNTED_ROWS: Final = 500_000
 
 def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int = BULK_ROWS_MIN) -> None:
     """Fill a database that was not seeded before; the connection commits each statement by itself."""
-    _insist_on_room(connection)
+    _require_room(connection)
     # After a crash of the machine the last transactions may be missing; nobody has built on them.
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
@@ -61,7 +61,7 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
         _vacuum(connection, "audit_totals", say)
 
 
-def _insist_on_room(connection: RawConnection) -> None:
+def _require_room(connection: RawConnection) -> None:
     found = connection.execute(
         "SELECT EXISTS (SELECT FROM users WHERE email = %s) OR EXISTS (SELECT FROM organizations WHERE slug = %s)",
         (address(0), slug(0)),

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
-from core.deferred import Asked
+from core.deferred import Deferred
 
 
 class Users(Protocol):
@@ -52,7 +52,7 @@ class Users(Protocol):
 class Credentials(Protocol):
     """Secrets of accounts."""
 
-    def ask_password_of(self, email: str) -> Asked[StoredPassword | None]:
+    def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
         """Ask for the account of a normalized address with its password hash."""
         ...
 

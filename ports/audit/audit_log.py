@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.audit_log import LogEntry, Wanted
+from core.audit.audit_log import AuditLogFilter, LogEntry
 
 
 class AuditLog(Protocol):
     """The audit logs of the organizations."""
 
-    def page(self, organization_id: UUID, wanted: Wanted, *, limit: int, offset: int) -> tuple[int, Sequence[LogEntry]]:
+    def page(
+        self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
+    ) -> tuple[int, Sequence[LogEntry]]:
         """List entries, newest first, with how many there are, in one statement that counts nothing twice."""
         ...
 

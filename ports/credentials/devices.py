@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.credentials.devices import Device, KeptDevice, RenamedDevice
-from core.deferred import Asked
+from core.deferred import Deferred
 from core.sign_in.recognition import DeviceToken
 from core.sign_in.risk import Location
 
@@ -14,9 +14,9 @@ from core.sign_in.risk import Location
 class Devices(Protocol):
     """Devices and their tokens. A removed device keeps its row, and nothing here finds it but `by_id`."""
 
-    def ask_recognized(
+    def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
-    ) -> Asked[tuple[Device | None, DeviceToken | None]]:
+    ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
         """Ask for the device of this person that the token belongs to, and the token.
 
         Without a token that is good, find the device that last used this User-Agent. One statement in any case.
@@ -27,7 +27,7 @@ class Devices(Protocol):
         """Store a new device."""
         ...
 
-    def save_visit(self, device: Device) -> Asked[bool]:
+    def save_visit(self, device: Device) -> Deferred[bool]:
         """Store what a sign-in says of a device, which is all but its name; False when it was removed meanwhile.
 
         Nobody removes it before this transaction ends.

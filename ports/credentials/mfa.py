@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.secrets import Secret
-from core.sign_in.mfa_challenges import Challenge
+from core.sign_in.mfa_challenges import MfaChallenge
 
 
 class TotpSecrets(Protocol):
@@ -38,7 +38,7 @@ class TotpSecrets(Protocol):
         ...
 
 
-class BackupCodes(Protocol):
+class StoredBackupCodes(Protocol):
     """What people keep for when the app is lost, as keyed hashes."""
 
     def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
@@ -61,11 +61,11 @@ class BackupCodes(Protocol):
 class MfaChallenges(Protocol):
     """Sign-ins between the first factor and the second."""
 
-    def add(self, challenge: Challenge) -> None:
+    def add(self, challenge: MfaChallenge) -> None:
         """Store a challenge."""
         ...
 
-    def lock(self, challenge_id: UUID) -> Challenge | None:
+    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
         """Find a challenge that is neither used nor expired, and let nobody else answer it before this ends."""
         ...
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from core.credentials.passkey_challenges import Challenge, Purpose
+from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
 from core.credentials.webauthn import Asserted, Assertion, Attestation, Attested, Descriptor
 
@@ -52,11 +52,13 @@ class Passkeys(Protocol):
 class PasskeyChallenges(Protocol):
     """What authenticators are asked to sign."""
 
-    def add(self, challenge: Challenge) -> None:
+    def add(self, challenge: StoredPasskeyChallenge) -> None:
         """Store a challenge."""
         ...
 
-    def use(self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime) -> Challenge | None:
+    def use(
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+    ) -> StoredPasskeyChallenge | None:
         """Use a challenge up: of two racers one gets it.
 
         None when it is unknown, of another purpose or person, used or expired.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.invitations.answers import InvitationOfMine
+from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import Due, Invitation, InvitationItem, InvitationStatus, Presented
 from core.secrets import Secret
 
@@ -38,7 +38,7 @@ class Invitations(Protocol):
         """Find the invitation of a token, whatever became of it."""
         ...
 
-    def waiting_for(self, email: str, limit: int) -> Sequence[InvitationOfMine]:
+    def waiting_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
         """List the open invitations of a normalized address to active organizations, the newest first."""
         ...
 

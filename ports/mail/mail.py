@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.mail.mail import Letter, Mail, RenderedMail
+from core.mail.mail import Mail, MailMessage, RenderedMail
 
 
 class MailOutbox(Protocol):
@@ -42,7 +42,7 @@ class MailOutbox(Protocol):
 class MailRenderer(Protocol):
     """Turns a template and its values into what a person reads."""
 
-    def render(self, letter: Letter) -> RenderedMail:
+    def render(self, message: MailMessage) -> RenderedMail:
         """Fill the template in; everything that came from a person is escaped, and the subject is one line.
 
         Raise `MailRefused` when a value that the template needs is missing.

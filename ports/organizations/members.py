@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.deferred import Asked
+from core.deferred import Deferred
 from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership
 
@@ -20,11 +20,11 @@ class Members(Protocol):
         """List the organizations that a person is a member of; nobody is of none."""
         ...
 
-    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+    def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         """Ask what `organizations_of` answers."""
         ...
 
-    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+    def defer_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Deferred[MembersPage]:
         """Ask for members, who came first first, with how many there are and the tier's limit.
 
         In an organization that the caller is no member of there is nobody.

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
-from core.accounts.sign_in_failures import Failure
-from core.deferred import Asked
+from core.accounts.sign_in_failures import SignInFailure
+from core.deferred import Deferred
 from core.sign_in.login_events import LoginEvent
 from core.sign_in.risk import Habits
 
@@ -19,7 +19,7 @@ class SignInFailures(Protocol):
         """Count an attempt, and let nobody else count one for the address before this transaction ends."""
         ...
 
-    def since(self, email_hash: bytes, moment: datetime) -> Sequence[Failure]:
+    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
         """List the attempts since then, the newest first."""
         ...
 
@@ -35,9 +35,9 @@ class LoginEvents(Protocol):
         """Write an attempt down; of an account that is not there nothing is stored."""
         ...
 
-    def ask_habits(
+    def defer_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
-    ) -> Asked[Habits]:
+    ) -> Deferred[Habits]:
         """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
         ...
 

@@ -32,7 +32,7 @@ from actors.supervision import DRAIN_SECONDS_MAX, Supervisor
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
-from core.mail import mail as letters
+from core.mail import mail as messages
 from core.mail.mail import ATTEMPTS_MAX, LEASE, RETENTION, RETRY_DELAYS, MailDeferred, MailRefused, MailTemplate
 from tests.doorbells import RecordedDoorbells
 
@@ -159,7 +159,7 @@ class StillDatabase:
         return StillDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._clock, self._steps)
 
 
-class House:
+class Installation:
     """Everything around a courier."""
 
     def __init__(
@@ -184,12 +184,12 @@ class House:
     async def queue(self, *recipients: str) -> None:
         """Queue letters as a request to this process does."""
         for to in recipients:
-            await self.database.aside(letters.send, to, MailTemplate.TEST)
+            await self.database.aside(messages.send, to, MailTemplate.TEST)
 
     async def queue_elsewhere(self, *recipients: str) -> None:
         """Queue letters as another replica does, whose ring is not heard here."""
         for to in recipients:
-            await self.database.deaf().aside(letters.send, to, MailTemplate.TEST)
+            await self.database.deaf().aside(messages.send, to, MailTemplate.TEST)
 
     def states(self) -> dict[str, str]:
         return dict(self._connection.execute("SELECT recipient, state FROM mails").fetchall())
@@ -245,85 +245,85 @@ def doorbells() -> MemoryDoorbells:
 
 
 @pytest.fixture
-async def house(
+async def installation(
     database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells, autojump_clock: MockClock
-) -> House:
-    return House(database, connection, doorbells, autojump_clock)
+) -> Installation:
+    return Installation(database, connection, doorbells, autojump_clock)
 
 
 async def test_a_letter_leaves_as_soon_as_its_cause_is_committed(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(PERIOD_SECONDS / 2)
 
-    await house.queue("ada@example.org")
+    await installation.queue("ada@example.org")
     await trio.sleep(0.1)
 
-    assert house.post.delivered == ["ada@example.org"]
-    assert house.states() == {"ada@example.org": "sent"}
-    assert house.row("ada@example.org")["values_sealed"] is None
+    assert installation.post.delivered == ["ada@example.org"]
+    assert installation.states() == {"ada@example.org": "sent"}
+    assert installation.row("ada@example.org")["values_sealed"] is None
 
 
 async def test_a_letter_whose_ring_nobody_heard_leaves_after_the_period(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(PERIOD_SECONDS / 2)
 
-    await house.queue_elsewhere("ada@example.org")
+    await installation.queue_elsewhere("ada@example.org")
     await trio.sleep(PERIOD_SECONDS / 4)
-    before = list(house.post.delivered)
+    before = list(installation.post.delivered)
     await trio.sleep(PERIOD_SECONDS / 2)
 
     assert before == []
-    assert house.post.delivered == ["ada@example.org"]
+    assert installation.post.delivered == ["ada@example.org"]
 
 
 async def test_letters_that_waited_for_the_start_leave_at_the_start(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(3 * LETTERS_AT_ONCE_MAX)]
-    await house.queue_elsewhere(*recipients)
+    await installation.queue_elsewhere(*recipients)
 
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(0.1)
 
-    assert sorted(house.post.delivered) == sorted(recipients)
+    assert sorted(installation.post.delivered) == sorted(recipients)
 
 
 async def test_a_courier_with_nothing_to_do_asks_once_a_period(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
 
     await trio.sleep(10.5 * PERIOD_SECONDS)
 
-    assert house.database.calls.count("claim") == 11
+    assert installation.database.calls.count("claim") == 11
 
 
 async def test_a_deferred_letter_is_tried_again_after_its_delay(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     async def be_busy_once() -> None:
-        del house.post.reactions["ada@example.org"]
+        del installation.post.reactions["ada@example.org"]
         raise MailDeferred("The mail server answered 451 busy")
 
-    house.post.reactions["ada@example.org"] = be_busy_once
-    await house.queue("ada@example.org")
-    nursery.start_soon(house.courier().run)
+    installation.post.reactions["ada@example.org"] = be_busy_once
+    await installation.queue("ada@example.org")
+    nursery.start_soon(installation.courier().run)
 
     await trio.sleep(RETRY_DELAYS[0].total_seconds() - 1)
-    meanwhile = house.row("ada@example.org")
+    meanwhile = installation.row("ada@example.org")
     await trio.sleep(PERIOD_SECONDS + 2)
 
     assert (meanwhile["state"], meanwhile["last_error"]) == ("queued", "The mail server answered 451 busy")
-    assert house.post.delivered == ["ada@example.org"]
-    assert house.row("ada@example.org")["last_error"] is None
+    assert installation.post.delivered == ["ada@example.org"]
+    assert installation.row("ada@example.org")["last_error"] is None
 
 
 async def test_a_refused_letter_fails_at_once_and_is_not_tried_again(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     attempts: list[float] = []
 
@@ -331,98 +331,100 @@ async def test_a_refused_letter_fails_at_once_and_is_not_tried_again(
         attempts.append(trio.current_time())
         raise MailRefused("The mail server answered 550 no such user")
 
-    house.post.reactions["nobody@example.org"] = refuse
-    await house.queue("nobody@example.org")
-    nursery.start_soon(house.courier().run)
+    installation.post.reactions["nobody@example.org"] = refuse
+    await installation.queue("nobody@example.org")
+    nursery.start_soon(installation.courier().run)
 
     await trio.sleep(2 * LEASE.total_seconds())
 
-    row = house.row("nobody@example.org")
+    row = installation.row("nobody@example.org")
     assert len(attempts) == 1
     assert (row["state"], row["last_error"]) == ("failed", "The mail server answered 550 no such user")
 
 
 async def test_a_mail_server_that_never_answers_counts_as_an_attempt_that_failed(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    house.post.reactions["ada@example.org"] = trio.sleep_forever
-    await house.queue("ada@example.org")
-    nursery.start_soon(house.courier().run)
+    installation.post.reactions["ada@example.org"] = trio.sleep_forever
+    await installation.queue("ada@example.org")
+    nursery.start_soon(installation.courier().run)
 
     await trio.sleep(SEND_SECONDS_MAX - 1)
-    before = house.row("ada@example.org")["last_error"]
+    before = installation.row("ada@example.org")["last_error"]
     await trio.sleep(2)
-    after = house.row("ada@example.org")["last_error"]
+    after = installation.row("ada@example.org")["last_error"]
 
     assert before is None
     assert after == "The mail server did not take the letter within 30 seconds."
 
 
 async def test_one_slow_letter_holds_up_no_other(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     quick = [f"{number}@example.org" for number in range(5 * LETTERS_AT_ONCE_MAX)]
-    house.post.reactions["slow@example.org"] = trio.sleep_forever
-    await house.queue("slow@example.org", *quick)
+    installation.post.reactions["slow@example.org"] = trio.sleep_forever
+    await installation.queue("slow@example.org", *quick)
 
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(1)
 
-    assert sorted(house.post.delivered) == sorted(quick)
+    assert sorted(installation.post.delivered) == sorted(quick)
 
 
 async def test_no_more_letters_are_on_their_way_at_once_than_there_are_places(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(3 * LETTERS_AT_ONCE_MAX)]
-    house.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 1))
-    await house.queue(*recipients)
+    installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 1))
+    await installation.queue(*recipients)
 
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(0.5)
-    waiting = [house.row(to)["attempts"] for to in recipients].count(0)
+    waiting = [installation.row(to)["attempts"] for to in recipients].count(0)
     await trio.sleep(5)
 
-    assert house.post.at_once_max == LETTERS_AT_ONCE_MAX
+    assert installation.post.at_once_max == LETTERS_AT_ONCE_MAX
     # What has no place is not claimed either: another replica may take it.
     assert waiting == 2 * LETTERS_AT_ONCE_MAX
-    assert sorted(house.post.delivered) == sorted(recipients)
+    assert sorted(installation.post.delivered) == sorted(recipients)
 
 
 async def test_without_a_mail_server_letters_are_kept(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    await house.queue("ada@example.org")
+    await installation.queue("ada@example.org")
 
-    nursery.start_soon(house.courier(has_gateway=False).run)
+    nursery.start_soon(installation.courier(has_gateway=False).run)
     await trio.sleep(0.1)
 
-    assert house.states() == {"ada@example.org": "kept"}
-    assert house.row("ada@example.org")["values_sealed"] is not None
+    assert installation.states() == {"ada@example.org": "kept"}
+    assert installation.row("ada@example.org")["values_sealed"] is not None
 
 
 async def test_couriers_of_two_replicas_deliver_each_letter_once(
-    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(5 * LETTERS_AT_ONCE_MAX)]
-    house.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 0.1))
-    await house.queue(*recipients)
+    installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 0.1))
+    await installation.queue(*recipients)
 
     for _ in range(2):
-        nursery.start_soon(house.courier().run)
+        nursery.start_soon(installation.courier().run)
     await trio.sleep(5)
 
-    assert sorted(house.post.delivered) == sorted(recipients)
+    assert sorted(installation.post.delivered) == sorted(recipients)
 
 
-async def test_every_attempt_is_measured(house: House, nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    house.post.reactions["ada@example.org"] = partial(trio.sleep, 2)
-    await house.queue("ada@example.org")
+async def test_every_attempt_is_measured(
+    installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    installation.post.reactions["ada@example.org"] = partial(trio.sleep, 2)
+    await installation.queue("ada@example.org")
 
-    nursery.start_soon(house.courier().run)
+    nursery.start_soon(installation.courier().run)
     await trio.sleep(3)
 
-    lines = house.metrics.exposition().decode().splitlines()
+    lines = installation.metrics.exposition().decode().splitlines()
     assert 'sso_job_processing_duration_seconds_count{job_type="mail"} 1.0' in lines
     assert 'sso_job_processing_duration_seconds_bucket{job_type="mail",le="1.0"} 0.0' in lines
     assert 'sso_job_processing_duration_seconds_bucket{job_type="mail",le="2.5"} 1.0' in lines
@@ -434,35 +436,37 @@ class TestCrashes:
     @pytest.mark.parametrize("blow", [Crash, Killed])
     @pytest.mark.parametrize(("step", "nth"), STEPS)
     async def test_between_any_two_steps_it_loses_no_letter(
-        self, house: House, autojump_clock: MockClock, step: str, nth: int, blow: type[BaseException]
+        self, installation: Installation, autojump_clock: MockClock, step: str, nth: int, blow: type[BaseException]
     ) -> None:
         recipients = ["ada@example.org", "eve@example.org"]
-        await house.queue(*recipients)
-        house.steps.strike(step, nth, blow)
+        await installation.queue(*recipients)
+        installation.steps.strike(step, nth, blow)
 
         try:
-            await house.live(house.all_sent)
+            await installation.live(installation.all_sent)
         except* Killed:
             """The next process begins from the tables."""
-        await house.live(house.all_sent)
+        await installation.live(installation.all_sent)
 
         # Only what was accepted and not yet recorded goes out again.
         again = 1 if step in {"after acceptance", "before record_sent"} else 0
-        assert house.steps.has_struck
-        assert set(house.post.delivered) == set(recipients)
-        assert len(house.post.delivered) == len(recipients) + again
+        assert installation.steps.has_struck
+        assert set(installation.post.delivered) == set(recipients)
+        assert len(installation.post.delivered) == len(recipients) + again
 
-    async def test_a_letter_that_goes_out_again_has_the_same_id(self, house: House, autojump_clock: MockClock) -> None:
-        await house.queue("ada@example.org")
-        house.steps.strike("after acceptance")
+    async def test_a_letter_that_goes_out_again_has_the_same_id(
+        self, installation: Installation, autojump_clock: MockClock
+    ) -> None:
+        await installation.queue("ada@example.org")
+        installation.steps.strike("after acceptance")
 
-        await house.live(house.all_sent)
+        await installation.live(installation.all_sent)
 
-        first, second = house.post.ids
+        first, second = installation.post.ids
         assert first == second
 
     async def test_a_letter_of_which_every_courier_dies_is_given_up_and_takes_no_other_with_it(
-        self, house: House, autojump_clock: MockClock
+        self, installation: Installation, autojump_clock: MockClock
     ) -> None:
         attempts: list[float] = []
 
@@ -470,29 +474,29 @@ class TestCrashes:
             attempts.append(trio.current_time())
             raise Crash
 
-        house.post.reactions["poison@example.org"] = die
-        await house.queue("poison@example.org", "ada@example.org")
+        installation.post.reactions["poison@example.org"] = die
+        await installation.queue("poison@example.org", "ada@example.org")
 
-        await house.live(lambda: house.states()["poison@example.org"] == "failed")
+        await installation.live(lambda: installation.states()["poison@example.org"] == "failed")
 
         assert len(attempts) == ATTEMPTS_MAX
-        assert house.states()["ada@example.org"] == "sent"
+        assert installation.states()["ada@example.org"] == "sent"
 
     def test_the_lease_is_longer_than_all_that_a_courier_does_with_a_letter(self) -> None:
         assert LEASE.total_seconds() / 2 > SEND_SECONDS_MAX + RECORD_SECONDS_MAX
 
     async def test_a_courier_that_was_too_slow_overwrites_nothing(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        house.post.reactions["ada@example.org"] = partial(trio.sleep, 5)
-        await house.queue("ada@example.org")
+        installation.post.reactions["ada@example.org"] = partial(trio.sleep, 5)
+        await installation.queue("ada@example.org")
         with structlog.testing.capture_logs() as lines:
-            nursery.start_soon(house.courier().run)
+            nursery.start_soon(installation.courier().run)
             await trio.sleep(1)
-            house.take_over("ada@example.org")
+            installation.take_over("ada@example.org")
             await trio.sleep(10)
 
-        assert house.states() == {"ada@example.org": "queued"}
+        assert installation.states() == {"ada@example.org": "queued"}
         assert "mail.taken_over" in [line["event"] for line in lines]
 
 
@@ -500,42 +504,42 @@ class TestAbsence:
     """The database is away for a while."""
 
     async def test_a_letter_that_is_out_waits_for_the_database_and_goes_out_once(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        house.database.absences["record_sent"] = 5
-        await house.queue("ada@example.org")
-        nursery.start_soon(house.courier().run)
+        installation.database.absences["record_sent"] = 5
+        await installation.queue("ada@example.org")
+        nursery.start_soon(installation.courier().run)
 
-        await house.until(house.all_sent)
+        await installation.until(installation.all_sent)
 
-        assert house.post.delivered == ["ada@example.org"]
+        assert installation.post.delivered == ["ada@example.org"]
 
     async def test_a_letter_that_is_out_and_cannot_be_recorded_goes_out_again(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        house.database.absences["record_sent"] = 1_000
-        await house.queue("ada@example.org")
+        installation.database.absences["record_sent"] = 1_000
+        await installation.queue("ada@example.org")
         with structlog.testing.capture_logs() as lines:
-            nursery.start_soon(house.courier().run)
+            nursery.start_soon(installation.courier().run)
             await trio.sleep(RECORD_SECONDS_MAX + 1)
-        house.database.absences.clear()
+        installation.database.absences.clear()
 
-        await house.until(house.all_sent)
+        await installation.until(installation.all_sent)
 
         assert "mail.not_recorded" in [line["event"] for line in lines]
-        assert house.post.delivered == ["ada@example.org", "ada@example.org"]
+        assert installation.post.delivered == ["ada@example.org", "ada@example.org"]
 
     async def test_letters_wait_for_the_database_and_the_log_says_so_once(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        house.database.absences["claim"] = 6
-        await house.queue("ada@example.org")
+        installation.database.absences["claim"] = 6
+        await installation.queue("ada@example.org")
 
         with structlog.testing.capture_logs() as lines:
-            nursery.start_soon(house.courier().run)
-            await house.until(house.all_sent)
+            nursery.start_soon(installation.courier().run)
+            await installation.until(installation.all_sent)
 
-        assert house.post.delivered == ["ada@example.org"]
+        assert installation.post.delivered == ["ada@example.org"]
         assert [line["event"] for line in lines].count("mail.database_away") == 1
 
 
@@ -543,23 +547,25 @@ class TestShutdown:
     """The end of a process is not the end of a letter."""
 
     async def test_drained_it_finishes_the_letters_in_hand_and_takes_no_more(
-        self, house: House, autojump_clock: MockClock
+        self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        house.post.reactions["slow@example.org"] = partial(trio.sleep, DRAIN_SECONDS_MAX / 2)
-        await house.queue("slow@example.org")
-        courier = house.courier()
+        installation.post.reactions["slow@example.org"] = partial(trio.sleep, DRAIN_SECONDS_MAX / 2)
+        await installation.queue("slow@example.org")
+        courier = installation.courier()
 
         with trio.fail_after(2 * DRAIN_SECONDS_MAX):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(courier.run)
                 await trio.sleep(1)
                 courier.drain()
-                await house.queue("late@example.org")
+                await installation.queue("late@example.org")
 
-        assert house.states() == {"slow@example.org": "sent", "late@example.org": "queued"}
+        assert installation.states() == {"slow@example.org": "sent", "late@example.org": "queued"}
 
-    async def test_drained_while_it_rests_it_returns_at_once(self, house: House, autojump_clock: MockClock) -> None:
-        courier = house.courier()
+    async def test_drained_while_it_rests_it_returns_at_once(
+        self, installation: Installation, autojump_clock: MockClock
+    ) -> None:
+        courier = installation.courier()
 
         with trio.fail_after(2 * DRAIN_SECONDS_MAX):
             async with trio.open_nursery() as nursery:
@@ -571,61 +577,65 @@ class TestShutdown:
         assert trio.current_time() - began_at < 1
 
     async def test_a_letter_that_was_cut_short_goes_out_when_its_lease_has_ended(
-        self, house: House, autojump_clock: MockClock
+        self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        house.post.reactions["slow@example.org"] = trio.sleep_forever
-        await house.queue("slow@example.org")
+        installation.post.reactions["slow@example.org"] = trio.sleep_forever
+        await installation.queue("slow@example.org")
         began_at = trio.current_time()
-        await house.live(lambda: house.post.at_once == 1)
+        await installation.live(lambda: installation.post.at_once == 1)
         ended_at = trio.current_time()
-        house.post.reactions.clear()
+        installation.post.reactions.clear()
 
-        await house.live(house.all_sent)
+        await installation.live(installation.all_sent)
 
         assert ended_at - began_at < DRAIN_SECONDS_MAX + 2
-        assert house.post.delivered == ["slow@example.org"]
+        assert installation.post.delivered == ["slow@example.org"]
 
     async def test_a_letter_that_was_accepted_is_recorded_though_time_is_up(
-        self, house: House, autojump_clock: MockClock
+        self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        house.database.absences["record_sent"] = 3
-        await house.queue("ada@example.org")
+        installation.database.absences["record_sent"] = 3
+        await installation.queue("ada@example.org")
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(house.courier().run)
-            await house.until(lambda: bool(house.post.delivered))
+            nursery.start_soon(installation.courier().run)
+            await installation.until(lambda: bool(installation.post.delivered))
             nursery.cancel_scope.cancel()
 
-        assert house.states() == {"ada@example.org": "sent"}
+        assert installation.states() == {"ada@example.org": "sent"}
 
 
 class TestHousekeeping:
     """Letters that were dealt with do not stay for ever."""
 
     async def test_old_letters_are_forgotten_a_few_at_a_time(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+        self,
+        installation: Installation,
+        nursery: trio.Nursery,
+        autojump_clock: MockClock,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        await house.queue(*(f"{number}@example.org" for number in range(5)))
-        await house.live(house.all_sent)
-        house.grow_old(RETENTION + timedelta(minutes=1))
-        house.database.calls.clear()
+        await installation.queue(*(f"{number}@example.org" for number in range(5)))
+        await installation.live(installation.all_sent)
+        installation.grow_old(RETENTION + timedelta(minutes=1))
+        installation.database.calls.clear()
 
         monkeypatch.setattr(mail_courier, "FORGET_LETTERS_MAX", 2)
-        nursery.start_soon(house.courier().run)
+        nursery.start_soon(installation.courier().run)
         await trio.sleep(1)
 
-        assert house.states() == {}
-        assert house.database.calls.count("forget") == 3
+        assert installation.states() == {}
+        assert installation.database.calls.count("forget") == 3
 
     async def test_it_is_done_every_hour_even_after_the_database_was_away(
-        self, house: House, nursery: trio.Nursery, autojump_clock: MockClock
+        self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        house.database.absences["forget"] = 1
-        await house.queue("ada@example.org")
-        await house.live(house.all_sent)
-        house.grow_old(RETENTION)
+        installation.database.absences["forget"] = 1
+        await installation.queue("ada@example.org")
+        await installation.live(installation.all_sent)
+        installation.grow_old(RETENTION)
 
-        nursery.start_soon(house.courier().run)
+        nursery.start_soon(installation.courier().run)
         await trio.sleep(FORGET_PERIOD_SECONDS * 1.5)
 
-        assert house.states() == {}
+        assert installation.states() == {}

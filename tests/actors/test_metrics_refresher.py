@@ -31,7 +31,7 @@ class Statistics:
     maximum: int = 10
 
 
-class House:
+class Installation:
     """The ports `Database`, `Figures` and `ConnectionPool`, as the test wants them to be."""
 
     def __init__(self) -> None:
@@ -63,9 +63,9 @@ class House:
         return self
 
 
-def started(house: House, nursery: trio.Nursery) -> PrometheusMetrics:
+def started(installation: Installation, nursery: trio.Nursery) -> PrometheusMetrics:
     metrics = PrometheusMetrics(version="test")
-    nursery.start_soon(MetricsRefresher(database=house, pool=house, metrics=metrics).run)
+    nursery.start_soon(MetricsRefresher(database=installation, pool=installation, metrics=metrics).run)
     return metrics
 
 
@@ -74,7 +74,7 @@ def lines(metrics: PrometheusMetrics) -> list[str]:
 
 
 async def test_the_gauges_are_set_at_once(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    metrics = started(House(), nursery)
+    metrics = started(Installation(), nursery)
 
     await wait_all_tasks_blocked()
 
@@ -91,11 +91,11 @@ async def test_the_gauges_are_set_at_once(nursery: trio.Nursery, autojump_clock:
 
 
 async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    house = House()
-    metrics = started(house, nursery)
+    installation = Installation()
+    metrics = started(installation, nursery)
     await wait_all_tasks_blocked()
-    house.answers = PlatformFigures(active_users=9, organizations=3, mfa_users=2, queued_mails=0)
-    house.connections = Statistics(idle=4)
+    installation.answers = PlatformFigures(active_users=9, organizations=3, mfa_users=2, queued_mails=0)
+    installation.connections = Statistics(idle=4)
 
     await trio.sleep(30.5)
 
@@ -107,27 +107,27 @@ async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, 
 async def test_without_a_database_the_gauges_keep_their_last_value(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    house = House()
-    metrics = started(house, nursery)
+    installation = Installation()
+    metrics = started(installation, nursery)
     await wait_all_tasks_blocked()
-    house.is_away = True
+    installation.is_away = True
 
     await trio.sleep(10 * PERIOD_SECONDS)
 
-    assert len(house.asked_at) >= 10
+    assert len(installation.asked_at) >= 10
     assert "sso_active_users_total 8.0" in lines(metrics)
 
 
 async def test_an_absence_of_the_database_is_logged_once(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    house = House()
-    house.is_away = True
+    installation = Installation()
+    installation.is_away = True
 
     with structlog.testing.capture_logs() as first_absence:
-        started(house, nursery)
+        started(installation, nursery)
         await trio.sleep(10 * PERIOD_SECONDS)
-    house.is_away = False
+    installation.is_away = False
     await trio.sleep(2 * PERIOD_SECONDS)
-    house.is_away = True
+    installation.is_away = True
     with structlog.testing.capture_logs() as second_absence:
         await trio.sleep(10 * PERIOD_SECONDS)
 
@@ -137,12 +137,12 @@ async def test_an_absence_of_the_database_is_logged_once(nursery: trio.Nursery, 
 
 
 async def test_the_gauges_follow_when_the_database_is_back(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    house = House()
-    house.is_away = True
-    metrics = started(house, nursery)
+    installation = Installation()
+    installation.is_away = True
+    metrics = started(installation, nursery)
     # Between two of its turns, so that neither end of the sleep falls on one.
     await trio.sleep(2.5 * PERIOD_SECONDS)
-    house.is_away = False
+    installation.is_away = False
 
     await trio.sleep(PERIOD_SECONDS)
 

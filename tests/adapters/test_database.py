@@ -529,10 +529,10 @@ async def test_a_caller_without_a_place_is_refused_within_a_second(database: Pos
 
 async def test_waiting_for_a_place_can_be_cancelled(database: PostgresDatabase) -> None:
     async with every_place_taken(database):
-        with trio.move_on_after(0.01) as patience:
+        with trio.move_on_after(0.01) as deadline_scope:
             await database.read(health_figures.probe)
 
-        assert patience.cancelled_caught
+        assert deadline_scope.cancelled_caught
         assert database.pool.places.statistics().tasks_waiting == 0
 
 

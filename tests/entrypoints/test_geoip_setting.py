@@ -41,7 +41,7 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
     path.write_text("This is no database.")
 
     with pytest.raises(CannotStart) as refused:
-        main.insist_on_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
+        main.require_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
 
     assert str(refused.value) == f"GATEHOUSE_GEOIP_DB is wrong. {path} is no database in MaxMind's format (.mmdb)."
 

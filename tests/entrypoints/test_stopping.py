@@ -209,5 +209,5 @@ def test_a_letter_on_its_way_arrives_and_is_written_down(
         office.may_take.set()
 
         assert service.wait() == 0
-    assert [letter.recipients for letter in office.received] == [("ann@example.com",)]
+    assert [message.recipients for message in office.received] == [("ann@example.com",)]
     assert connection.execute("SELECT state FROM mails").fetchall() == [("sent",)]

@@ -80,15 +80,15 @@ every_page = pytest.mark.parametrize("path", PAGES)
 def site(databases: "Databases", key_pairs: "tuple[KeyPair, KeyPair]") -> "Iterator[Site]":
     """A running service with every route, some more, and two letters in its mailbox."""
 
-    async def send_letters(database: "PostgresDatabase") -> None:
+    async def send_messages(database: "PostgresDatabase") -> None:
         for to in ["ada@example.com", "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"]:
             await database.transact(mail.send, to, MailTemplate.TEST)
-            for letter in await database.transact(mail.claim, 1):
-                await database.transact(mail.record_kept, letter)
+            for message in await database.transact(mail.claim, 1):
+                await database.transact(mail.record_kept, message)
 
     routes = [*capabilities.routes(is_development=True), *specimen.routes.routes, *pieces.routes]
     with databases.migrated() as database_url:
-        site = Site(routes, database_url, key_pairs, prepare=send_letters)
+        site = Site(routes, database_url, key_pairs, prepare=send_messages)
         yield site
         site.close()
 
@@ -266,9 +266,9 @@ def test_the_mailbox_shows_a_letter_as_a_mail_program_would(site: Site, watch: "
     watched.page.goto(site.url + "/dev/mailbox")
 
     watched.page.get_by_text("As a mail program shows it").first.click()
-    letter = watched.page.frame_locator("iframe").first.get_by_text("This is a test letter from Gatehouse.")
+    message = watched.page.frame_locator("iframe").first.get_by_text("This is a test letter from Gatehouse.")
 
-    letter.wait_for()
+    message.wait_for()
     assert watched.problems == []
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import Template, UndefinedError
 
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.pages import rendering
 from entrypoints.pages.rendering import TEMPLATES, Page, breakable, inline, page, prose, render
 from entrypoints.web.calls import Call
@@ -43,7 +43,7 @@ class Tags(HTMLParser):
         self.attributes += [name for name, _ in attrs]
 
 
-async def shown(house: House, template: str, **values: Any) -> Answer:
+async def shown(installation: Installation, template: str, **values: Any) -> Answer:
     """Show a page through the application."""
     routes = Routes("pages", "One page.")
 
@@ -53,7 +53,7 @@ async def shown(house: House, template: str, **values: Any) -> Answer:
         """Show it."""
         return page(call, template, **values)
 
-    return await serving(house, routes.routes).get("/page")
+    return await serving(installation, routes.routes).get("/page")
 
 
 def pieces(value: str) -> str:
@@ -66,16 +66,16 @@ def _compiled() -> Template:
     return TEMPLATES.from_string(PIECES)
 
 
-async def test_a_page_says_what_it_is_and_is_not_kept(house: House) -> None:
-    answer = await shown(house, "mailbox.html", letters=[], maximum=1)
+async def test_a_page_says_what_it_is_and_is_not_kept(installation: Installation) -> None:
+    answer = await shown(installation, "mailbox.html", mails=[], maximum=1)
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_a_page_may_run_nothing_load_nothing_foreign_and_be_framed_by_nobody(house: House) -> None:
-    answer = await shown(house, "mailbox.html", letters=[], maximum=1)
+async def test_a_page_may_run_nothing_load_nothing_foreign_and_be_framed_by_nobody(installation: Installation) -> None:
+    answer = await shown(installation, "mailbox.html", mails=[], maximum=1)
 
     policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
     assert policy == {

@@ -20,7 +20,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from tests.application import CHEAP, VERSION, ReportedActors, mail_renderer
@@ -92,10 +92,10 @@ class CountedKeyRefresh:
             self._ring.load(self._brings)
 
 
-def make_house(settings: Settings | None = None, *, clock: SettableClock | None = None) -> House:
+def make_house(settings: Settings | None = None, *, clock: SettableClock | None = None) -> Installation:
     """Connect a house without a database and without keys."""
     settings, clock, ring = settings or Settings(), clock or SettableClock(), RsaKeyRing()
-    return House(
+    return Installation(
         settings=settings,
         version=VERSION,
         clock=clock,
@@ -110,12 +110,14 @@ def make_house(settings: Settings | None = None, *, clock: SettableClock | None 
     )
 
 
-def with_keys(house: House, known: Sequence[SigningKey], *, stored: Sequence[SigningKey] = ()) -> House:
+def with_keys(
+    installation: Installation, known: Sequence[SigningKey], *, stored: Sequence[SigningKey] = ()
+) -> Installation:
     """Let the house know these keys, and find the stored ones when it looks again."""
     ring = RsaKeyRing()
     ring.load(known)
-    tokens = JwtTokenSigner(ring, issuer=house.settings.base_url, randomness=SystemRandomness())
-    return replace(house, tokens=tokens, key_refresh=CountedKeyRefresh(ring, stored))
+    tokens = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())
+    return replace(installation, tokens=tokens, key_refresh=CountedKeyRefresh(ring, stored))
 
 
 def active_key(pair: KeyPair) -> SigningKey:
@@ -133,11 +135,11 @@ def serving(
     routes: Routes,
     settings: Settings | None = None,
     *,
-    house: House | None = None,
+    installation: Installation | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> Application:
     """Build an application of these routes."""
-    return Application(house or make_house(settings), routes.routes, rate_limiter=rate_limiter)
+    return Application(installation or make_house(settings), routes.routes, rate_limiter=rate_limiter)
 
 
 async def ask(

@@ -12,7 +12,7 @@ from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation, Standing
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.routes import Route
@@ -45,9 +45,9 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def world(door: Door, house: House) -> World:
+def world(door: Door, installation: Installation) -> World:
     """Two organizations and all who may call."""
-    return make_world(door, house)
+    return make_world(door, installation)
 
 
 async def call(

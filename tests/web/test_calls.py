@@ -69,7 +69,10 @@ async def test_a_use_case_runs_on_behalf_of_who_called() -> None:
         await call.step(use_case, 3)
 
     answer = await ask(
-        serving(routes, house=replace(make_house(), database=database)), "GET", "/use", headers={"User-Agent": "curl/8"}
+        serving(routes, installation=replace(make_house(), database=database)),
+        "GET",
+        "/use",
+        headers={"User-Agent": "curl/8"},
     )
 
     origin = Origin(request_id=answer.headers["X-Request-Id"], ip_address=PEER, user_agent="curl/8")

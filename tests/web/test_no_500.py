@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from entrypoints import capabilities
-from entrypoints.installation import House
+from entrypoints.installation import Installation
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
@@ -196,11 +196,14 @@ hostile_requests = st.builds(
 )
 
 
-async def test_no_request_whatever_is_answered_with_500(house: House) -> None:
+async def test_no_request_whatever_is_answered_with_500(installation: Installation) -> None:
     behind_a_proxy = replace(
-        house.settings, trusted_proxies=(ipaddress.ip_network("0.0.0.0/0"),), cors_origins=(ORIGIN,)
+        installation.settings, trusted_proxies=(ipaddress.ip_network("0.0.0.0/0"),), cors_origins=(ORIGIN,)
     )
-    applications = [Application(house, routes), Application(replace(house, settings=behind_a_proxy), routes)]
+    applications = [
+        Application(installation, routes),
+        Application(replace(installation, settings=behind_a_proxy), routes),
+    ]
 
     @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(request=hostile_requests, application=st.sampled_from(applications))

@@ -160,7 +160,7 @@ async def test_a_response_of_a_handler_s_own_keeps_its_headers() -> None:
 
 async def test_while_draining_every_answer_asks_for_a_new_connection() -> None:
     application = serving(routes)
-    application.house.stopping.set()
+    application.installation.stopping.set()
 
     answers = [await ask(application, "GET", target) for target in ("/notes", "/nothing", "/notes?page=x")]
 
@@ -243,7 +243,7 @@ async def test_log_and_metrics_name_the_template_of_the_path(method: str, target
         await ask(application, method, target)
 
     assert [line["route"] for line in logs] == [route]
-    assert f'method="{method}",route="{route}"' in application.house.metrics.exposition().decode()
+    assert f'method="{method}",route="{route}"' in application.installation.metrics.exposition().decode()
 
 
 async def test_probes_that_go_well_are_told_to_those_who_debug() -> None:
@@ -284,7 +284,7 @@ async def test_a_request_whose_client_hangs_up_ends_and_is_still_one_line_in_the
         ("request.abandoned", "/waiting", PEER)
     ]
     assert "hunter2" not in str(logs)
-    assert 'route="/waiting"' not in application.house.metrics.exposition().decode()
+    assert 'route="/waiting"' not in application.installation.metrics.exposition().decode()
 
 
 async def test_a_request_from_nowhere_is_served() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection, Cursor
-    from core.deferred import Asked
+    from core.deferred import Deferred
 
 
 _ACCOUNT: Final = """
@@ -120,7 +120,7 @@ class PostgresCredentials:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def ask_password_of(self, email: str) -> Asked[StoredPassword | None]:
+    def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
         """Ask for the account of a normalized address with its password hash."""
         return self._passwords().ask(f"{_STORED} WHERE email = %s", (email,)).fetchone
 

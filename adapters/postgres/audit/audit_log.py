@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.audit.audit_log import Wanted
+    from core.audit.audit_log import AuditLogFilter
 
 # How many entries of a kind lie between two milestones at least; to skip so many takes less than a millisecond.
 MILESTONE_ENTRIES: Final = 10_000
@@ -115,7 +115,9 @@ class PostgresAuditLog:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def page(self, organization_id: UUID, wanted: Wanted, *, limit: int, offset: int) -> tuple[int, Sequence[LogEntry]]:
+    def page(
+        self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
+    ) -> tuple[int, Sequence[LogEntry]]:
         """List entries, newest first, with how many there are, in one statement that counts nothing twice."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
@@ -188,7 +190,7 @@ class PostgresAuditLog:
         return counted[0] if counted is not None else 0
 
 
-def _query(wanted: Wanted) -> LiteralString:
+def _query(wanted: AuditLogFilter) -> LiteralString:
     if wanted.target_id is not None:
         return PAGE_OF_TARGET
     if wanted.action is not None:

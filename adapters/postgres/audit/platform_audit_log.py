@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.postgres.driver.connection import Connection
-    from core.audit.platform_audit_log import WantedOfPlatform
+    from core.audit.platform_audit_log import PlatformAuditLogFilter
 
 # One row at least, for the total. Actors are looked up for the page alone.
 PAGE: Final = """
@@ -44,7 +44,9 @@ class PostgresPlatformAuditLog:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def page(self, wanted: WantedOfPlatform, *, limit: int, offset: int) -> tuple[int, Sequence[PlatformLogEntry]]:
+    def page(
+        self, wanted: PlatformAuditLogFilter, *, limit: int, offset: int
+    ) -> tuple[int, Sequence[PlatformLogEntry]]:
         """List entries, newest first, with how many there are, in one statement."""
         rows = (
             self._connection.cursor(row_factory=dict_row)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.deferred import Asked
+    from core.deferred import Deferred
 
 
 class PostgresDevices:
@@ -24,9 +24,9 @@ class PostgresDevices:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def ask_recognized(
+    def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
-    ) -> Asked[tuple[Device | None, DeviceToken | None]]:
+    ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
         """Ask for the device of this person that the token belongs to, else the one that last used this User-Agent."""
         found = self._connection.cursor(row_factory=kwargs_row(_recognized)).ask(
             """
@@ -69,7 +69,7 @@ class PostgresDevices:
             (device.id, device.user_id, device.name, *_as_seen(device), device.created_at, device.updated_at),
         )
 
-    def save_visit(self, device: Device) -> Asked[bool]:
+    def save_visit(self, device: Device) -> Deferred[bool]:
         """Store what a sign-in says of a device; False when it was removed meanwhile."""
         saved = self._connection.cursor().ask(
             """

@@ -10,7 +10,7 @@ from adapters.postgres.driver.rows import kwargs_row
 from core.accounts.providers import Provider
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.secrets import Secret
-from core.sign_in.mfa_challenges import Challenge
+from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination, Proof
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class PostgresMfaChallenges:
         self._connection = connection
         self._now = now
 
-    def add(self, challenge: Challenge) -> None:
+    def add(self, challenge: MfaChallenge) -> None:
         """Store a challenge."""
         proof, destination = challenge.proof, challenge.destination
         context = {
@@ -181,7 +181,7 @@ class PostgresMfaChallenges:
             ),
         )
 
-    def lock(self, challenge_id: UUID) -> Challenge | None:
+    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
         """Find a challenge that is neither used nor expired, and let nobody else answer it before this ends."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
@@ -216,8 +216,8 @@ class PostgresMfaChallenges:
         )
 
 
-def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> Challenge:
-    return Challenge(
+def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> MfaChallenge:
+    return MfaChallenge(
         proof=Proof(user_id=user_id, provider=Provider(context["provider"]), amr=tuple(context["amr"])),
         destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
         **columns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.credentials.passkey_challenges import Challenge, Purpose
+from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
 from core.credentials.webauthn import Transport
 
@@ -163,7 +163,7 @@ class PostgresPasskeyChallenges:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def add(self, challenge: Challenge) -> None:
+    def add(self, challenge: StoredPasskeyChallenge) -> None:
         """Store a challenge."""
         self._connection.execute_later(
             """
@@ -180,7 +180,9 @@ class PostgresPasskeyChallenges:
             ),
         )
 
-    def use(self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime) -> Challenge | None:
+    def use(
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+    ) -> StoredPasskeyChallenge | None:
         """Use a challenge up: of two racers one gets it."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
@@ -202,5 +204,5 @@ def _passkey(*, transports: list[str], **columns: Any) -> Passkey:
     return Passkey(transports=[Transport(transport) for transport in transports], **columns)
 
 
-def _challenge(*, purpose: str, **columns: Any) -> Challenge:
-    return Challenge(purpose=Purpose(purpose), **columns)
+def _challenge(*, purpose: str, **columns: Any) -> StoredPasskeyChallenge:
+    return StoredPasskeyChallenge(purpose=Purpose(purpose), **columns)

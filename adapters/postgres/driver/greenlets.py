@@ -26,7 +26,7 @@ class _Stack(greenlet):
     A stack lives on, so what it was given and what became of it are taken from it: they may be large, or secret.
     """
 
-    patience: trio.CancelScope
+    deadline_scope: trio.CancelScope
     work: Callable[[], Any] | None = None
     result: Any = None
     failure: BaseException | None = None
@@ -42,7 +42,9 @@ class _Stacks(threading.local):
 _stacks = _Stacks()
 
 
-async def run_aside(work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float) -> Result:
+async def run_in_greenlet(
+    work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float
+) -> Result:
     """Run what can step aside; raise `trio.TooSlowError` when no place is free in time.
 
     Waiting for a place can be cancelled. Work that has begun is finished, whoever is cancelled meanwhile, and its
@@ -65,7 +67,7 @@ async def _run(work: Callable[[], Result]) -> Result:
     stack.parent = getcurrent()
     stack.gr_context = contextvars.copy_context()
     stack.work = work
-    with trio.CancelScope(shield=True) as stack.patience:
+    with trio.CancelScope(shield=True) as stack.deadline_scope:
         wait: Any = stack.switch()
         while wait is not None:
             wait = await _waited(stack, wait)
@@ -121,21 +123,23 @@ def _parent() -> greenlet:
     return parent
 
 
-def is_aside() -> bool:
+def is_in_greenlet() -> bool:
     """Say whether we are where one can step aside."""
     return isinstance(getcurrent(), _Stack)
 
 
-def step_aside(wait: Callable[[], Awaitable[Result]], *, seconds_max: float, spare_seconds: float = 0.0) -> Result:
-    """Wait for something asynchronous, in the middle of what `run_aside` runs.
+def wait_in_greenlet(
+    wait: Callable[[], Awaitable[Result]], *, seconds_max: float, spare_seconds: float = 0.0
+) -> Result:
+    """Wait for something asynchronous, in the middle of what `run_in_greenlet` runs.
 
     It sees `trio.Cancelled` after that many seconds, and may see it the spare ones later: moving a deadline costs more
     than a glance at it.
     """
     stack = getcurrent()
-    assert isinstance(stack, _Stack), "only what `run_aside` runs can step aside"
+    assert isinstance(stack, _Stack), "only what `run_in_greenlet` runs can step aside"
     now = trio.current_time()
-    if not seconds_max <= stack.patience.deadline - now <= seconds_max + spare_seconds:
-        stack.patience.deadline = now + seconds_max + spare_seconds
+    if not seconds_max <= stack.deadline_scope.deadline - now <= seconds_max + spare_seconds:
+        stack.deadline_scope.deadline = now + seconds_max + spare_seconds
     answer: Result = _parent().switch(wait)
     return answer

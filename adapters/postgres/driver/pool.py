@@ -26,7 +26,7 @@ from psycopg.waiting import Wait
 
 from adapters.postgres.driver import waiting
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.greenlets import is_aside, step_aside
+from adapters.postgres.driver.greenlets import is_in_greenlet, wait_in_greenlet
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -65,7 +65,7 @@ class NoConnection(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolStatistics:
+class PostgresPoolStatistics:
     """How many connections there are, how many of them wait for work, and how many there may be."""
 
     total: int
@@ -119,16 +119,16 @@ class Pool:
         finally:
             self._take_back(wary)
 
-    def statistics(self) -> PoolStatistics:
+    def statistics(self) -> PostgresPoolStatistics:
         """Count the connections."""
-        return PoolStatistics(total=self._total, idle=len(self._idle), maximum=self._maximum)
+        return PostgresPoolStatistics(total=self._total, idle=len(self._idle), maximum=self._maximum)
 
     def _take(self, deadline: float) -> _WaryConnection:
         while (remaining_seconds := deadline - time.monotonic()) > 0 and not self._is_closed:
             if not self._idle:
                 self._begin_to_connect()
                 wait = partial(self._wait, min(remaining_seconds, WAIT_ANEW_SECONDS))
-                step_aside(wait, seconds_max=math.inf)
+                wait_in_greenlet(wait, seconds_max=math.inf)
                 continue
             wary = self._idle.pop()
             # Something on the way may have forgotten it by now, and then to ask would take all the time there is.
@@ -224,7 +224,7 @@ class _WaryConnection(psycopg.Connection[tuple[Any, ...]]):
         """Wait for what the driver waits for; close the connection when it does not come."""
         seconds_max = timeout or self._answer_seconds_max
         try:
-            if is_aside():
+            if is_in_greenlet():
                 spare_seconds = SPARE_SECONDS if self._has_spare_seconds else 0.0
                 answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
             else:

@@ -14,7 +14,7 @@ import psycopg
 import trio
 from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.driver.greenlets import step_aside
+from adapters.postgres.driver.greenlets import wait_in_greenlet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,12 +31,14 @@ def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_second
         wanted = next(work)
         while True:
             if wanted == Wait.R:
-                step_aside(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
+                wait_in_greenlet(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
                 ready: int = Ready.R
             else:
                 # What is to be written nearly always can be, and asking is cheaper than a turn of the event loop.
                 while not (ready := ready_now(socket, wanted)):
-                    step_aside(partial(_until_either, socket), seconds_max=seconds_max, spare_seconds=spare_seconds)
+                    wait_in_greenlet(
+                        partial(_until_either, socket), seconds_max=seconds_max, spare_seconds=spare_seconds
+                    )
             wanted = work.send(ready)
     except StopIteration as end:
         return end.value

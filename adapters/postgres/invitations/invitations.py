@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
-from core.invitations.answers import InvitationOfMine
+from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
@@ -188,7 +188,7 @@ class PostgresInvitations:
             .fetchone()
         )
 
-    def waiting_for(self, email: str, limit: int) -> Sequence[InvitationOfMine]:
+    def waiting_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
         """List the open invitations of a normalized address to active organizations, the newest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(self._of_mine))
@@ -245,9 +245,9 @@ class PostgresInvitations:
     def _found(self, query: LiteralString, values: tuple[Any, ...]) -> Invitation | None:
         return self._connection.cursor(row_factory=kwargs_row(_invitation)).execute(query, values).fetchone()
 
-    def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> InvitationOfMine:  # noqa: A002 - a column
+    def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> ReceivedInvitation:  # noqa: A002 - a column
         token = self._vault.open(token_sealed, row=id, **_SEALED_COLUMN)
-        return InvitationOfMine(id=id, token=Secret(token.decode()), **columns)
+        return ReceivedInvitation(id=id, token=Secret(token.decode()), **columns)
 
 
 def _invitation(*, status: str, token_hash: bytes, **columns: Any) -> Invitation:

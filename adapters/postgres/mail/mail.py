@@ -9,7 +9,7 @@ import structlog
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.rows import dict_row
-from core.mail.mail import Letter, Mail, MailState, MailTemplate
+from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,10 +47,10 @@ class PostgresMailOutbox:
             (
                 mail.id,
                 mail.organization_id,
-                mail.letter.to,
-                mail.letter.template.value,
+                mail.message.to,
+                mail.message.template.value,
                 self._vault.seal(
-                    json.dumps(dict(mail.letter.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
+                    json.dumps(dict(mail.message.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
                 ),
                 mail.state.value,
                 mail.attempts,
@@ -166,7 +166,7 @@ class PostgresMailOutbox:
             return None
         return Mail(
             id=row["id"],
-            letter=Letter(to=row["recipient"], template=MailTemplate(row["template"]), values=json.loads(values)),
+            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=json.loads(values)),
             state=MailState(row["state"]),
             attempts=row["attempts"],
             due_at=row["due_at"],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION
-from core.organizations.access import Arrival
+from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
 from core.sessions.callers import Caller
@@ -58,13 +58,13 @@ _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__d
 
 
 class PostgresAccess:
-    """What `UnitOfWork.arrive` asks."""
+    """What `UnitOfWork.access_context` asks."""
 
     def __init__(self, connection: Connection, now: datetime) -> None:
         self._connection = connection
         self._now = now
 
-    def arrival(self, session_id: UUID, slug: str) -> Arrival | None:
+    def arrival(self, session_id: UUID, slug: str) -> AccessContext | None:
         """Load the live session's person and an organization with their membership in it."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_arrival))
@@ -73,9 +73,9 @@ class PostgresAccess:
         )
 
 
-def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> Arrival:
+def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
     organization, membership = _taken(columns, _ORGANIZATION), _taken(columns, _MEMBERSHIP)
-    return Arrival(
+    return AccessContext(
         caller=Caller(**columns),
         organization=organization_row(**organization) if organization["id"] is not None else None,
         membership=Membership(**membership) if membership["id"] is not None else None,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.deferred import Asked
+    from core.deferred import Deferred
 
 # Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped
 # is never fetched, and neither is what is shown. One row at least, for the total and the tier. With and without a role
@@ -84,16 +84,16 @@ class PostgresMembers:
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
         """List the organizations that a person is a member of; nobody is of none."""
-        return self.ask_organizations_of(user_id)()
+        return self.defer_organizations_of(user_id)()
 
-    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+    def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         """Ask what `organizations_of` answers."""
         ids = self._connection.cursor(row_factory=scalar_row)
         return ids.ask(
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         ).fetchall
 
-    def ask_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Asked[MembersPage]:
+    def defer_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Deferred[MembersPage]:
         """Ask for members, who came first first, with how many there are and the tier's limit."""
         # Ids and moments as bytes, which neither side has to spell out.
         rows = self._connection.cursor(binary=True).ask(

@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
-from core.accounts.sign_in_failures import Failure
+from core.accounts.sign_in_failures import SignInFailure
 from core.sign_in.risk import Habits
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from core.sessions.callers import Origin
     from core.sign_in.login_events import LoginEvent
     from ports.clock import Randomness
@@ -42,10 +42,10 @@ class PostgresSignInFailures:
             (attempt_id, email_hash, network, at, int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True)),
         )
 
-    def since(self, email_hash: bytes, moment: datetime) -> Sequence[Failure]:
+    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
         """List the attempts since then, the newest first."""
         return (
-            self._connection.cursor(row_factory=kwargs_row(Failure))
+            self._connection.cursor(row_factory=kwargs_row(SignInFailure))
             .execute(
                 """
                 SELECT   network, created_at AS at
@@ -98,9 +98,9 @@ class PostgresLoginEvents:
             ),
         )
 
-    def ask_habits(
+    def defer_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
-    ) -> Asked[Habits]:
+    ) -> Deferred[Habits]:
         """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
         habits = self._connection.cursor(row_factory=kwargs_row(Habits)).ask(
             """

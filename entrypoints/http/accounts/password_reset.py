@@ -30,7 +30,7 @@ class PasswordReset(Hidden, kw_only=True):
 @public
 async def forgot_password(call: Call, body: LetterWanted) -> Message:
     """Send a link to choose a new password; the answer is the same whether or not an account has the address."""
-    await call.transact(password_reset.request, body.email, body.whence)
+    await call.transact(password_reset.request, body.email, body.return_request)
     return Message(
         message="If an account has this address, a letter with a link to choose a password is on its way to it."
     )
@@ -41,7 +41,7 @@ async def forgot_password(call: Call, body: LetterWanted) -> Message:
 async def reset_password(call: Call, body: PasswordReset) -> Message:
     """Choose a new password with the token of the mailed link, which is good once; every session ends."""
     passwords.check(body.new_password, "new_password")
-    await call.read(password_reset.look, body.token)
-    password_hash = await call.house.passwords.hash(body.new_password)
+    await call.read(password_reset.inspect, body.token)
+    password_hash = await call.installation.passwords.hash(body.new_password)
     await call.transact(password_reset.reset, body.token, password_hash)
     return Message(message="Your new password is saved, and every session has ended. Sign in again.")

@@ -31,7 +31,7 @@ class PasswordChange(Hidden, kw_only=True):
 async def set_password(call: Call, body: FirstPassword) -> Message:
     """Give your account its first password."""
     await call.read(passwords.begin_first, body.new_password)
-    await call.transact(passwords.set_first, await call.house.passwords.hash(body.new_password))
+    await call.transact(passwords.set_first, await call.installation.passwords.hash(body.new_password))
     return Message(message="Your password is set. You can sign in with it from now on.")
 
 
@@ -55,7 +55,7 @@ async def change_password(call: Call, body: PasswordChange) -> Message:
 async def _compare_and_hash(call: Call, body: PasswordChange, begun: Change) -> str:
     # A longer password than anybody can have is compared with nothing, in the time of any other.
     encoded = begun.password_hash if len(body.current_password) <= PASSWORD_CHARACTERS_MAX else None
-    verdict = await call.house.passwords.verify(body.current_password[:PASSWORD_CHARACTERS_MAX], encoded)
+    verdict = await call.installation.passwords.verify(body.current_password[:PASSWORD_CHARACTERS_MAX], encoded)
     if not verdict.is_right:
         raise CurrentPasswordWrong
-    return await call.house.passwords.hash(body.new_password)
+    return await call.installation.passwords.hash(body.new_password)

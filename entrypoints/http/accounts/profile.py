@@ -3,7 +3,7 @@
 import msgspec
 
 from core.accounts import email_changes, profile
-from core.accounts.email_changes import AddressTaken
+from core.accounts.email_changes import NewAddressTaken
 from core.accounts.profile import Profile
 from core.errors import Forbidden
 from core.rate_limits import RateLimit
@@ -27,7 +27,7 @@ async def read_profile(call: Call) -> Profile:
     return await call.read(profile.read)
 
 
-@routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, AddressTaken))
+@routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
 @in_person
 async def change_profile(call: Call, body: ProfileChange) -> Profile:
     """Change your email address.

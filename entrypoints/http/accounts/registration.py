@@ -4,7 +4,7 @@ import msgspec
 
 from core.accounts import passwords, registration, verification
 from core.accounts.registration import AddressTaken
-from core.accounts.return_targets import RedirectNotRegistered, Whence
+from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
 from core.errors import NotFound
 from core.rate_limits import RateLimit
@@ -26,9 +26,11 @@ class LetterWanted(msgspec.Struct, kw_only=True):
     redirect_uri: str | None = None
 
     @property
-    def whence(self) -> Whence:
+    def return_request(self) -> ReturnRequest:
         """Where it comes from."""
-        return Whence(organization_slug=self.org_slug, service_slug=self.service_slug, redirect_uri=self.redirect_uri)
+        return ReturnRequest(
+            organization_slug=self.org_slug, service_slug=self.service_slug, redirect_uri=self.redirect_uri
+        )
 
 
 class Registration(Hidden, LetterWanted, kw_only=True):
@@ -47,8 +49,8 @@ async def register(call: Call, body: Registration) -> Message:
     """Make an account with an email address and a password, and send the link that proves the address."""
     email = normalize_email(body.email)
     passwords.check(body.password, "password")
-    password_hash = await call.house.passwords.hash(body.password)
-    await call.transact(registration.register, email, password_hash, body.whence)
+    password_hash = await call.installation.passwords.hash(body.password)
+    await call.transact(registration.register, email, password_hash, body.return_request)
     return Message(message=f"Your account is made. Open the link in the letter to {email} to verify the address.")
 
 
@@ -60,5 +62,5 @@ async def register(call: Call, body: Registration) -> Message:
 @public
 async def resend_verification(call: Call, body: LetterWanted) -> Message:
     """Send the link that proves an address once more; the answer is the same whether or not an account waits for it."""
-    await call.transact(verification.resend, body.email, body.whence)
+    await call.transact(verification.resend, body.email, body.return_request)
     return Message(message="If an account waits for this address to be verified, a new letter is on its way to it.")

@@ -1,7 +1,7 @@
 """Reading an organization's audit log, and the words that it is written in."""
 
 from core.audit import audit_log
-from core.audit.audit_log import AuditLogPage, Wanted
+from core.audit.audit_log import AuditLogFilter, AuditLogPage
 from core.events.actions import AuditAction, TargetType
 from core.events.events import EventTypeItem
 from core.organizations.access import Operation
@@ -32,7 +32,7 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
 
     The actor `system` is Gatehouse itself; of somebody whose account was deleted only the id is left.
     """
-    wanted = Wanted(action=query.action, target_type=query.target_type, target_id=query.target_id)
+    wanted = AuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
 
 

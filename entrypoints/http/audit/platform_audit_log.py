@@ -1,7 +1,7 @@
 """Reading the platform's audit log."""
 
 from core.audit import platform_audit_log
-from core.audit.platform_audit_log import PlatformAuditLogPage, WantedOfPlatform
+from core.audit.platform_audit_log import PlatformAuditLogFilter, PlatformAuditLogPage
 from core.events.actions import TargetType
 from core.events.platform_actions import PlatformAction
 from entrypoints.web.calls import Call
@@ -27,5 +27,5 @@ class PlatformEntries(Paged, kw_only=True):
 @platform_owner
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPage:
     """List the entries, newest first; of an actor whose account was deleted only the id is left."""
-    wanted = WantedOfPlatform(action=query.action, target_type=query.target_type, target_id=query.target_id)
+    wanted = PlatformAuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(platform_audit_log.read_page, wanted, page=query.page, limit=query.limit)

@@ -85,7 +85,7 @@ async def set_up(call: Call) -> MfaSetup:
     uri = setup.uri.reveal()
     return MfaSetup(
         secret=setup.secret.reveal(),
-        qr_code_svg=await call.house.qr_codes.svg(uri, title=QR_CODE_TITLE),
+        qr_code_svg=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE),
         qr_code_uri=uri,
     )
 
@@ -153,7 +153,7 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
         device_token=token_answers.destination(call).device_token,
         trust_device=body.trust_device,
     )
-    if isinstance(outcome, second_factor.Verified):
+    if isinstance(outcome, second_factor.SecondFactorVerified):
         answer = token_answers.answer_outcome(call, outcome.outcome, method=outcome.method)
     else:
         answer = token_answers.answer_outcome(call, outcome)

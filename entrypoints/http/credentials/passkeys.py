@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from core.credentials import passkeys
-from core.credentials.passkey_challenges import Asked
+from core.credentials.passkey_challenges import PasskeyOptions
 from core.credentials.passkeys import (
     LastWayIn,
     PasskeyExists,
@@ -227,7 +227,7 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
     return answer_outcome(call, outcome)
 
 
-def _asked(asked: Asked) -> PasskeyChallenge:
+def _asked(asked: PasskeyOptions) -> PasskeyChallenge:
     return PasskeyChallenge(challenge_id=asked.challenge_id, options=asked.options)
 
 

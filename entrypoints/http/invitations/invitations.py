@@ -20,7 +20,7 @@ from core.invitations.invitations import (
 )
 from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified
-from core.organizations.members import RoleUnknown
+from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization, public, signed_in
@@ -100,7 +100,7 @@ class Empty(msgspec.Struct, kw_only=True):
 
 @routes.post(
     "/api/organizations/:org_slug/invitations",
-    refuses=(BadRequest, RoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified),
+    refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified),
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
@@ -138,7 +138,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 
     If there is no account of the address yet, one is made, and is sent the link that proves the address.
     """
-    _insist_on_joined(await call.transact(answers.accept_on_behalf, org_slug, invitation_id))
+    _require_joined(await call.transact(answers.accept_on_behalf, org_slug, invitation_id))
     return Empty()
 
 
@@ -172,7 +172,7 @@ async def accept(call: Call, body: Acceptance) -> Empty:
     Without the proof, an address that was never verified has to be verified before anybody signs in with it.
     """
     proof = str(body.proof) if body.proof is not None else None
-    _insist_on_joined(await call.transact(answers.accept, str(body.token), proof))
+    _require_joined(await call.transact(answers.accept, str(body.token), proof))
     return Empty()
 
 
@@ -188,6 +188,6 @@ async def decline(call: Call, body: Declining) -> Empty:
     return Empty()
 
 
-def _insist_on_joined(outcome: Joined | InvitationExpired) -> None:
+def _require_joined(outcome: Joined | InvitationExpired) -> None:
     if isinstance(outcome, InvitationExpired):
         raise outcome

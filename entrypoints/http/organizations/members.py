@@ -8,7 +8,7 @@ import msgspec
 from core.errors import BadRequest
 from core.organizations import members
 from core.organizations.access import Operation
-from core.organizations.members import Member, MemberLimits, MemberUnknown, RoleUnknown
+from core.organizations.members import AssignedRoleUnknown, Member, MemberLimits, MemberUnknown
 from core.organizations.memberships import Membership
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
@@ -100,7 +100,7 @@ async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList
     )
 
 
-@routes.patch("/api/organizations/:slug/members/:user_id", refuses=(RoleUnknown, MemberUnknown))
+@routes.patch("/api/organizations/:slug/members/:user_id", refuses=(AssignedRoleUnknown, MemberUnknown))
 @in_organization(Operation.MEMBER_CHANGE)
 async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) -> ChangedMember:
     """Give a member another role; what it allows counts from their next request on.

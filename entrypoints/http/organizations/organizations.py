@@ -8,7 +8,7 @@ from core.errors import OrganizationNotActive
 from core.organizations import creation, management, selection
 from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
 from core.organizations.creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
-from core.organizations.management import OrganizationDetail, OrganizationOfMine, Settings
+from core.organizations.management import OrganizationDetail, OrganizationOfMine, OrganizationSettings
 from core.organizations.memberships import Membership
 from core.organizations.organizations import DEVICE_TRUST_DAYS_MAX, Organization
 from entrypoints.http.sessions.token_answers import Tokens, signed
@@ -57,7 +57,7 @@ async def create_organization(call: Call, body: Founding) -> Founded:
 
     Unless the installation approves every organization by itself, it waits until a platform owner approves it.
     """
-    is_welcome = call.house.settings.auto_approve
+    is_welcome = call.installation.settings.auto_approve
     return await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
 
 
@@ -84,7 +84,9 @@ async def change_organization(call: Call, slug: str, body: OrganizationChange) -
     but read and change the organization itself. A device that remembers the second factor does so for
     `device_trust_days`; 0 is never.
     """
-    settings = Settings(name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days)
+    settings = OrganizationSettings(
+        name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days
+    )
     return OrganizationRecord(organization=await call.transact(management.change, slug, settings))
 
 

@@ -35,7 +35,7 @@ class Readiness(msgspec.Struct, kw_only=True, frozen=True):
 @public
 async def health(call: Call) -> Health:
     """Say that the service runs, and which version of it."""
-    return Health(status="healthy", version=call.house.version)
+    return Health(status="healthy", version=call.installation.version)
 
 
 @routes.get("/health/live", is_operational=True)
@@ -54,12 +54,12 @@ async def ready(call: Call) -> Readiness | Annotated[Readiness, Status(503)]:
     except (ServiceUnavailable, DatabaseFailed):
         # The reason is in the log already; here the refusal is the finding.
         is_connected = False
-    is_ready = is_connected and not call.house.stopping.is_set()
+    is_ready = is_connected and not call.installation.stopping.is_set()
     if not is_ready:
         call.status = 503
     return Readiness(
         status="ready" if is_ready else "unhealthy",
-        version=call.house.version,
+        version=call.installation.version,
         database="connected" if is_connected else "disconnected",
-        actors={report.name: report.state for report in call.house.actors.reports()},
+        actors={report.name: report.state for report in call.installation.actors.reports()},
     )

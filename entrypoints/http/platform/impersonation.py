@@ -5,10 +5,10 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.platform import impersonation
-from core.platform.impersonation import GovernsThemselves, ImpersonatedUser, Wanted
+from core.platform.impersonation import GovernsThemselves, ImpersonatedUser, ImpersonationTarget
 from core.rate_limits import RateLimit
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
@@ -38,7 +38,7 @@ class ImpersonationSession(Tokens, kw_only=True):
 @routes.post(
     "/api/platform/impersonate/:user_id",
     limits=(RateLimit.IMPERSONATION,),
-    refuses=(Forbidden, GovernsThemselves, PersonUnknown, NotFound, OrganizationNotActive),
+    refuses=(Forbidden, GovernsThemselves, UserUnknown, NotFound, OrganizationNotActive),
 )
 @platform_owner
 async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> ImpersonationSession:
@@ -47,7 +47,7 @@ async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> 
     Passwords, multi-factor authentication, passkeys, the address, devices and other sessions of the person cannot be
     changed in it, and every audit entry names the impersonator. The person sees it among their sessions.
     """
-    wanted = Wanted(reason=body.reason, organization_slug=body.org_slug, service_slug=body.service_slug)
+    wanted = ImpersonationTarget(reason=body.reason, organization_slug=body.org_slug, service_slug=body.service_slug)
     begun = await call.transact(impersonation.start, user_id, wanted)
     tokens = signed(call, begun.grant)
     return ImpersonationSession(

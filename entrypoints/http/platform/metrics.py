@@ -18,5 +18,5 @@ routes = Routes("metrics", "Figures for monitoring. Not rate limited.")
 @public
 async def metrics(call: Call) -> Annotated[Response, Media(EXPOSITION_CONTENT_TYPE)]:
     """Give all metrics in the text format of Prometheus."""
-    exposition = await trio.to_thread.run_sync(call.house.metrics.exposition)
+    exposition = await trio.to_thread.run_sync(call.installation.metrics.exposition)
     return Response(exposition, content_type=EXPOSITION_CONTENT_TYPE)

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.platform import mfa
-from core.platform.mfa import Alert, MfaMetrics, MfaNotEnabled, PersonMfaStatus
+from core.platform.mfa import Alert, MfaMetrics, PersonMfaStatus, UserMfaNotEnabled
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes
@@ -27,14 +27,14 @@ class Alerts(msgspec.Struct, kw_only=True):
     alerts: list[Alert]
 
 
-@routes.get("/api/platform/users/:user_id/mfa/status", refuses=(Forbidden, PersonUnknown))
+@routes.get("/api/platform/users/:user_id/mfa/status", refuses=(Forbidden, UserUnknown))
 @platform_owner
 async def status(call: Call, user_id: UUID) -> PersonMfaStatus:
     """Show how a person's second factor stands."""
     return await call.read(mfa.status, user_id)
 
 
-@routes.delete("/api/platform/users/:user_id/mfa", status=204, refuses=(Forbidden, MfaNotEnabled, PersonUnknown))
+@routes.delete("/api/platform/users/:user_id/mfa", status=204, refuses=(Forbidden, UserMfaNotEnabled, UserUnknown))
 @platform_owner
 async def force_disable(call: Call, user_id: UUID, body: Reason) -> None:
     """Turn a person's second factor off, who has lost it.

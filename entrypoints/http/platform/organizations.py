@@ -23,7 +23,7 @@ Limit = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Reason = Annotated[str, msgspec.Meta(max_length=REASON_CHARACTERS_MAX)]
 
 
-class Organizations(Sliced, kw_only=True):
+class OrganizationsQuery(Sliced, kw_only=True):
     """Which organizations: of a state, of a tier."""
 
     status: OrganizationStatus | None = None
@@ -65,7 +65,7 @@ class GovernedOrganizations(msgspec.Struct, kw_only=True):
 
 @routes.get("/api/platform/organizations")
 @platform_owner
-async def list_organizations(call: Call, query: Organizations) -> GovernedOrganizations:
+async def list_organizations(call: Call, query: OrganizationsQuery) -> GovernedOrganizations:
     """List organizations, the newest first.
 
     Of an owner whose account no longer exists the id is `unknown`.

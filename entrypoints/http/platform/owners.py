@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden
 from core.platform import owners
 from core.platform.owners import (
@@ -33,7 +33,7 @@ class Promoted(msgspec.Struct, kw_only=True):
     user: PlatformOwner
 
 
-@routes.post("/api/platform/owners", refuses=(Forbidden, PersonUnknown, AlreadyPlatformOwner, CannotGovern))
+@routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, CannotGovern))
 @platform_owner
 async def promote(call: Call, body: Promotion) -> Promoted:
     """Make somebody a platform owner, whose email address is verified. It counts from their next request on."""

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.accounts.users import PersonUnknown
+from core.accounts.users import UserUnknown
 from core.errors import Forbidden, OrganizationNotActive
 from core.privacy import anonymization
 from core.privacy import export as privacy_export
@@ -24,7 +24,7 @@ class Forgotten(msgspec.Struct, kw_only=True):
     user_id: UUID
 
 
-@routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, OrganizationNotActive, PersonUnknown))
+@routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @signed_in
 async def export(call: Call, user_id: UUID) -> ExportPackage:
     """Export what is kept of a person: for themselves, an owner of an organization of theirs, or a platform owner.
@@ -35,7 +35,7 @@ async def export(call: Call, user_id: UUID) -> ExportPackage:
     return await call.read(privacy_export.export, user_id)
 
 
-@routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, PersonUnknown))
+@routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @in_person
 async def forget(call: Call, user_id: UUID) -> Forgotten:
     """Forget a person for good: for the owner of every organization that they belong to, or for a platform owner.

@@ -21,7 +21,7 @@ routes = Routes(
 )
 
 
-class Wanted(Paged, kw_only=True):
+class EndUsersQuery(Paged, kw_only=True):
     """Which end users: those with a part of their address in `search`, those of a service."""
 
     search: Annotated[str, msgspec.Meta(max_length=EMAIL_CHARACTERS_MAX)] | None = None
@@ -44,7 +44,7 @@ class SessionsEnded(msgspec.Struct, kw_only=True):
 
 @routes.get("/api/organizations/:slug/users")
 @in_organization(Operation.END_USERS_READ)
-async def list_end_users(call: Call, slug: str, query: Wanted) -> EndUserList:
+async def list_end_users(call: Call, slug: str, query: EndUsersQuery) -> EndUserList:
     """List the end users, the newest accounts first."""
     found = await call.read(
         end_users.list_page,

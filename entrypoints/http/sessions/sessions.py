@@ -7,7 +7,7 @@ import msgspec
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.sessions import refresh as sessions_refresh
 from core.sessions import sessions
-from core.sessions.refresh import Betrayed, RefreshRefused
+from core.sessions.refresh import RefreshRefused, TokenReused
 from core.sessions.sessions import SessionItem
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
@@ -46,8 +46,8 @@ async def refresh(call: Call, body: Refresh) -> Tokens:
     once; later it ends the session, because somebody must have copied it.
     """
     outcome = await call.step(sessions_refresh.refresh, body.refresh_token)
-    if isinstance(outcome, Betrayed):
-        await call.transact(sessions_refresh.end_betrayed, outcome)
+    if isinstance(outcome, TokenReused):
+        await call.transact(sessions_refresh.end_reused, outcome)
         raise RefreshRefused
     return signed(call, outcome)
 

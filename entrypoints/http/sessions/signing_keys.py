@@ -23,4 +23,4 @@ class KeySet(msgspec.Struct, kw_only=True, frozen=True):
 async def jwks(call: Call) -> KeySet:
     """List the keys that sign tokens: the active one, the next one, and retired ones until their last token expires."""
     call.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
-    return KeySet(keys=call.house.tokens.jwks())
+    return KeySet(keys=call.installation.tokens.jwks())

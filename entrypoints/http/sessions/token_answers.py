@@ -5,15 +5,15 @@ from typing import Final
 import msgspec
 
 from core.errors import BadRequest
-from core.sessions.token_claims import Grant
+from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
 from core.sign_in import conclusion
 from core.sign_in.conclusion import Outcome
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
-from core.sign_in.mfa_challenges import Challenge
+from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
-from core.sign_in.refusals import Refused
+from core.sign_in.refusals import RefusedAttempt
 from entrypoints.web.calls import Call
 from entrypoints.web.hidden import Hidden
 
@@ -61,27 +61,27 @@ def destination(call: Call, organization_slug: str | None = None, service_slug: 
 
 def answer_outcome(call: Call, outcome: Outcome, *, method: str | None = None) -> SignedIn | SecondFactorDue:
     """Turn the conclusion of a sign-in into an answer."""
-    if isinstance(outcome, Refused):
-        call.house.metrics.login_failed(outcome.reason)
+    if isinstance(outcome, RefusedAttempt):
+        call.installation.metrics.login_failed(outcome.reason)
         raise outcome.refusal
-    if isinstance(outcome, conclusion.SecondFactorDue):
+    if isinstance(outcome, conclusion.SecondFactorPending):
         return _second_factor_due(call, outcome.challenge)
     return _signed_in(call, outcome.grant, method)
 
 
-def signed(call: Call, grant: Grant) -> Tokens:
+def signed(call: Call, grant: TokenGrant) -> Tokens:
     """Sign an access token for what was granted."""
-    house = call.house
-    now = house.clock()
+    installation = call.installation
+    now = installation.clock()
     # No token outlives its session, also where nobody asks us about it.
-    lifetime = min(house.settings.access_token_ttl, grant.session_expires_at - now)
-    access_token = house.tokens.sign(
-        {**grant.claims, "aud": str(grant.client_id) if grant.client_id else house.settings.base_url},
+    lifetime = min(installation.settings.access_token_ttl, grant.session_expires_at - now)
+    access_token = installation.tokens.sign(
+        {**grant.claims, "aud": str(grant.client_id) if grant.client_id else installation.settings.base_url},
         kind=TokenKind.ACCESS,
         lifetime=lifetime,
         now=now,
     )
-    house.metrics.token_issued()
+    installation.metrics.token_issued()
     return Tokens(
         access_token=access_token,
         refresh_token=grant.refresh_token.reveal(),
@@ -89,7 +89,7 @@ def signed(call: Call, grant: Grant) -> Tokens:
     )
 
 
-def _signed_in(call: Call, grant: Grant, method: str | None) -> SignedIn:
+def _signed_in(call: Call, grant: TokenGrant, method: str | None) -> SignedIn:
     tokens = signed(call, grant)
     assert grant.device_token is not None, "a sign-in has a device"
     device_token = grant.device_token.reveal()
@@ -103,13 +103,13 @@ def _signed_in(call: Call, grant: Grant, method: str | None) -> SignedIn:
     )
 
 
-def _second_factor_due(call: Call, challenge: Challenge) -> SecondFactorDue:
-    house = call.house
-    token = house.tokens.sign(
-        {"sub": str(challenge.proof.user_id), "aud": house.settings.base_url, "challenge": str(challenge.id)},
+def _second_factor_due(call: Call, challenge: MfaChallenge) -> SecondFactorDue:
+    installation = call.installation
+    token = installation.tokens.sign(
+        {"sub": str(challenge.proof.user_id), "aud": installation.settings.base_url, "challenge": str(challenge.id)},
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
-        now=house.clock(),
+        now=installation.clock(),
     )
     return SecondFactorDue(
         access_token=token,

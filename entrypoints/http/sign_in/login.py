@@ -46,7 +46,7 @@ async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
     # A longer password than anybody can have is compared with nothing, in the time of any other.
     encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
     try:
-        return await call.house.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
+        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
     except ServiceUnavailable:
         await call.transact(login.give_up, attempt)
         raise
@@ -54,7 +54,7 @@ async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
 
 async def _hash_anew(call: Call, password: str) -> str | None:
     try:
-        return await call.house.passwords.hash(password)
+        return await call.installation.passwords.hash(password)
     except ServiceUnavailable:
         # The old hash will do until there is time.
         return None

@@ -39,7 +39,7 @@ async def request_link(call: Call, body: LetterWanted) -> Message:
     where the person wanted to sign in: offer a field for it, and send it to `POST /api/auth/magic-link/verify`. An
     app that opens the link itself sends the link's `token` instead. `redirect_uri` is where the page leads back to.
     """
-    await call.transact(magic_links.request, body.email, body.whence)
+    await call.transact(magic_links.request, body.email, body.return_request)
     return Message(message="If an account has this address, a letter with a link to sign in is on its way to it.")
 
 

@@ -17,7 +17,7 @@ routes = Routes("profile", "Your own account.", refusal_page)
 @public
 async def show_undo(call: Call, query: MailedLink) -> Page:
     """Show the button that undoes a change of address; looking changes nothing."""
-    changed_at = await call.read(email_changes.look_at_undo, query.token)
+    changed_at = await call.read(email_changes.inspect_undo, query.token)
     return page(call, "undo_email_change.html", token=query.token, changed_at=changed_at)
 
 

@@ -24,7 +24,7 @@ class ResetForm(MailedLinkForm, kw_only=True):
 @public
 async def show_reset_form(call: Call, query: MailedLink) -> Page:
     """Show the form behind the mailed link, which spends nothing."""
-    return _form(call, query.token, await call.read(password_reset.look, query.token))
+    return _form(call, query.token, await call.read(password_reset.inspect, query.token))
 
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable,))
@@ -32,14 +32,14 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
 async def submit_reset_form(call: Call) -> Page:
     """Take the form of the page; programs use `POST /api/auth/reset-password`."""
     form = await read_form(call, ResetForm)
-    asked = await call.read(password_reset.look, form.token)
+    asked = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)
     repeated_problem = None if form.new_password == form.repeated else "This is not what you typed above."
     if password_problem is not None or repeated_problem is not None:
         return _form(
             call, form.token, asked, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
         )
-    password_hash = await call.house.passwords.hash(form.new_password)
+    password_hash = await call.installation.passwords.hash(form.new_password)
     done = await call.transact(password_reset.reset, form.token, password_hash)
     return page(
         call,

@@ -4,7 +4,7 @@ from quart import Response
 
 from core.accounts import verification
 from core.accounts.links import LinkUnusable
-from core.accounts.return_targets import WayBack
+from core.accounts.return_targets import ReturnTarget
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.refusals import prefers_json, refusal_page
@@ -26,7 +26,7 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     call.headers["Vary"] = "Accept"
     if call.request.method == "HEAD":
         # Only looks whether the link leads anywhere, so it spends nothing.
-        await call.read(verification.look, query.token)
+        await call.read(verification.inspect, query.token)
         return _answer(call, "This link is good", "Open it to verify your email address.")
     verified = await call.transact(verification.verify, query.token)
     return _answer(
@@ -34,7 +34,7 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     )
 
 
-def _answer(call: Call, heading: str, text: str, *, back: WayBack | None = None) -> Message | Response:
+def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = None) -> Message | Response:
     if prefers_json(call):
         return Message(message=f"{heading}. {text}")
     return page(call, "message.html", heading=heading, text=text, back=back, request_id=None)

@@ -56,7 +56,7 @@ class InvitationForm(Hidden, kw_only=True):
 @public
 async def follow_link(call: Call, query: InvitationLink) -> None:
     """Lead from the mailed link to the page where one accepts: that of your own pages, or of Gatehouse."""
-    settings = call.house.settings
+    settings = call.installation.settings
     frontend = settings.frontend_url or settings.base_url + _OWN_PAGES
     kept = {"token": query.token} | ({"proof": query.proof} if query.proof is not None else {})
     call.headers["Location"] = f"{frontend}{_SAME_PATH}?{urlencode(kept)}"
@@ -66,7 +66,7 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 @public
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
     """Show who invites into what, with a button to accept and one to decline; looking changes nothing."""
-    presented = await call.read(answers.look, query.token)
+    presented = await call.read(answers.inspect, query.token)
     return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented)
 
 

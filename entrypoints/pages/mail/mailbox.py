@@ -37,7 +37,7 @@ MAILBOX_SECURITY_POLICY_ADDITION: Final = "; frame-src 'self'"
 _WEB_ADDRESS: Final = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]")
 
 
-class Message(msgspec.Struct, kw_only=True, frozen=True):
+class MailboxMessage(msgspec.Struct, kw_only=True, frozen=True):
     """A letter as its reader would have received it."""
 
     id: UUID
@@ -51,7 +51,7 @@ class Message(msgspec.Struct, kw_only=True, frozen=True):
 class Messages(msgspec.Struct, kw_only=True, frozen=True):
     """The letters, newest first."""
 
-    messages: list[Message]
+    messages: list[MailboxMessage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ class Piece:
 @public
 async def read(call: Call) -> Messages | Page:
     """Show the latest letters, newest first: as a page, or as JSON to who asks for `application/json`."""
-    messages = [_message(call, letter) for letter in await call.read(mail.latest, LETTERS_MAX)]
+    messages = [_message(call, mail_message) for mail_message in await call.read(mail.latest, LETTERS_MAX)]
     call.headers["Vary"] = "Accept"
     if call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON:
         return Messages(messages=messages)
     response = page(
-        call, "mailbox.html", letters=[(message, pieces(message.text)) for message in messages], maximum=LETTERS_MAX
+        call, "mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=LETTERS_MAX
     )
     response.headers["Content-Security-Policy"] += MAILBOX_SECURITY_POLICY_ADDITION
     return response
@@ -79,7 +79,7 @@ async def read(call: Call) -> Messages | Page:
 
 @routes.get("/dev/mailbox/:message_id")
 @public
-async def letter(call: Call, message_id: UUID) -> Page:
+async def mail_message(call: Call, message_id: UUID) -> Page:
     """Show the HTML part of a letter, as a mail program would."""
     found = next((one for one in await call.read(mail.latest, LETTERS_MAX) if one.id == message_id), None)
     if found is None:
@@ -103,13 +103,13 @@ def _pieces(text: str) -> Iterator[Piece]:
     yield Piece(text[end:], is_address=False)
 
 
-def _message(call: Call, letter: Mail) -> Message:
-    rendered = call.house.mail_renderer.render(letter.letter)
-    return Message(
-        id=letter.id,
-        to=letter.letter.to,
+def _message(call: Call, mail_message: Mail) -> MailboxMessage:
+    rendered = call.installation.mail_renderer.render(mail_message.message)
+    return MailboxMessage(
+        id=mail_message.id,
+        to=mail_message.message.to,
         subject=rendered.subject,
         text=rendered.text,
         html=rendered.html,
-        created_at=letter.created_at,
+        created_at=mail_message.created_at,
     )

@@ -20,7 +20,7 @@ from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
 from entrypoints.web.documents import Document, written_once
-from entrypoints.web.openapi import Refused, introductions, operation_id, refusals
+from entrypoints.web.openapi import RefusalDescription, introductions, operation_id, refusals
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
@@ -54,7 +54,7 @@ class RouteView:
     body_media_type: str
     body: list[FieldRow] | None
     answers: list[AnswerView]
-    refusals: list[Refused]
+    refusals: list[RefusalDescription]
     limits: list[str]
     command: str
     variables: list[str]

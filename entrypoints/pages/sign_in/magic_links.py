@@ -16,7 +16,7 @@ routes = Routes("magic links", "Signing in with a link that is mailed, without a
 @public
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button behind the mailed link; looking spends nothing."""
-    asked = await call.read(magic_links.look, query.token)
+    asked = await call.read(magic_links.inspect, query.token)
     return page(call, "magic_link.html", token=query.token, email=asked.email, place=asked.back.name)
 
 

@@ -12,7 +12,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.postgres.audit import audit_log as sql
 from adapters.postgres.audit.audit_log import MILESTONE_ENTRIES, PostgresAuditLog
 from core.audit import audit_log
-from core.audit.audit_log import SETTLES_AFTER, Wanted
+from core.audit.audit_log import SETTLES_AFTER, AuditLogFilter
 from core.events.actions import AuditAction, TargetType
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
 from tests.postgres import connected
@@ -116,8 +116,8 @@ def totals(connection: Connection) -> set[tuple[UUID, str, int]]:
     return set(rows.fetchall())
 
 
-def total(connection: Connection, wanted: Wanted | None = None, organization_id: UUID = ACME) -> int:
-    return PostgresAuditLog(connection).page(organization_id, wanted or Wanted(), limit=1, offset=0)[0]
+def total(connection: Connection, wanted: AuditLogFilter | None = None, organization_id: UUID = ACME) -> int:
+    return PostgresAuditLog(connection).page(organization_id, wanted or AuditLogFilter(), limit=1, offset=0)[0]
 
 
 def test_entries_are_counted_by_organization_and_action(connection: Connection, transact: Transact) -> None:
@@ -157,10 +157,10 @@ def test_the_total_is_right_between_two_batches(connection: Connection, transact
 
     for _ in range(4):
         assert total(connection) == 6
-        assert total(connection, Wanted(action=AuditAction.PLAN_DELETED)) == 3
-        assert total(connection, Wanted(target_type=TargetType.PLAN)) == 6
-        assert total(connection, Wanted(target_type=TargetType.USER)) == 0
-        assert total(connection, Wanted(target_type=TargetType.PLAN, target_id=TARGET)) == 6
+        assert total(connection, AuditLogFilter(action=AuditAction.PLAN_DELETED)) == 3
+        assert total(connection, AuditLogFilter(target_type=TargetType.PLAN)) == 6
+        assert total(connection, AuditLogFilter(target_type=TargetType.USER)) == 0
+        assert total(connection, AuditLogFilter(target_type=TargetType.PLAN, target_id=TARGET)) == 6
         assert total(connection, organization_id=BOLT) == 0
         transact(audit_log.count_on, 2)
 
@@ -190,15 +190,15 @@ def test_a_deleted_organization_leaves_no_totals(connection: Connection, transac
 @pytest.mark.parametrize(
     ("wanted", "condition"),
     [
-        (Wanted(), "true"),
-        (Wanted(action=AuditAction.USER_INVITED), "action = 'user.invited'"),
-        (Wanted(action=AuditAction.PLAN_CREATED), "action = 'plan.created'"),
-        (Wanted(target_type=TargetType.USER), "target_type = 'user'"),
-        (Wanted(action=AuditAction.USER_INVITED, target_type=TargetType.USER), "target_type = 'user'"),
+        (AuditLogFilter(), "true"),
+        (AuditLogFilter(action=AuditAction.USER_INVITED), "action = 'user.invited'"),
+        (AuditLogFilter(action=AuditAction.PLAN_CREATED), "action = 'plan.created'"),
+        (AuditLogFilter(target_type=TargetType.USER), "target_type = 'user'"),
+        (AuditLogFilter(action=AuditAction.USER_INVITED, target_type=TargetType.USER), "target_type = 'user'"),
     ],
 )
 def test_a_page_is_the_same_whichever_way_it_is_found(
-    connection: Connection, transact: Transact, wanted: Wanted, condition: str, monkeypatch: pytest.MonkeyPatch
+    connection: Connection, transact: Transact, wanted: AuditLogFilter, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql, "MILESTONE_ENTRIES", SHORT_MILESTONE_ENTRIES)
     connection.execute(SHORT)

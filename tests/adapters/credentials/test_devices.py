@@ -78,7 +78,7 @@ class Person:
             created_at=uow.now,
         )
         uow.sessions.add(session, refresh_hash=b"")
-        recognition.insist_on(device)
+        recognition.require(device)
         return session.id, device.device_id, device.token.reveal()
 
     def alive_on_removed_devices(self) -> int:

@@ -14,7 +14,7 @@ import pytest
 import trio
 from greenlet import greenlet
 
-from adapters.postgres.driver.greenlets import is_aside, run_aside, step_aside
+from adapters.postgres.driver.greenlets import is_in_greenlet, run_in_greenlet, wait_in_greenlet
 from tests.meeting import Meeting, wait_for
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def places() -> trio.CapacityLimiter:
 
 
 async def test_the_result_comes_back_on_the_same_thread(places: trio.CapacityLimiter) -> None:
-    there = await run_aside(threading.get_ident, places=places, wait_seconds_max=LONG_SECONDS)
+    there = await run_in_greenlet(threading.get_ident, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert there == threading.get_ident()
     assert places.borrowed_tokens == 0
@@ -59,7 +59,7 @@ async def test_what_is_raised_there_is_raised_here(places: trio.CapacityLimiter)
         raise LookupError("nobody here")
 
     with pytest.raises(LookupError, match="nobody here"):
-        await run_aside(refuse, places=places, wait_seconds_max=LONG_SECONDS)
+        await run_in_greenlet(refuse, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert places.borrowed_tokens == 0
 
@@ -70,18 +70,18 @@ async def test_context_variables_go_along_and_changes_stay_there(places: trio.Ca
     def change() -> str:
         before = WHO.get()
         WHO.set("another")
-        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+        wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
         return f"{before}, {WHO.get()}"
 
-    assert await run_aside(change, places=places, wait_seconds_max=LONG_SECONDS) == "me, another"
+    assert await run_in_greenlet(change, places=places, wait_seconds_max=LONG_SECONDS) == "me, another"
     assert WHO.get() == "me"
 
 
 async def test_only_what_is_run_aside_can_step_aside(places: trio.CapacityLimiter) -> None:
-    assert await run_aside(is_aside, places=places, wait_seconds_max=LONG_SECONDS)
-    assert not is_aside()
+    assert await run_in_greenlet(is_in_greenlet, places=places, wait_seconds_max=LONG_SECONDS)
+    assert not is_in_greenlet()
     with pytest.raises(AssertionError, match="can step aside"):
-        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+        wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
 
 
 async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimiter) -> None:
@@ -89,12 +89,12 @@ async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimit
         raise LookupError("not there")
 
     def work() -> tuple[int, str]:
-        thread = step_aside(lambda: trio.to_thread.run_sync(threading.get_ident), seconds_max=LONG_SECONDS)
+        thread = wait_in_greenlet(lambda: trio.to_thread.run_sync(threading.get_ident), seconds_max=LONG_SECONDS)
         with pytest.raises(LookupError) as failed:
-            step_aside(fail, seconds_max=LONG_SECONDS)
+            wait_in_greenlet(fail, seconds_max=LONG_SECONDS)
         return thread, str(failed.value)
 
-    thread, failure = await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+    thread, failure = await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert thread != threading.get_ident()
     assert failure == "not there"
@@ -103,20 +103,20 @@ async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimit
 async def test_who_waits_longer_than_they_may_is_told_and_goes_on(places: trio.CapacityLimiter) -> None:
     def work() -> str:
         with pytest.raises(trio.Cancelled):
-            step_aside(trio.sleep_forever, seconds_max=SHORT_SECONDS)
+            wait_in_greenlet(trio.sleep_forever, seconds_max=SHORT_SECONDS)
         return "gone on"
 
-    assert await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS) == "gone on"
+    assert await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS) == "gone on"
 
 
 async def test_each_wait_has_its_own_end(places: trio.CapacityLimiter) -> None:
     def work() -> None:
-        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
-        step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS, spare_seconds=LONG_SECONDS)
+        wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+        wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS, spare_seconds=LONG_SECONDS)
         with pytest.raises(trio.Cancelled):
-            step_aside(trio.sleep_forever, seconds_max=SHORT_SECONDS, spare_seconds=SHORT_SECONDS)
+            wait_in_greenlet(trio.sleep_forever, seconds_max=SHORT_SECONDS, spare_seconds=SHORT_SECONDS)
 
-    await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+    await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
 
 async def test_without_a_free_place_in_time_nothing_is_run(places: trio.CapacityLimiter) -> None:
@@ -124,7 +124,7 @@ async def test_without_a_free_place_in_time_nothing_is_run(places: trio.Capacity
     run: list[str] = []
 
     with pytest.raises(trio.TooSlowError):
-        await run_aside(lambda: run.append("it"), places=places, wait_seconds_max=SHORT_SECONDS)
+        await run_in_greenlet(lambda: run.append("it"), places=places, wait_seconds_max=SHORT_SECONDS)
 
     assert run == []
     assert places.borrowed_tokens == 1
@@ -136,7 +136,7 @@ async def test_there_is_work_in_every_place_at_the_same_time() -> None:
 
     async with trio.open_nursery() as nursery:
         for _ in range(2):
-            nursery.start_soon(lambda: run_aside(both_there.wait, places=places, wait_seconds_max=LONG_SECONDS))
+            nursery.start_soon(lambda: run_in_greenlet(both_there.wait, places=places, wait_seconds_max=LONG_SECONDS))
 
     assert places.borrowed_tokens == 0
 
@@ -146,7 +146,7 @@ async def test_who_is_cancelled_does_not_even_begin(places: trio.CapacityLimiter
 
     with trio.CancelScope() as scope:
         scope.cancel()
-        await run_aside(lambda: run.append("it"), places=places, wait_seconds_max=LONG_SECONDS)
+        await run_in_greenlet(lambda: run.append("it"), places=places, wait_seconds_max=LONG_SECONDS)
 
     assert run == []
     assert places.borrowed_tokens == 0
@@ -160,11 +160,11 @@ async def test_work_that_has_begun_is_finished_whoever_is_cancelled(places: trio
         scope.cancel()
         trio.lowlevel.current_trio_token().run_sync_soon(door.set)
         wait_for(door)
-        step_aside(trio.lowlevel.checkpoint, seconds_max=math.inf)
+        wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=math.inf)
         return "finished"
 
     with trio.CancelScope() as scope:
-        results.append(await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS))
+        results.append(await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS))
 
     assert results == ["finished"]
     assert places.borrowed_tokens == 0
@@ -182,7 +182,7 @@ async def test_of_work_that_is_done_nothing_is_kept(places: trio.CapacityLimiter
             kept.extend(map(weakref.ref, (given, WHAT.get(), result)))
             return result
 
-        await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+        await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
     with no_garbage_looked_for():
         async with trio.open_nursery() as nursery:
@@ -191,8 +191,8 @@ async def test_of_work_that_is_done_nothing_is_kept(places: trio.CapacityLimiter
         assert [thing() for thing in kept] == [None, None, None]
 
 
-@pytest.mark.parametrize("is_aside", [False, True])
-async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter, *, is_aside: bool) -> None:
+@pytest.mark.parametrize("is_in_greenlet", [False, True])
+async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter, *, is_in_greenlet: bool) -> None:
     kept: list[weakref.ref[Thing]] = []
 
     async def fail() -> None:
@@ -201,13 +201,13 @@ async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter,
     def work() -> None:
         seen = Thing()
         kept.append(weakref.ref(seen))
-        if is_aside:
-            step_aside(fail, seconds_max=LONG_SECONDS)
+        if is_in_greenlet:
+            wait_in_greenlet(fail, seconds_max=LONG_SECONDS)
         raise LookupError
 
     async def caller() -> None:
         with suppress(LookupError):
-            await run_aside(work, places=places, wait_seconds_max=LONG_SECONDS)
+            await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
     with no_garbage_looked_for():
         await caller()
@@ -218,10 +218,10 @@ async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter,
 def test_work_comes_back_to_where_it_was_given_from_whoever_gave_work_before() -> None:
     async def give_work() -> str:
         def work() -> str:
-            step_aside(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
+            wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
             return "done"
 
-        return await run_aside(work, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
+        return await run_in_greenlet(work, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
 
     # Event loops on stacks of their own, as where somebody else brings the greenlets.
     results = [greenlet(trio.run).switch(give_work) for _ in range(2)]

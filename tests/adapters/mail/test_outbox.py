@@ -14,7 +14,7 @@ import structlog
 
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.mail.mail import PostgresMailOutbox
-from core.mail import mail as letters
+from core.mail import mail as messages
 from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
 from tests.postgres import connected
 
@@ -35,11 +35,11 @@ class Changed(Exception):
 
 
 def queue(transact: Transact, *, to: str = "ada@example.org", **arguments: Any) -> None:
-    transact(letters.send, to, MailTemplate.TEST, **arguments)
+    transact(messages.send, to, MailTemplate.TEST, **arguments)
 
 
 def recipients(mails: list[Mail]) -> list[str]:
-    return [mail.letter.to for mail in mails]
+    return [mail.message.to for mail in mails]
 
 
 def stored(connection: Connection, column: str) -> list[Any]:
@@ -65,10 +65,10 @@ class TestQueue:
     def test_a_letter_comes_out_as_it_went_in(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact, to="jürgen@münchen.example", link="https://x/?a=b&c", name='Ada "O\'Neil" 東京 👋')
 
-        (mail,) = transact(letters.claim, 4)
+        (mail,) = transact(messages.claim, 4)
 
-        assert (mail.letter.to, mail.letter.template) == ("jürgen@münchen.example", MailTemplate.TEST)
-        assert mail.letter.values == {"link": "https://x/?a=b&c", "name": 'Ada "O\'Neil" 東京 👋'}
+        assert (mail.message.to, mail.message.template) == ("jürgen@münchen.example", MailTemplate.TEST)
+        assert mail.message.values == {"link": "https://x/?a=b&c", "name": 'Ada "O\'Neil" 東京 👋'}
         assert (mail.state, mail.attempts, mail.due_at, mail.created_at) == (
             MailState.QUEUED,
             1,
@@ -78,13 +78,13 @@ class TestQueue:
 
     def test_a_letter_whose_cause_is_rolled_back_was_never_there(self, transact: Transact) -> None:
         def change(uow: UnitOfWork) -> None:
-            letters.send(uow, "ada@example.org", MailTemplate.TEST)
+            messages.send(uow, "ada@example.org", MailTemplate.TEST)
             raise Changed
 
         with pytest.raises(Changed):
             transact(change)
 
-        assert transact(letters.claim, 4) == []
+        assert transact(messages.claim, 4) == []
 
     def test_what_a_letter_says_is_not_in_the_database(self, transact: Transact, connection: Connection) -> None:
         queue(transact, link="https://id.example.com/s3cret")
@@ -105,17 +105,17 @@ class TestQueue:
             """
         )
 
-        assert recipients(transact(letters.claim, 4)) == ["ada@example.org"]
+        assert recipients(transact(messages.claim, 4)) == ["ada@example.org"]
 
     def test_queueing_wakes_the_courier(self, connection: Connection, vault: Vault, clock: SettableClock) -> None:
         rings: list[str] = []
         outbox = PostgresMailOutbox(connection, vault, wake=lambda: rings.append("ring"))
-        letter = letters.Letter(to="ada@example.org", template=MailTemplate.TEST, values={})
+        message = messages.MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={})
 
         outbox.add(
             Mail(
                 id=UUID(int=1),
-                letter=letter,
+                message=message,
                 state=MailState.QUEUED,
                 attempts=0,
                 due_at=clock.now,
@@ -134,47 +134,47 @@ class TestClaim:
             queue(transact, to=f"{name}@example.org")
             clock.advance(timedelta(seconds=1))
 
-        assert recipients(transact(letters.claim, 2)) == ["first@example.org", "second@example.org"]
-        assert recipients(transact(letters.claim, 2)) == ["third@example.org"]
+        assert recipients(transact(messages.claim, 2)) == ["first@example.org", "second@example.org"]
+        assert recipients(transact(messages.claim, 2)) == ["third@example.org"]
 
     def test_a_claimed_letter_is_nobody_elses_until_the_lease_ends(
         self, transact: Transact, clock: SettableClock
     ) -> None:
         queue(transact)
-        transact(letters.claim, 4)
+        transact(messages.claim, 4)
 
         clock.advance(LEASE - timedelta(microseconds=1))
-        before = transact(letters.claim, 4)
+        before = transact(messages.claim, 4)
         clock.advance(timedelta(microseconds=1))
-        after = transact(letters.claim, 4)
+        after = transact(messages.claim, 4)
 
         assert before == []
         assert [mail.attempts for mail in after] == [2]
 
     def test_a_letter_is_not_claimed_before_it_is_due(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact)
-        (mail,) = transact(letters.claim, 4)
-        transact(letters.record_deferred, mail, "busy")
+        (mail,) = transact(messages.claim, 4)
+        transact(messages.record_deferred, mail, "busy")
 
         clock.advance(RETRY_DELAYS[0] - timedelta(microseconds=1))
-        before = transact(letters.claim, 4)
+        before = transact(messages.claim, 4)
         clock.advance(timedelta(microseconds=1))
-        after = transact(letters.claim, 4)
+        after = transact(messages.claim, 4)
 
         assert before == []
         assert [(mail.attempts, mail.last_error) for mail in after] == [(2, "busy")]
 
-    @pytest.mark.parametrize("record", [letters.record_sent, letters.record_kept])
+    @pytest.mark.parametrize("record", [messages.record_sent, messages.record_kept])
     def test_a_letter_that_was_dealt_with_is_not_claimed_again(
         self, transact: Transact, clock: SettableClock, record: Callable[..., bool]
     ) -> None:
         queue(transact)
-        (mail,) = transact(letters.claim, 4)
+        (mail,) = transact(messages.claim, 4)
         transact(record, mail)
 
         clock.advance(timedelta(days=1))
 
-        assert transact(letters.claim, 4) == []
+        assert transact(messages.claim, 4) == []
 
     def test_couriers_that_claim_at_once_share_the_letters_out(
         self, transact: Transact, database_url: str, vault: Vault, clock: SettableClock
@@ -209,12 +209,12 @@ class TestClaim:
         queue(transact, organization_id=ORGANIZATION)
         queue(transact, to="nobodys@example.org")
 
-        while_it_is_not = transact(letters.claim, 4)
+        while_it_is_not = transact(messages.claim, 4)
         organization_is(connection, clock, "active")
-        when_it_is_again = transact(letters.claim, 4)
+        when_it_is_again = transact(messages.claim, 4)
 
         assert recipients(while_it_is_not) == ["nobodys@example.org"]
-        assert [(mail.letter.to, mail.organization_id) for mail in when_it_is_again] == [
+        assert [(mail.message.to, mail.organization_id) for mail in when_it_is_again] == [
             ("ada@example.org", ORGANIZATION)
         ]
 
@@ -224,22 +224,22 @@ class TestClaim:
         queue(transact)
         connection.execute("UPDATE mails SET template = 'from_the_future'")
 
-        assert transact(letters.claim, 4) == []
+        assert transact(messages.claim, 4) == []
         assert stored(connection, "attempts") == [0]
 
     def test_a_letter_that_cannot_be_opened_fails_and_holds_up_no_other(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         foreign = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
-        letter = letters.Letter(to="lost@example.org", template=MailTemplate.TEST, values={})
+        message = messages.MailMessage(to="lost@example.org", template=MailTemplate.TEST, values={})
         mail = Mail(
-            id=UUID(int=1), letter=letter, state=MailState.QUEUED, attempts=0, due_at=clock.now, created_at=clock.now
+            id=UUID(int=1), message=message, state=MailState.QUEUED, attempts=0, due_at=clock.now, created_at=clock.now
         )
         foreign.add(mail)
         queue(transact)
 
         with structlog.testing.capture_logs() as lines:
-            claimed = transact(letters.claim, 4)
+            claimed = transact(messages.claim, 4)
 
         assert recipients(claimed) == ["ada@example.org"]
         assert [line["event"] for line in lines] == ["mail.unreadable"]
@@ -254,10 +254,10 @@ class TestSave:
     @pytest.mark.parametrize(
         ("record", "arguments", "state", "is_erased"),
         [
-            (letters.record_sent, (), "sent", True),
-            (letters.record_failed, ("no such user",), "failed", True),
-            (letters.record_kept, (), "kept", False),
-            (letters.record_deferred, ("busy",), "queued", False),
+            (messages.record_sent, (), "sent", True),
+            (messages.record_failed, ("no such user",), "failed", True),
+            (messages.record_kept, (), "kept", False),
+            (messages.record_deferred, ("busy",), "queued", False),
         ],
     )
     def test_what_a_letter_said_is_erased_once_nobody_needs_it(
@@ -270,7 +270,7 @@ class TestSave:
         is_erased: bool,
     ) -> None:
         queue(transact, link="https://id.example.com/s3cret")
-        (mail,) = transact(letters.claim, 4)
+        (mail,) = transact(messages.claim, 4)
 
         assert transact(record, mail, *arguments) is True
 
@@ -282,12 +282,12 @@ class TestSave:
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         queue(transact)
-        (slow,) = transact(letters.claim, 4)
+        (slow,) = transact(messages.claim, 4)
         clock.advance(LEASE)
-        (quick,) = transact(letters.claim, 4)
+        (quick,) = transact(messages.claim, 4)
 
-        assert transact(letters.record_sent, quick) is True
-        assert transact(letters.record_deferred, slow, "busy") is False
+        assert transact(messages.record_sent, quick) is True
+        assert transact(messages.record_deferred, slow, "busy") is False
 
         assert stored(connection, "state") == ["sent"]
 
@@ -295,9 +295,9 @@ class TestSave:
         self, transact: Transact, connection: Connection
     ) -> None:
         queue(transact)
-        (mail,) = transact(letters.claim, 4)
+        (mail,) = transact(messages.claim, 4)
 
-        assert [transact(letters.record_sent, mail) for _ in range(2)] == [True, True]
+        assert [transact(messages.record_sent, mail) for _ in range(2)] == [True, True]
 
         assert stored(connection, "state") == ["sent"]
 
@@ -309,21 +309,21 @@ class TestMailbox:
         for name in ("first", "second", "third"):
             queue(transact, to=f"{name}@example.org", link=f"https://x/{name}")
             clock.advance(timedelta(seconds=1))
-        for mail in transact(letters.claim, 2):
-            transact(letters.record_kept, mail)
+        for mail in transact(messages.claim, 2):
+            transact(messages.record_kept, mail)
 
-        latest = transact(letters.latest, 10)
+        latest = transact(messages.latest, 10)
 
         assert recipients(latest) == ["second@example.org", "first@example.org"]
-        assert latest[0].letter.values == {"link": "https://x/second"}
-        assert recipients(transact(letters.latest, 1)) == ["second@example.org"]
+        assert latest[0].message.values == {"link": "https://x/second"}
+        assert recipients(transact(messages.latest, 1)) == ["second@example.org"]
 
     def test_it_passes_over_what_cannot_be_opened(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         queue(transact)
-        (mail,) = transact(letters.claim, 4)
-        transact(letters.record_kept, mail)
+        (mail,) = transact(messages.claim, 4)
+        transact(messages.record_kept, mail)
 
         outbox = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
 
@@ -332,13 +332,13 @@ class TestMailbox:
     def test_letters_that_were_dealt_with_are_forgotten_after_their_retention(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
-        for record in (letters.record_sent, letters.record_kept):
+        for record in (messages.record_sent, messages.record_kept):
             queue(transact)
-            transact(record, *transact(letters.claim, 4))
+            transact(record, *transact(messages.claim, 4))
         clock.advance(RETENTION)
-        at_the_end = transact(letters.forget, 10)
+        at_the_end = transact(messages.forget, 10)
         clock.advance(timedelta(microseconds=1))
-        after = transact(letters.forget, 10)
+        after = transact(messages.forget, 10)
 
         assert (at_the_end, after) == (0, 2)
         assert stored(connection, "id") == []
@@ -346,15 +346,15 @@ class TestMailbox:
     def test_letters_are_forgotten_a_few_at_a_time(self, transact: Transact, clock: SettableClock) -> None:
         for _ in range(5):
             queue(transact)
-            transact(letters.record_sent, *transact(letters.claim, 4))
+            transact(messages.record_sent, *transact(messages.claim, 4))
         clock.advance(RETENTION * 2)
 
-        assert [transact(letters.forget, 2) for _ in range(4)] == [2, 2, 1, 0]
+        assert [transact(messages.forget, 2) for _ in range(4)] == [2, 2, 1, 0]
 
     def test_a_letter_that_waits_is_never_forgotten(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact)
 
         clock.advance(RETENTION * 10)
 
-        assert transact(letters.forget, 10) == 0
-        assert len(transact(letters.claim, 4)) == 1
+        assert transact(messages.forget, 10) == 0
+        assert len(transact(messages.claim, 4)) == 1

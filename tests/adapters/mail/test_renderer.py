@@ -9,7 +9,7 @@ import pytest
 from jinja2 import Environment, meta
 
 from adapters.gateways.mail_renderer import SUBJECT_CHARACTERS_MAX, TEMPLATES_FOLDER, JinjaMailRenderer
-from core.mail.mail import Letter, MailRefused, MailTemplate
+from core.mail.mail import MailMessage, MailRefused, MailTemplate
 from tests.application import mail_renderer
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def names_in(template: MailTemplate) -> set[str]:
 
 def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) -> RenderedMail:
     values = dict.fromkeys(names_in(template), value)
-    return mail_renderer(base_url).render(Letter(to="ada@example.org", template=template, values=values))
+    return mail_renderer(base_url).render(MailMessage(to="ada@example.org", template=template, values=values))
 
 
 def folder_with(path: Path, *, text: str, html: str) -> Path:
@@ -75,8 +75,8 @@ def folder_with(path: Path, *, text: str, html: str) -> Path:
 
 
 def render_from(folder: Path, **values: str) -> RenderedMail:
-    letter = Letter(to="ada@example.org", template=MailTemplate.TEST, values=values)
-    return JinjaMailRenderer(base_url=BASE_URL, folder=folder).render(letter)
+    message = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values=values)
+    return JinjaMailRenderer(base_url=BASE_URL, folder=folder).render(message)
 
 
 def files_of(names: Iterable[str]) -> set[str]:
@@ -111,13 +111,13 @@ def test_every_subject_is_one_line_of_bounded_length(template: MailTemplate, val
 
 @pytest.mark.parametrize("template", MailTemplate)
 def test_every_letter_can_be_read_without_a_page(template: MailTemplate) -> None:
-    letter = rendered(template, "https://id.example.com/somewhere")
+    message = rendered(template, "https://id.example.com/somewhere")
 
-    assert BASE_URL in letter.text
-    assert letter.subject not in letter.text
-    assert not any(mark in letter.text for mark in ("<", ">", "{", "}"))
+    assert BASE_URL in message.text
+    assert message.subject not in message.text
+    assert not any(mark in message.text for mark in ("<", ">", "{", "}"))
     # A link cannot be broken; everything around it can.
-    assert max(len(line) for line in letter.text.splitlines() if "://" not in line) <= 78
+    assert max(len(line) for line in message.text.splitlines() if "://" not in line) <= 78
 
 
 @pytest.mark.parametrize("template", MailTemplate)
@@ -141,18 +141,18 @@ def test_every_page_shows_the_addresses_behind_its_links(template: MailTemplate)
 def test_a_value_stays_on_its_line_in_the_text(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Hello {{ name }}\n\nDear {{ name }},\n", html="{{ name }}")
 
-    letter = render_from(folder, name="Ada\r\n\r\nDear customer\u2028click here")
+    message = render_from(folder, name="Ada\r\n\r\nDear customer\u2028click here")
 
-    assert letter.subject == "Hello Ada Dear customer click here"
-    assert letter.text == "Dear Ada Dear customer click here,\n"
+    assert message.subject == "Hello Ada Dear customer click here"
+    assert message.text == "Dear Ada Dear customer click here,\n"
 
 
 def test_marks_that_turn_the_direction_of_writing_are_taken_out(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="{{ name }}")
 
-    letter = render_from(folder, name="safe\u202egro.live\u202c\u2066!")
+    message = render_from(folder, name="safe\u202egro.live\u202c\u2066!")
 
-    assert (letter.subject, letter.html) == ("safe gro.live !", "safe gro.live !")
+    assert (message.subject, message.html) == ("safe gro.live !", "safe gro.live !")
 
 
 def test_what_joins_the_parts_of_a_character_stays(tmp_path: Path) -> None:
@@ -164,10 +164,10 @@ def test_what_joins_the_parts_of_a_character_stays(tmp_path: Path) -> None:
 def test_text_is_not_escaped_and_a_page_is(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="<a title='{{ name }}'>")
 
-    letter = render_from(folder, name="R&D's <b>")
+    message = render_from(folder, name="R&D's <b>")
 
-    assert (letter.subject, letter.text) == ("R&D's <b>", "R&D's <b>\n")
-    assert letter.html == "<a title='R&amp;D&#39;s &lt;b&gt;'>"
+    assert (message.subject, message.text) == ("R&D's <b>", "R&D's <b>\n")
+    assert message.html == "<a title='R&amp;D&#39;s &lt;b&gt;'>"
 
 
 def test_a_long_subject_is_cut_and_says_so(tmp_path: Path) -> None:
@@ -196,6 +196,6 @@ def test_templates_are_read_once(tmp_path: Path) -> None:
     renderer = JinjaMailRenderer(base_url=BASE_URL, folder=folder)
     folder_with(tmp_path, text="After\n\ntext\n", html="")
 
-    letter = renderer.render(Letter(to="ada@example.org", template=MailTemplate.TEST, values={}))
+    message = renderer.render(MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={}))
 
-    assert letter.subject == "Before"
+    assert message.subject == "Before"

@@ -338,7 +338,7 @@ class TestVerdict:
         assert "hunter2" not in str(caught.value)
 
     async def test_a_server_that_knows_no_logins_is_for_us_to_mend_so_the_letter_waits(self) -> None:
-        with scripted_server(accept_letter(b"250 accepted\r\n")) as port, pytest.raises(MailDeferred, match="AUTH"):
+        with scripted_server(accept_message(b"250 accepted\r\n")) as port, pytest.raises(MailDeferred, match="AUTH"):
             await send(gateway_to(port, login="gate:secret@"))
 
     async def test_nobody_there_means_later(self) -> None:
@@ -356,16 +356,16 @@ class TestVerdict:
             await send(gateway_to(port))
 
     async def test_a_server_that_leaves_before_it_has_accepted_means_later(self) -> None:
-        with scripted_server(accept_letter(b"")) as port, pytest.raises(MailDeferred):
+        with scripted_server(accept_message(b"")) as port, pytest.raises(MailDeferred):
             await send(gateway_to(port))
 
     @pytest.mark.parametrize("goodbye", [b"", b"500 what?\r\n"])
     async def test_what_was_accepted_stays_accepted_however_the_server_says_goodbye(self, goodbye: bytes) -> None:
-        with scripted_server(accept_letter(b"250 accepted\r\n", goodbye)) as port:
+        with scripted_server(accept_message(b"250 accepted\r\n", goodbye)) as port:
             await send(gateway_to(port))
 
     async def test_a_server_without_extensions_is_good_enough(self) -> None:
-        with scripted_server(accept_letter(b"250 accepted\r\n", b"221 bye\r\n", ehlo=b"500 what?\r\n")) as port:
+        with scripted_server(accept_message(b"250 accepted\r\n", b"221 bye\r\n", ehlo=b"500 what?\r\n")) as port:
             await send(gateway_to(port))
 
 
@@ -497,7 +497,7 @@ class TestServerAddress:
         assert "hunter2" not in told
 
 
-def accept_letter(
+def accept_message(
     verdict: bytes, goodbye: bytes = b"", *, ehlo: bytes = b"250 mail.test\r\n"
 ) -> Callable[[socket.socket], None]:
     """Be a mail server that says yes to everything, then this to the letter and that to the goodbye."""

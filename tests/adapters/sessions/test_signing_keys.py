@@ -12,7 +12,7 @@ import trio
 
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.vault import MasterKey, SealBroken, Vault
-from adapters.postgres.driver.greenlets import step_aside
+from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
 from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
@@ -172,7 +172,7 @@ async def test_whoever_wants_to_change_the_keys_waits_for_whoever_does(
     def rotate_and_wait_for_another(uow: UnitOfWork) -> None:
         signing_keys.rotate(uow, PAIRS[2], LIFETIME)
         has_rotated.set()
-        step_aside(lambda: waiting_for_a_lock(connection), seconds_max=math.inf)
+        wait_in_greenlet(lambda: waiting_for_a_lock(connection), seconds_max=math.inf)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(database.transact, rotate_and_wait_for_another)

@@ -50,7 +50,7 @@ def remember(
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
     """Look back as the core does."""
-    return PostgresLoginEvents(connection).ask_habits(
+    return PostgresLoginEvents(connection).defer_habits(
         user_id,
         since=NOW - HABITS_ARE_OF,
         sign_ins_max=HABIT_SIGN_INS_MAX,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.accounts import password_reset, registration, verification
-from core.accounts.return_targets import Whence
+from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from tests.statements import recorded_statements
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
 
-NOWHERE = Whence()
+NOWHERE = ReturnRequest()
 ADDRESSES = {
     "verified@example.com": "verified and with a password",
     "unverified@example.com": "not verified",
@@ -62,9 +62,9 @@ def test_a_letter_goes_to_accounts_alone(transact: Callable[..., Any]) -> None:
         transact(password_reset.request, email, NOWHERE)
         transact(verification.resend, email, NOWHERE)
 
-    letters = [(one.letter.to, one.letter.template.value) for one in transact(mail.claim, LETTERS_MAX)]
+    messages = [(one.message.to, one.message.template.value) for one in transact(mail.claim, LETTERS_MAX)]
 
-    assert sorted(letters) == [
+    assert sorted(messages) == [
         ("passwordless@example.com", "choose_password"),
         ("unverified@example.com", "reset_password"),
         ("unverified@example.com", "verify_email"),

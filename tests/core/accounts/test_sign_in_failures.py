@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.accounts import sign_in_failures
-from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_FROM_NETWORK_MAX, WINDOW, Failure
+from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_FROM_NETWORK_MAX, WINDOW, SignInFailure
 from core.errors import RateLimitExceeded
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ NETWORKS = ("192.0.2.0/24", "198.51.100.0/24")
 class Failures:
     """The port `SignInFailures` in memory."""
 
-    kept: dict[UUID, Failure] = field(default_factory=dict[UUID, Failure])
+    kept: dict[UUID, SignInFailure] = field(default_factory=dict[UUID, SignInFailure])
 
     def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        self.kept[attempt_id] = Failure(network, at)
+        self.kept[attempt_id] = SignInFailure(network, at)
 
-    def since(self, email_hash: bytes, moment: datetime) -> Sequence[Failure]:
+    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
         return sorted((one for one in self.kept.values() if one.at > moment), key=lambda one: one.at, reverse=True)
 
 
@@ -50,7 +50,7 @@ class Marks:
 
 
 @dataclass
-class House:
+class Installation:
     """What an attempt needs of the unit of work; what raises is rolled back."""
 
     now: datetime = START
@@ -82,38 +82,38 @@ tries = st.lists(st.tuples(st.integers(0, 300), st.sampled_from(NETWORKS)), max_
 def test_never_more_than_ten_from_one_network_are_compared_in_any_quarter_of_an_hour(
     attempts: list[tuple[int, str]],
 ) -> None:
-    house = House()
+    installation = Installation()
     for seconds, network in attempts:
-        house.now += timedelta(seconds=seconds)
-        refused = house.attempt(network)
+        installation.now += timedelta(seconds=seconds)
+        refused = installation.attempt(network)
 
-        assert house.counted(network) <= FAILURES_FROM_NETWORK_MAX
+        assert installation.counted(network) <= FAILURES_FROM_NETWORK_MAX
         # And nobody is refused for whom there would have been room.
-        assert (refused is None) or house.counted(network) == FAILURES_FROM_NETWORK_MAX
+        assert (refused is None) or installation.counted(network) == FAILURES_FROM_NETWORK_MAX
 
 
 @given(tries)
 def test_whoever_waits_as_long_as_they_are_told_is_let_in_and_a_second_earlier_is_not(
     attempts: list[tuple[int, str]],
 ) -> None:
-    house = House()
+    installation = Installation()
     for seconds, network in attempts:
-        house.now += timedelta(seconds=seconds)
-        wait = house.attempt(network)
+        installation.now += timedelta(seconds=seconds)
+        wait = installation.attempt(network)
         if wait is not None:
             assert 1 <= wait <= WINDOW.total_seconds()
-            house.now += timedelta(seconds=wait - 1)
-            assert wait == 1 or house.attempt(network) == 1
-            house.now += timedelta(seconds=1)
-            assert house.attempt(network) is None
+            installation.now += timedelta(seconds=wait - 1)
+            assert wait == 1 or installation.attempt(network) == 1
+            installation.now += timedelta(seconds=1)
+            assert installation.attempt(network) is None
 
 
 def test_never_more_than_a_hundred_are_compared_from_wherever_they_come() -> None:
-    house = House()
+    installation = Installation()
     waits: list[int | None] = []
     for number in range(FAILURES_FROM_ANYWHERE_MAX + 5):
-        house.now += timedelta(seconds=2)
-        waits.append(house.attempt(f"10.0.{number}.0/24"))
+        installation.now += timedelta(seconds=2)
+        waits.append(installation.attempt(f"10.0.{number}.0/24"))
 
     assert waits[:FAILURES_FROM_ANYWHERE_MAX] == [None] * FAILURES_FROM_ANYWHERE_MAX
     # The first of the hundred came 200 seconds before the first that is refused.
@@ -121,33 +121,33 @@ def test_never_more_than_a_hundred_are_compared_from_wherever_they_come() -> Non
 
 
 def test_a_known_device_is_compared_all_the_same_and_then_counts() -> None:
-    house = House()
+    installation = Installation()
     for number in range(FAILURES_FROM_ANYWHERE_MAX):
-        house.attempt(f"10.0.{number}.0/24")
+        installation.attempt(f"10.0.{number}.0/24")
 
-    assert house.attempt("192.0.2.0/24", is_known_device=True) is None
-    assert house.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
+    assert installation.attempt("192.0.2.0/24", is_known_device=True) is None
+    assert installation.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
 
 
 def test_of_two_limits_the_longer_wait_counts() -> None:
-    house = House()
+    installation = Installation()
     for number in range(FAILURES_FROM_ANYWHERE_MAX - FAILURES_FROM_NETWORK_MAX):
-        house.attempt(f"10.0.{number}.0/24")
-    house.now += timedelta(minutes=5)
+        installation.attempt(f"10.0.{number}.0/24")
+    installation.now += timedelta(minutes=5)
     for _ in range(FAILURES_FROM_NETWORK_MAX):
-        house.attempt(NETWORKS[0])
+        installation.attempt(NETWORKS[0])
 
-    assert house.attempt(NETWORKS[0]) == 15 * 60
-    assert house.attempt(NETWORKS[1]) == 10 * 60
+    assert installation.attempt(NETWORKS[0]) == 15 * 60
+    assert installation.attempt(NETWORKS[1]) == 10 * 60
 
 
 def test_without_limits_attempts_are_written_down_and_never_refused() -> None:
-    house = House()
+    installation = Installation()
 
-    assert {house.attempt(None) for _ in range(FAILURES_FROM_ANYWHERE_MAX + 1)} == {None}
-    assert house.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
+    assert {installation.attempt(None) for _ in range(FAILURES_FROM_ANYWHERE_MAX + 1)} == {None}
+    assert installation.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
 
 
 @pytest.mark.parametrize("address", ["", "no address", "ä@example.com", "\ud800"])
 def test_any_text_can_be_tried(address: str) -> None:
-    sign_in_failures.attempt(cast("UnitOfWork", House()), address, NETWORKS[0], is_known_device=False)
+    sign_in_failures.attempt(cast("UnitOfWork", Installation()), address, NETWORKS[0], is_known_device=False)

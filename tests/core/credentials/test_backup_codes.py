@@ -141,10 +141,10 @@ def test_without_the_key_of_the_house_no_code_fits_its_mark() -> None:
 @given(
     code=st.text(ALPHABET, min_size=8, max_size=8),
     dash=st.sampled_from(["", "-", " - ", " ", "- "]),
-    spelled=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
+    canonical_email=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
 )
-def test_a_code_is_known_in_any_case_with_or_without_its_dash(code: str, dash: str, spelled: Any) -> None:
-    assert backup_codes.normalized(spelled(f" {code[:4]}{dash}{code[4:]}\n")) == code
+def test_a_code_is_known_in_any_case_with_or_without_its_dash(code: str, dash: str, canonical_email: Any) -> None:
+    assert backup_codes.normalized(canonical_email(f" {code[:4]}{dash}{code[4:]}\n")) == code
 
 
 @pytest.mark.parametrize(

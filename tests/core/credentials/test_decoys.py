@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.credentials.webauthn import Descriptor
 
 
-class House:
+class Installation:
     """As much of a unit of work as is asked here."""
 
     def __init__(self, key: bytes = b"\x01" * 32) -> None:
@@ -27,18 +27,18 @@ class House:
         self.pepper.load(key)
 
 
-HOUSE: Any = House()
+HOUSE: Any = Installation()
 
 
-def made_up(address: str, house: Any = HOUSE) -> Sequence[Descriptor]:
+def made_up(address: str, installation: Any = HOUSE) -> Sequence[Descriptor]:
     """Make up the passkeys of an address."""
-    return decoys.of_address(house, address)
+    return decoys.of_address(installation, address)
 
 
 @given(st.text(max_size=300))
 def test_an_address_has_the_same_ones_every_time_and_others_in_another_house(address: str) -> None:
     assert made_up(address) == made_up(address)
-    assert made_up(address)[0] != made_up(address, House(b"\x02" * 32))[0]
+    assert made_up(address)[0] != made_up(address, Installation(b"\x02" * 32))[0]
 
 
 @given(st.text(max_size=300))
@@ -54,7 +54,7 @@ def test_they_look_like_those_of_authenticators(address: str) -> None:
 
 @given(st.text(max_size=50))
 def test_each_of_them_is_known_again_by_its_own_house_alone(address: str) -> None:
-    other: Any = House(b"\x02" * 32)
+    other: Any = Installation(b"\x02" * 32)
     for passkey in made_up(address):
         assert decoys.is_one(HOUSE, passkey.credential_id)
         assert not decoys.is_one(other, passkey.credential_id)

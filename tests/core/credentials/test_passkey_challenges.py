@@ -11,13 +11,13 @@ from core.credentials.passkey_challenges import ANYBODY, Purpose, subject_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.credentials.passkey_challenges import Challenge
+    from core.credentials.passkey_challenges import StoredPasskeyChallenge
     from ports.unit_of_work import UnitOfWork
 
 ADA, GRACE = subject_of(uuid4()), subject_of(uuid4())
 
 
-def answerable(uow: UnitOfWork, challenge: Challenge) -> set[bytes]:
+def answerable(uow: UnitOfWork, challenge: StoredPasskeyChallenge) -> set[bytes]:
     """Say who may answer."""
     return {subject for subject in (ANYBODY, ADA, GRACE) if passkey_challenges.is_for(uow, challenge, subject)}
 
@@ -40,7 +40,7 @@ def test_no_two_challenges_are_alike_and_none_tells_whom_it_is_for(transact: Cal
 def test_a_challenge_is_used_once_for_its_purpose_by_its_account(transact: Callable[..., Any]) -> None:
     begun = transact(passkey_challenges.begin_sign_in, ANYBODY)
 
-    def use(uow: UnitOfWork, purpose: Purpose, user_id: Any) -> Challenge | None:
+    def use(uow: UnitOfWork, purpose: Purpose, user_id: Any) -> StoredPasskeyChallenge | None:
         return uow.passkey_challenges.use(begun.id, purpose, user_id=user_id, at=uow.now)
 
     assert transact(use, Purpose.REGISTER, None) is None

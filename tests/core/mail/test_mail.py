@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mail import mail as letters
+from core.mail import mail as messages
 from core.mail.mail import (
     ATTEMPTS_MAX,
     ERROR_CHARACTERS_MAX,
     LEASE,
     RETENTION,
     RETRY_DELAYS,
-    Letter,
     Mail,
+    MailMessage,
     MailState,
     MailTemplate,
 )
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-LETTER = Letter(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://id.example.com/s3cret"})
+LETTER = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://id.example.com/s3cret"})
 
 
-FIRST_TRY = Mail(id=UUID(int=1), letter=LETTER, state=MailState.QUEUED, attempts=1, due_at=NOW, created_at=NOW)
+FIRST_TRY = Mail(id=UUID(int=1), message=LETTER, state=MailState.QUEUED, attempts=1, due_at=NOW, created_at=NOW)
 
 
 def mail(**changes: Any) -> Mail:
     return replace(FIRST_TRY, **changes)
 
 
-class House:
+class Installation:
     """As much of a unit of work as a letter needs: its outbox, the time, and ids."""
 
     def __init__(self, *claimable: Mail) -> None:
@@ -75,19 +75,21 @@ class House:
         return 3
 
 
-def uow(house: House) -> UnitOfWork:
-    return cast("UnitOfWork", house)
+def uow(installation: Installation) -> UnitOfWork:
+    return cast("UnitOfWork", installation)
 
 
 def test_a_letter_is_queued_and_due_at_once() -> None:
-    house = House()
+    installation = Installation()
 
-    letters.send(uow(house), "ada@example.org", MailTemplate.TEST, organization_id=UUID(int=3), link="https://x")
+    messages.send(
+        uow(installation), "ada@example.org", MailTemplate.TEST, organization_id=UUID(int=3), link="https://x"
+    )
 
-    assert house.added == [
+    assert installation.added == [
         Mail(
             id=UUID(int=7),
-            letter=Letter(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://x"}),
+            message=MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://x"}),
             state=MailState.QUEUED,
             attempts=0,
             due_at=NOW,
@@ -98,19 +100,19 @@ def test_a_letter_is_queued_and_due_at_once() -> None:
 
 
 def test_a_claim_lasts_for_the_lease() -> None:
-    house = House(mail())
+    installation = Installation(mail())
 
-    assert letters.claim(uow(house), 4) == [mail()]
-    assert house.asked == [{"limit": 4, "now": NOW, "leased_until": NOW + LEASE}]
+    assert messages.claim(uow(installation), 4) == [mail()]
+    assert installation.asked == [{"limit": 4, "now": NOW, "leased_until": NOW + LEASE}]
 
 
 def test_a_letter_that_no_attempt_ever_reported_on_is_given_up() -> None:
-    house = House(mail(attempts=ATTEMPTS_MAX + 1), mail(attempts=ATTEMPTS_MAX))
+    installation = Installation(mail(attempts=ATTEMPTS_MAX + 1), mail(attempts=ATTEMPTS_MAX))
 
-    claimed = letters.claim(uow(house), 4)
+    claimed = messages.claim(uow(installation), 4)
 
     assert claimed == [mail(attempts=ATTEMPTS_MAX)]
-    (given_up,) = house.saved
+    (given_up,) = installation.saved
     assert (given_up.state, given_up.last_error) == (
         MailState.FAILED,
         "No attempt to send it ever came to an end.",
@@ -119,70 +121,70 @@ def test_a_letter_that_no_attempt_ever_reported_on_is_given_up() -> None:
 
 @pytest.mark.parametrize(("attempt", "delay"), list(enumerate(RETRY_DELAYS, start=1)))
 def test_a_deferred_letter_waits_longer_after_every_attempt(attempt: int, delay: timedelta) -> None:
-    house = House()
+    installation = Installation()
 
-    letters.record_deferred(uow(house), mail(attempts=attempt), "busy")
+    messages.record_deferred(uow(installation), mail(attempts=attempt), "busy")
 
-    assert house.saved == [mail(attempts=attempt, due_at=NOW + delay, last_error="busy")]
+    assert installation.saved == [mail(attempts=attempt, due_at=NOW + delay, last_error="busy")]
 
 
 def test_a_letter_that_is_deferred_at_its_last_attempt_has_failed() -> None:
-    house = House()
+    installation = Installation()
 
-    letters.record_deferred(uow(house), mail(attempts=ATTEMPTS_MAX), "busy")
+    messages.record_deferred(uow(installation), mail(attempts=ATTEMPTS_MAX), "busy")
 
-    assert house.saved == [mail(attempts=ATTEMPTS_MAX, state=MailState.FAILED, last_error="busy")]
+    assert installation.saved == [mail(attempts=ATTEMPTS_MAX, state=MailState.FAILED, last_error="busy")]
 
 
 def test_a_refused_letter_has_failed_at_once() -> None:
-    house = House()
+    installation = Installation()
 
-    letters.record_failed(uow(house), mail(), "no such user")
+    messages.record_failed(uow(installation), mail(), "no such user")
 
-    assert house.saved == [mail(state=MailState.FAILED, last_error="no such user")]
+    assert installation.saved == [mail(state=MailState.FAILED, last_error="no such user")]
 
 
 def test_a_letter_that_got_out_has_no_error_any_more() -> None:
-    house = House()
+    installation = Installation()
 
-    letters.record_sent(uow(house), mail(attempts=3, last_error="busy"))
+    messages.record_sent(uow(installation), mail(attempts=3, last_error="busy"))
 
-    assert house.saved == [mail(attempts=3, state=MailState.SENT)]
+    assert installation.saved == [mail(attempts=3, state=MailState.SENT)]
 
 
 def test_a_letter_without_a_mail_server_is_kept() -> None:
-    house = House()
+    installation = Installation()
 
-    letters.record_kept(uow(house), mail())
+    messages.record_kept(uow(installation), mail())
 
-    assert house.saved == [mail(state=MailState.KEPT)]
+    assert installation.saved == [mail(state=MailState.KEPT)]
 
 
 def test_whoever_lost_the_lease_is_told() -> None:
-    house = House()
-    house.has_lease = False
+    installation = Installation()
+    installation.has_lease = False
 
     outcomes = [
-        letters.record_sent(uow(house), mail()),
-        letters.record_kept(uow(house), mail()),
-        letters.record_deferred(uow(house), mail(), "busy"),
-        letters.record_failed(uow(house), mail(), "no such user"),
+        messages.record_sent(uow(installation), mail()),
+        messages.record_kept(uow(installation), mail()),
+        messages.record_deferred(uow(installation), mail(), "busy"),
+        messages.record_failed(uow(installation), mail(), "no such user"),
     ]
 
     assert outcomes == [False] * 4
 
 
 def test_letters_are_forgotten_after_their_retention() -> None:
-    house = House()
+    installation = Installation()
 
-    assert letters.forget(uow(house), 500) == 3
-    assert house.asked == [{"before": NOW - RETENTION, "limit": 500}]
+    assert messages.forget(uow(installation), 500) == 3
+    assert installation.asked == [{"before": NOW - RETENTION, "limit": 500}]
 
 
 def test_the_latest_letters_are_listed_up_to_a_limit() -> None:
-    house = House(mail(attempts=1), mail(attempts=2))
+    installation = Installation(mail(attempts=1), mail(attempts=2))
 
-    assert letters.latest(uow(house), 1) == (mail(attempts=1),)
+    assert messages.latest(uow(installation), 1) == (mail(attempts=1),)
 
 
 def test_what_a_letter_says_is_not_printed() -> None:

@@ -15,7 +15,7 @@ import pytest
 from core.accounts.users import User
 from core.errors import BadRequest, Conflict
 from core.platform import owners
-from core.platform.owners import AddressPromised
+from core.platform.owners import OwnerAddressPromised
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -134,7 +134,7 @@ def test_an_account_whose_address_is_proved_keeps_its_password() -> None:
 def test_an_address_that_may_go_back_to_another_account_gets_no_new_one() -> None:
     uow = SmallUnitOfWork(promised=ADA.email)
 
-    with pytest.raises(AddressPromised):
+    with pytest.raises(OwnerAddressPromised):
         owners.found(uow.port(), ADA.email, "given")
 
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from core.secrets import Secret, hash_token
 from core.sessions import refresh as sessions_refresh
 from core.sessions.callers import Caller
-from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Betrayed, Refreshable, RefreshRefused
+from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from core.deferred import Asked
+    from core.deferred import Deferred
     from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
@@ -49,7 +49,7 @@ CALLER = Caller(
 
 
 @dataclass
-class House:
+class Installation:
     """What a refresh needs of the unit of work, for one session; it is its own ports."""
 
     now: datetime = START
@@ -75,8 +75,8 @@ class House:
             outcome = sessions_refresh.refresh(uow, token)
         except RefreshRefused:
             return None
-        if isinstance(outcome, Betrayed):
-            sessions_refresh.end_betrayed(uow, outcome)
+        if isinstance(outcome, TokenReused):
+            sessions_refresh.end_reused(uow, outcome)
             return None
         return outcome.refresh_token.reveal()
 
@@ -111,7 +111,7 @@ class House:
         was_alive, self.is_alive = self.is_alive, False
         return [None] if was_alive else []
 
-    def ask_organizations_of(self, user_id: UUID | None) -> Asked[Sequence[UUID]]:
+    def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         return list
 
     def publish_to_each(self, event: EventType, organization_ids: Sequence[UUID | None], /, **data: Any) -> None:
@@ -125,127 +125,127 @@ class House:
 def test_a_token_leads_to_the_newest_until_half_a_minute_after_its_exchange_and_then_ends_the_session(
     uses: list[tuple[int, int]],
 ) -> None:
-    house = House()
-    tokens, exchanged_at = [house.begin()], list[datetime]()
+    installation = Installation()
+    tokens, exchanged_at = [installation.begin()], list[datetime]()
     for seconds, age in uses:
-        house.now += timedelta(seconds=seconds)
+        installation.now += timedelta(seconds=seconds)
         position = max(0, len(tokens) - 1 - age)
 
-        answer = house.refresh(tokens[position])
+        answer = installation.refresh(tokens[position])
 
         if position == len(tokens) - 1:
             assert answer is not None
             assert answer not in tokens
             tokens.append(answer)
-            exchanged_at.append(house.now)
-        elif house.now <= exchanged_at[position] + GRACE:
+            exchanged_at.append(installation.now)
+        elif installation.now <= exchanged_at[position] + GRACE:
             assert answer == tokens[-1]
         else:
-            assert (answer, house.is_alive) == (None, False)
-            assert len(house.told) == 2
+            assert (answer, installation.is_alive) == (None, False)
+            assert len(installation.told) == 2
             return
-        assert (house.is_alive, house.told) == (True, [])
+        assert (installation.is_alive, installation.told) == (True, [])
 
 
 def test_however_often_a_session_is_refreshed_what_is_kept_of_it_stays_small() -> None:
-    house = House()
-    token = first = house.begin()
+    installation = Installation()
+    token = first = installation.begin()
     for _ in range(FORGIVEN_EXCHANGES_MAX * 3):
-        answer = house.refresh(token)
+        answer = installation.refresh(token)
         assert answer is not None
         token = answer
 
-    assert len(house.exchanged_at) == FORGIVEN_EXCHANGES_MAX
-    assert house.refresh(first) is None
+    assert len(installation.exchanged_at) == FORGIVEN_EXCHANGES_MAX
+    assert installation.refresh(first) is None
 
 
 def test_of_two_racers_the_slower_gets_what_the_quicker_got() -> None:
-    house = House()
-    token = house.begin()
+    installation = Installation()
+    token = installation.begin()
     quicker: list[str | None] = []
-    house.racer = lambda: quicker.append(house.refresh(token))
+    installation.racer = lambda: quicker.append(installation.refresh(token))
 
-    slower = house.refresh(token)
+    slower = installation.refresh(token)
 
     assert slower is not None
     assert quicker == [slower]
 
 
 def test_whoever_loses_every_race_is_refused_rather_than_kept_waiting() -> None:
-    class Elusive(House):
+    class Elusive(Installation):
         def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
             return False
 
-    house = Elusive()
+    installation = Elusive()
 
-    assert house.refresh(house.begin()) is None
-    assert house.is_alive
+    assert installation.refresh(installation.begin()) is None
+    assert installation.is_alive
 
 
 def test_a_session_that_ends_in_between_is_not_gone_on_with() -> None:
-    house = House()
-    token = house.begin()
+    installation = Installation()
+    token = installation.begin()
 
     def end() -> None:
-        house.is_alive = False
+        installation.is_alive = False
 
-    house.racer = end
+    installation.racer = end
 
-    assert house.refresh(token) is None
+    assert installation.refresh(token) is None
 
 
 def test_of_several_who_find_out_that_a_token_was_copied_one_tells() -> None:
-    house = House()
-    token = house.begin()
-    house.refresh(token)
-    house.now += GRACE + timedelta(seconds=1)
-    uow = cast("UnitOfWork", house)
+    installation = Installation()
+    token = installation.begin()
+    installation.refresh(token)
+    installation.now += GRACE + timedelta(seconds=1)
+    uow = cast("UnitOfWork", installation)
     found = [sessions_refresh.refresh(uow, token) for _ in range(2)]
 
     for outcome in found:
-        assert isinstance(outcome, Betrayed)
-        sessions_refresh.end_betrayed(uow, outcome)
+        assert isinstance(outcome, TokenReused)
+        sessions_refresh.end_reused(uow, outcome)
 
-    assert len(house.told) == 2
-    assert house.told[0]["reason"] == house.told[1]["event_type"] == "refresh_token_reused"
+    assert len(installation.told) == 2
+    assert installation.told[0]["reason"] == installation.told[1]["event_type"] == "refresh_token_reused"
 
 
 @given(st.text(alphabet=st.characters(codec="ascii"), max_size=100) | st.text())
 def test_no_invented_text_is_a_token_and_none_ends_the_session(text: str) -> None:
-    house = House()
-    house.begin()
+    installation = Installation()
+    installation.begin()
 
-    assert house.refresh(text) is None
-    assert (house.is_alive, house.told) == (True, [])
+    assert installation.refresh(text) is None
+    assert (installation.is_alive, installation.told) == (True, [])
 
 
 @given(st.integers(0, 87), st.integers(1, 63))
 def test_a_token_with_one_character_changed_is_none(position: int, distance: int) -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    house = House()
-    token = house.begin()
+    installation = Installation()
+    token = installation.begin()
     changed = alphabet[(alphabet.index(token[position]) + distance) % len(alphabet)]
 
-    assert house.refresh(token[:position] + changed + token[position + 1 :]) is None
-    assert house.is_alive
+    assert installation.refresh(token[:position] + changed + token[position + 1 :]) is None
+    assert installation.is_alive
 
 
 def test_a_token_does_not_show_itself() -> None:
-    house = House()
+    installation = Installation()
 
-    made = sessions_refresh.first_token(cast("UnitOfWork", house), CALLER.session_id)
+    made = sessions_refresh.first_token(cast("UnitOfWork", installation), CALLER.session_id)
 
     assert "***" in repr(made)
     assert made.reveal() not in repr(
-        sessions_refresh.refresh(cast("UnitOfWork", house_with(house, made)), made.reveal())
+        sessions_refresh.refresh(cast("UnitOfWork", house_with(installation, made)), made.reveal())
     )
 
 
-def house_with(house: House, token: Secret) -> House:
-    house.refresh_hash = hash_token(token.reveal())
-    return house
+def house_with(installation: Installation, token: Secret) -> Installation:
+    installation.refresh_hash = hash_token(token.reveal())
+    return installation
 
 
 @pytest.mark.parametrize("length", [0, 87, 89, 88 * 100])
 def test_a_text_of_another_length_is_not_even_looked_at(length: int) -> None:
-    assert House().refresh("A" * length) is None
+    assert Installation().refresh("A" * length) is None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.accounts import registration
-from core.accounts.return_targets import Whence
+from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
 from tests.statements import recorded_statements
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
 
-NOWHERE = Whence()
+NOWHERE = ReturnRequest()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")
 NOBODY = ("nobody@example.com", "no address at all")
 LETTERS_MAX = 100
@@ -53,7 +53,7 @@ def test_only_whoever_may_sign_in_gets_a_letter(transact: Callable[..., Any], co
     for email in (*ACCOUNTS, *NOBODY):
         transact(magic_links.request, email, NOWHERE)
 
-    letters = [one.letter.to for one in transact(mail.claim, LETTERS_MAX)]
-    assert letters == ["verified@example.com", "unverified@example.com", "passwordless@example.com"]
+    messages = [one.message.to for one in transact(mail.claim, LETTERS_MAX)]
+    assert messages == ["verified@example.com", "unverified@example.com", "passwordless@example.com"]
     stored = connection.execute("SELECT count(*), count(user_id) FROM one_time_tokens").fetchone()
     assert stored == (6, 3)

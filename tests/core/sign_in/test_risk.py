@@ -16,7 +16,7 @@ from core.sign_in import risk
 from core.sign_in.risk import FAILURES_MAX, HABIT_SIGN_INS_MIN, Habits, Location, Risk, RiskFactor
 
 if TYPE_CHECKING:
-    from core.deferred import Asked
+    from core.deferred import Deferred
 
 ORIGIN = Origin(ip_address="192.0.2.7")
 NOBODYS = Habits(sign_ins=0, countries=[], hours=[], failures=0)
@@ -47,14 +47,14 @@ class Moment:
         assert ip_address == self.origin.ip_address
         return self.location
 
-    def ask_habits(self, _user_id: Any, **limits: Any) -> Asked[Habits]:
+    def defer_habits(self, _user_id: Any, **limits: Any) -> Deferred[Habits]:
         self.asked = limits
         return lambda: self.habits_now
 
 
 def assess(moment: Moment | None = None, *, is_known_device: bool = True) -> Risk:
     uow: Any = moment or Moment()
-    return risk.assess(uow, risk.ask_habits(uow, uuid4())(), is_known_device=is_known_device)
+    return risk.assess(uow, risk.defer_habits(uow, uuid4())(), is_known_device=is_known_device)
 
 
 def habits(**differences: Any) -> Habits:

@@ -294,7 +294,7 @@ def test_a_mail_server_is_tried_when_asked(house_doctor: Doctor, post_office: Po
 
     assert untried == Said("ok", "a server is set", "Try it: gatehouse doctor --mail-to ADDRESS")
     assert tried == Said("ok", "a test letter went to ann@example.com")
-    assert [letter.recipients for letter in post_office.received] == [("ann@example.com",)]
+    assert [message.recipients for message in post_office.received] == [("ann@example.com",)]
 
 
 def test_a_mail_server_that_refuses_is_not_ok(house_doctor: Doctor, post_office: PostOffice) -> None:

@@ -15,8 +15,8 @@ from adapters.crypto.password_schemes import stored_form
 from core.accounts.one_time_tokens import TokenPurpose, issue
 from core.accounts.user_import import ImportedPerson, Problem, store
 from entrypoints.operator import user_import
-from entrypoints.operator.user_import import UserImport
-from tests.application import actors, application, client, house, key_pairs, settings
+from entrypoints.operator.user_import import UserImportRun
+from tests.application import actors, application, client, installation, key_pairs, settings
 from tests.sign_ins import HASHED, PASSWORD, Door, door
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.processes import Commands
 
-__all__ = ["actors", "application", "client", "door", "house", "key_pairs", "settings"]
+__all__ = ["actors", "application", "client", "door", "installation", "key_pairs", "settings"]
 
 BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
 BCRYPT_PASSWORD = "Пароль correct horse 🗝"
@@ -61,12 +61,12 @@ class Importer:
         self.clock = clock
         self.out = io.StringIO()
 
-    async def run(self, *lines: object, is_check: bool = False, **options: Any) -> UserImport:
+    async def run(self, *lines: object, is_check: bool = False, **options: Any) -> UserImportRun:
         self.path.write_bytes(
             b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
         )
         with self.path.open("rb") as file:
-            run = UserImport(file, stored_form, self.clock, self.out, **options)
+            run = UserImportRun(file, stored_form, self.clock, self.out, **options)
             await run.run(None if is_check else self.database)
         return run
 
@@ -223,7 +223,7 @@ class TestTelling:
     async def test_a_stop_half_way_is_said(self, importer: Importer) -> None:
         importer.path.write_bytes(b"")
         with importer.path.open("rb") as file:
-            run = UserImport(file, stored_form, importer.clock, importer.out)
+            run = UserImportRun(file, stored_form, importer.clock, importer.out)
 
         assert run.summary(is_check=False)[-1].endswith("Run the command again: what is imported is skipped.")
 
@@ -260,7 +260,7 @@ class TestSigningIn:
 async def test_whoever_stops_it_does_not_wait_for_a_silent_pipe(importer: Importer) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as file:
-        run = UserImport(file, stored_form, importer.clock, importer.out)
+        run = UserImportRun(file, stored_form, importer.clock, importer.out)
         with trio.move_on_after(0.05) as scope:
             await run.run(None)
         os.close(writing)

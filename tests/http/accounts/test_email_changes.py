@@ -39,9 +39,9 @@ async def change(people: People, token: str, email: str = NEW) -> Answer:
 
 async def changed(people: People, token: str, email: str = NEW) -> dict[str, str]:
     """Change an address; give the token in the letter to each address."""
-    await people.letters()
+    await people.messages()
     assert (await change(people, token, email)).status == 200
-    return {letter.to: letter.values["token"] for letter in await people.letters()}
+    return {message.to: message.values["token"] for message in await people.messages()}
 
 
 async def undo(people: People, token: str) -> Answer:
@@ -72,18 +72,18 @@ async def test_the_new_address_counts_at_once_and_is_not_verified(people: People
 
 async def test_the_new_address_gets_a_link_to_verify_and_the_old_one_a_notice(people: People) -> None:
     token = await people.arrive()
-    await people.letters()
+    await people.messages()
 
     await change(people, token)
 
-    letters = {letter.to: letter for letter in await people.letters()}
-    assert {to: letter.template.value for to, letter in letters.items()} == {
+    messages = {message.to: message for message in await people.messages()}
+    assert {to: message.template.value for to, message in messages.items()} == {
         NEW: "verify_new_email",
         EMAIL: "email_changed",
     }
     # A mailbox that is left behind need not learn where its person went.
-    assert NEW not in people.house.mail_renderer.render(letters[EMAIL]).text
-    assert (await verify(people, letters[NEW].values["token"])).status == 200
+    assert NEW not in people.installation.mail_renderer.render(messages[EMAIL]).text
+    assert (await verify(people, messages[NEW].values["token"])).status == 200
     assert (await people.log_in(NEW)).status == 200
 
 
@@ -99,13 +99,13 @@ async def test_sessions_stay(people: People) -> None:
 async def test_an_address_that_is_taken_is_refused(people: People) -> None:
     await people.register("taken@example.com")
     token = await people.arrive()
-    await people.letters()
+    await people.messages()
 
     answer = await change(people, token, "Taken@example.com")
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert (await people.client.get("/api/user", token=token)).json["email"] == EMAIL
-    assert await people.letters() == []
+    assert await people.messages() == []
 
 
 async def test_what_is_no_address_is_refused_by_name(people: People) -> None:
@@ -140,7 +140,7 @@ async def test_an_impersonator_may_not_change_the_address(people: People) -> Non
 async def test_links_that_were_sent_to_the_old_address_end(people: People) -> None:
     token = await people.arrive()
     await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
-    reset_token = (await people.letter()).values["token"]
+    reset_token = (await people.message()).values["token"]
 
     await change(people, token)
 
@@ -152,7 +152,7 @@ async def test_a_link_to_an_address_that_the_account_lost_in_another_way_verifie
     people: People, connection: Connection
 ) -> None:
     await people.register()
-    link = (await people.letter()).values["token"]
+    link = (await people.message()).values["token"]
     connection.execute("UPDATE users SET email = %s", (NEW,))
 
     assert (await verify(people, link)).status == 400
@@ -197,7 +197,7 @@ async def test_the_page_after_undoing_leads_to_a_new_password(people: People) ->
 async def test_a_password_that_was_reset_at_the_new_address_is_of_no_use(people: People) -> None:
     tokens = await changed(people, await people.arrive())
     await people.client.post("/api/auth/forgot-password", body={"email": NEW})
-    body = {"token": (await people.letter()).values["token"], "new_password": NEW_PASSWORD}
+    body = {"token": (await people.message()).values["token"], "new_password": NEW_PASSWORD}
     assert (await people.client.post("/api/auth/reset-password", body=body)).status == 200
 
     await undo(people, tokens[EMAIL])
@@ -268,9 +268,9 @@ async def test_an_address_that_was_never_proved_gets_no_power_over_the_account(p
     token = await people.arrive()
     await changed(people, token, "ada@tyop.example")
 
-    letters = await changed(people, token)
+    messages = await changed(people, token)
 
-    assert set(letters) == {NEW}
+    assert set(messages) == {NEW}
 
 
 async def test_for_a_week_nobody_else_gets_the_old_address(people: People, clock: SettableClock) -> None:
@@ -302,7 +302,7 @@ async def test_until_then_the_old_address_is_like_one_that_nobody_has(
 
     told = [{**answer.json, "timestamp": "", "request_id": ""} for answer in answers]
     assert (answers[0].status, told[0]) == (answers[1].status, told[1])
-    assert await people.letters() == []
+    assert await people.messages() == []
 
 
 async def test_its_own_person_may_go_back_to_the_old_address(people: People) -> None:

@@ -69,9 +69,9 @@ class Victim:
 
     async def is_robbed(self) -> None:
         """Have the address changed, and keep the link that the notice brings."""
-        await self.people.letters()
+        await self.people.messages()
         assert (await self.change()).status == 200
-        [self.undo_token] = [letter.values["token"] for letter in await self.people.letters() if letter.to == EMAIL]
+        [self.undo_token] = [message.values["token"] for message in await self.people.messages() if message.to == EMAIL]
 
     async def undo(self) -> Answer:
         """Press the button behind the link."""
@@ -130,7 +130,7 @@ async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_st
 async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, connection: Connection) -> None:
     await victim.is_robbed()
     await victim.turn_mfa_on()
-    await victim.people.letters()
+    await victim.people.messages()
 
     answer = await victim.returns()
 
@@ -140,7 +140,9 @@ async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, 
     assert status.json == {"enabled": False, "has_backup_codes": False}
     assert mfa_log(connection, victim.app)[-2:] == ["mfa_disabled", "email_change_undone"]
     assert len(victim.people.events("user.mfa.disabled")) == len(victim.people.events("security.mfa.disabled")) == 1
-    assert "mfa_disabled" in [letter.template.value for letter in await victim.people.letters() if letter.to == EMAIL]
+    assert "mfa_disabled" in [
+        message.template.value for message in await victim.people.messages() if message.to == EMAIL
+    ]
 
 
 async def test_one_that_replaced_the_owners_is_removed_too(victim: Victim, clock: SettableClock) -> None:
@@ -246,9 +248,9 @@ class TestWhatWasGivenToTheNewAddress:
             token=(await door.enter(owner)).access_token,
             body={"email": NEW, "role": "admin"},
         )
-        [letter] = [one for one in await victim.people.letters() if one.values.get("proof")]
+        [message] = [one for one in await victim.people.messages() if one.values.get("proof")]
         accepted = await door.client.post(
-            "/api/invitations/accept", body={"token": invited.json["token"], "proof": letter.values["proof"]}
+            "/api/invitations/accept", body={"token": invited.json["token"], "proof": message.values["proof"]}
         )
         assert accepted.status == 200, accepted.text
 
@@ -290,7 +292,7 @@ class TestAtThisMoment:
     """What the intruder does while the owner takes the account back comes before and is undone, or is refused."""
 
     async def test_of_two_uses_of_a_link_exactly_one_wins(self, victim: Victim) -> None:
-        database = victim.people.house.database
+        database = victim.people.installation.database
         for _ in range(ROUNDS):
             token = await database.transact(one_time_tokens.issue, TokenPurpose.UNDO_EMAIL_CHANGE, victim.app.id, EMAIL)
             victim.undo_token = token.reveal()

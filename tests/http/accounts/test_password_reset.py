@@ -37,9 +37,9 @@ async def forgot(people: People, email: str = EMAIL, **others: str) -> Answer:
 
 async def forgot_token(people: People, email: str = EMAIL) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.letters()
+    await people.messages()
     await forgot(people, email)
-    return (await people.letter()).values["token"]
+    return (await people.message()).values["token"]
 
 
 async def reset(people: People, token: str, password: str = NEW_PASSWORD) -> Answer:
@@ -144,7 +144,7 @@ async def test_a_token_that_is_none_is_refused(people: People, token: str) -> No
 
 async def test_a_verification_link_resets_no_password(people: People) -> None:
     await people.register()
-    token = (await people.letter()).values["token"]
+    token = (await people.message()).values["token"]
 
     assert (await reset(people, token)).status == 400
 
@@ -164,10 +164,10 @@ async def test_an_account_without_a_password_gets_a_letter_that_lets_it_set_one(
     await people.register_and_verify()
     people.forget_password()
     await forgot(people)
-    letter = await people.letter()
+    message = await people.message()
 
-    assert letter.template == "choose_password"
-    assert (await reset(people, letter.values["token"])).status == 200
+    assert message.template == "choose_password"
+    assert (await reset(people, message.values["token"])).status == 200
     assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
@@ -215,21 +215,21 @@ async def test_the_person_gets_a_notice(people: People) -> None:
     await people.register_and_verify()
     await reset(people, await forgot_token(people))
 
-    letter = await people.letter()
-    shown = people.house.mail_renderer.render(letter)
+    message = await people.message()
+    shown = people.installation.mail_renderer.render(message)
 
-    assert (letter.to, letter.template) == (EMAIL, "password_changed")
+    assert (message.to, message.template) == (EMAIL, "password_changed")
     assert "127.0.0.1" in shown.text
     assert "2026-02-03 04:05 UTC" in shown.text
 
 
 async def test_the_letter_names_where_it_was_asked_for(people: People, place: Place) -> None:
     await people.register_and_verify()
-    await forgot(people, **place.whence)
+    await forgot(people, **place.return_request)
 
-    letter = people.house.mail_renderer.render(await people.letter())
+    message = people.installation.mail_renderer.render(await people.message())
 
-    assert letter.subject == "Choose a new password for Acme Shop"
+    assert message.subject == "Choose a new password for Acme Shop"
 
 
 async def test_an_unknown_organization_is_not_found_whoever_has_the_address(people: People) -> None:

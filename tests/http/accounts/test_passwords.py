@@ -66,15 +66,15 @@ async def change(people: People, token: str | None, current: str = PASSWORD, new
 async def test_an_account_without_a_password_sets_its_first_one(people: People) -> None:
     token = await people.arrive()
     people.forget_password()
-    await people.letters()
+    await people.messages()
 
     answer = await set_password(people, token)
 
     assert answer.status == 200
     assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-    letter = await people.letter()
-    assert (letter.to, letter.template) == (EMAIL, "password_set")
-    assert EMAIL not in people.house.mail_renderer.render(letter).subject
+    message = await people.message()
+    assert (message.to, message.template) == (EMAIL, "password_set")
+    assert EMAIL not in people.installation.mail_renderer.render(message).subject
 
 
 async def test_an_account_with_a_password_cannot_set_a_first_one(people: People) -> None:
@@ -157,7 +157,7 @@ async def test_sign_ins_that_wait_for_a_second_factor_and_links_to_reset_end_too
 ) -> None:
     token = await people.arrive()
     await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
-    reset_token = (await people.letter()).values["token"]
+    reset_token = (await people.message()).values["token"]
     connection.execute("UPDATE users SET mfa_enabled_at = created_at")
     await people.log_in()
 
@@ -183,7 +183,7 @@ async def test_a_wrong_current_password_changes_nothing(people: People, wrong: s
 
 async def test_guesses_at_the_current_password_count_as_failed_sign_ins(people: People, clock: SettableClock) -> None:
     token = await people.arrive()
-    limited = replace(people, client=serving(replace(people.house, settings=Settings(dev=True))))
+    limited = replace(people, client=serving(replace(people.installation, settings=Settings(dev=True))))
     guesses = [(await change(limited, token, current=f"guess {number}")).status for number in range(10)]
 
     assert guesses == [401] * 10
@@ -198,7 +198,7 @@ async def test_a_try_that_there_was_no_time_to_compare_counts_as_none(people: Pe
     token = await people.arrive()
     full = Argon2PasswordHasher(places=1, cost=CHEAP)
     full._waiting_max = 0
-    busy = replace(people, client=serving(replace(people.house, passwords=full)))
+    busy = replace(people, client=serving(replace(people.installation, passwords=full)))
 
     answer = await change(busy, token)
 
@@ -244,7 +244,7 @@ async def test_a_password_that_is_reset_while_the_old_one_is_compared_stays_rese
     people: People, connection: Connection
 ) -> None:
     token = await people.arrive()
-    reset = replace(people.house, passwords=Meanwhile(people.house.passwords, connection))
+    reset = replace(people.installation, passwords=Meanwhile(people.installation.passwords, connection))
 
     answer = await change(replace(people, client=serving(reset)), token)
 
@@ -297,12 +297,12 @@ async def test_each_organization_of_the_person_learns_of_it(people: People, conn
 
 async def test_the_person_gets_a_notice(people: People) -> None:
     token = await people.arrive()
-    await people.letters()
+    await people.messages()
 
     await change(people, token)
 
-    letter = await people.letter()
-    assert (letter.to, letter.template) == (EMAIL, "password_changed")
+    message = await people.message()
+    assert (message.to, message.template) == (EMAIL, "password_changed")
 
 
 def test_a_lone_surrogate_is_no_character() -> None:

@@ -135,13 +135,13 @@ async def test_a_platform_owner_is_one_from_the_next_request_on(people: People, 
 @pytest.mark.parametrize("body", [{}, {"email": None}, {"unknown": "field"}, {"email": " ADA@example.com"}])
 async def test_a_change_that_names_nothing_new_changes_nothing(people: People, body: dict[str, str]) -> None:
     token = await people.arrive()
-    await people.letters()
+    await people.messages()
 
     answer = await people.client.patch("/api/user", token=token, body=body)
 
     assert answer.status == 200
     assert answer.json == (await people.client.get("/api/user", token=token)).json
-    assert await people.letters() == []
+    assert await people.messages() == []
 
 
 async def test_nobody_has_a_profile_without_a_session(people: People) -> None:

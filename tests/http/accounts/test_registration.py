@@ -32,8 +32,8 @@ async def test_an_account_is_made_and_its_address_gets_a_link(people: People) ->
 
     assert answer.status == 200
     assert EMAIL in answer.json["message"]
-    letter = await people.letter()
-    assert (letter.to, letter.template) == (EMAIL, "verify_email")
+    message = await people.message()
+    assert (message.to, message.template) == (EMAIL, "verify_email")
 
 
 async def test_until_the_address_is_verified_nobody_signs_in(people: People) -> None:
@@ -47,12 +47,12 @@ async def test_until_the_address_is_verified_nobody_signs_in(people: People) -> 
 
 async def test_an_address_that_is_registered_is_a_conflict(people: People) -> None:
     await people.register()
-    await people.letters()
+    await people.messages()
 
     answer = await people.register("ADA@example.com", "another password")
 
     assert (answer.status, answer.json["error_code"]) == (409, "CONFLICT")
-    assert await people.letters() == []
+    assert await people.messages() == []
 
 
 async def test_the_first_password_stays_when_an_address_is_registered_again(people: People) -> None:
@@ -75,7 +75,7 @@ async def test_of_two_who_register_an_address_at_once_one_gets_it(people: People
                 nursery.start_soon(register, f"racer{round_number}@example.com", statuses)
 
         assert sorted(statuses) == [200, 409]
-    assert len(await people.letters()) == ROUNDS
+    assert len(await people.messages()) == ROUNDS
 
 
 @pytest.mark.parametrize("password", ["8 chars!", "x" * 128, "пароль-🔑", "🔑" * 128, " spaces ", "e\u0301" * 4])
@@ -112,7 +112,7 @@ async def test_a_registration_is_an_event_without_an_organization(people: People
 async def test_a_registration_that_names_a_service_is_an_event_of_its_organization_and_joins_nothing(
     people: People, place: Place, connection: Connection
 ) -> None:
-    answer = await people.register(**place.whence)
+    answer = await people.register(**place.return_request)
 
     assert answer.status == 200
     [(organization_id, _, data)] = people.events("user.signup.success")
@@ -123,25 +123,25 @@ async def test_a_registration_that_names_a_service_is_an_event_of_its_organizati
 
 
 async def test_the_letter_names_the_service(people: People, place: Place) -> None:
-    await people.register(**place.whence)
+    await people.register(**place.return_request)
 
-    letter = people.house.mail_renderer.render(await people.letter())
+    message = people.installation.mail_renderer.render(await people.message())
 
-    assert letter.subject == "Verify your email address for Acme Shop"
-    assert "at Acme Shop" in letter.text
+    assert message.subject == "Verify your email address for Acme Shop"
+    assert "at Acme Shop" in message.text
 
 
 async def test_the_letter_names_the_organization_where_no_service_is_named(people: People, place: Place) -> None:
     await people.register(org_slug=place.org_slug)
 
-    letter = people.house.mail_renderer.render(await people.letter())
+    message = people.installation.mail_renderer.render(await people.message())
 
-    assert letter.subject == "Verify your email address for Acme Ltd"
+    assert message.subject == "Verify your email address for Acme Ltd"
 
 
 async def test_an_unknown_organization_or_service_is_not_found(people: People, place: Place) -> None:
-    for whence in ({"org_slug": "nobody"}, {"org_slug": place.org_slug, "service_slug": "nothing"}):
-        answer = await people.register(**whence)
+    for return_request in ({"org_slug": "nobody"}, {"org_slug": place.org_slug, "service_slug": "nothing"}):
+        answer = await people.register(**return_request)
 
         assert (answer.status, answer.json["error_code"]) == (404, "NOT_FOUND")
     assert not people.has(EMAIL)
@@ -153,7 +153,7 @@ async def test_an_unknown_organization_or_service_is_not_found(people: People, p
 async def test_an_address_to_go_back_to_that_is_not_exactly_registered_is_refused(
     people: People, place: Place, redirect_uri: str
 ) -> None:
-    answer = await people.register(**{**place.whence, "redirect_uri": redirect_uri})
+    answer = await people.register(**{**place.return_request, "redirect_uri": redirect_uri})
 
     assert answer.status == 400
     assert not people.has(EMAIL)
@@ -174,15 +174,15 @@ async def test_an_organization_that_is_not_active_colours_nothing(
 ) -> None:
     connection.execute("UPDATE organizations SET status = 'suspended'")
 
-    assert (await people.register(**place.whence)).status == 200
+    assert (await people.register(**place.return_request)).status == 200
 
-    letter = await people.letter()
-    assert letter.values["place"] == ""
+    message = await people.message()
+    assert message.values["place"] == ""
     assert people.events("user.signup.success")[0][0] is None
 
 
 async def test_after_ten_registrations_at_once_an_address_waits(people: People) -> None:
-    limited = serving(replace(people.house, settings=Settings(dev=True)))
+    limited = serving(replace(people.installation, settings=Settings(dev=True)))
 
     answers = [
         await limited.post("/api/auth/register", body={"email": f"a{number}@example.com", "password": PASSWORD})

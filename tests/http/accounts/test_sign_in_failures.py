@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.clock import SettableClock
 
@@ -217,9 +217,9 @@ async def test_what_is_stored_of_a_guess_is_no_address_and_no_plain_hash_of_one(
     assert not door.value("SELECT email_hash = sha256(%s) FROM sign_in_failures", EMAIL.encode())
 
 
-async def test_with_limits_switched_off_for_a_load_test_nobody_waits(door: Door, house: House) -> None:
+async def test_with_limits_switched_off_for_a_load_test_nobody_waits(door: Door, installation: Installation) -> None:
     door.account()
-    client = serving(replace(house, settings=Settings(rate_limits=False)))
+    client = serving(replace(installation, settings=Settings(rate_limits=False)))
 
     answers = [
         await client.post("/api/auth/login", body={"email": EMAIL, "password": "wrong"})

@@ -89,14 +89,14 @@ def settings() -> Settings:
 
 @pytest.mark.parametrize("change", CHANGES)
 async def test_without_its_entry_nothing_is_changed(door: Door, connection: Connection, change: str) -> None:
-    await insist_on_both(door, connection, LOG, *CHANGES[change])
+    await require_both(door, connection, LOG, *CHANGES[change])
 
 
 @pytest.mark.parametrize("change", PLATFORM_CHANGES)
 async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
     door: Door, connection: Connection, change: str
 ) -> None:
-    await insist_on_both(door, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
+    await require_both(door, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
 
 
 async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_not_expire(
@@ -138,7 +138,7 @@ async def test_without_its_entry_and_its_event_no_invitation_is_swept(
     assert everything(connection)[log] != before[log]
 
 
-async def insist_on_both(
+async def require_both(
     door: Door, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     """Make a change while the log refuses entries, and once more when it does not."""

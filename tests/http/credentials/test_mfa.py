@@ -17,7 +17,7 @@ from tests.second_factors import Person, at_once, mfa_log, organization_of, publ
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 
@@ -32,14 +32,14 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody who is signed in, without a second factor."""
-    person = await somebody(house, client, clock)
+    person = await somebody(installation, client, clock)
     await person.sign_in()
     return person
 
 
-def letters(connection: Connection) -> list[str]:
+def messages(connection: Connection) -> list[str]:
     return [template for (template,) in connection.execute("SELECT template FROM mails ORDER BY id")]
 
 
@@ -203,7 +203,7 @@ async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Pers
     assert sorted(audited.fetchall()) == sorted(
         (organization, "security.mfa.enabled", str(ada.id), ada.id) for organization in (engines, looms)
     )
-    assert letters(connection) == ["mfa_enabled"]
+    assert messages(connection) == ["mfa_enabled"]
 
 
 async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Person, connection: Connection) -> None:
@@ -236,23 +236,25 @@ async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person,
     assert published(connection)[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
     audited = connection.execute("SELECT organization_id, action FROM audit_entries ORDER BY id DESC LIMIT 1")
     assert audited.fetchone() == (engines, "security.mfa.disabled")
-    assert letters(connection) == ["mfa_enabled", "mfa_disabled"]
+    assert messages(connection) == ["mfa_enabled", "mfa_disabled"]
 
 
-async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_you(ada: Person, house: House) -> None:
+async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_you(
+    ada: Person, installation: Installation
+) -> None:
     await ada.turn_mfa_on()
     await ada.mfa("DELETE", "")
 
-    sent = await house.database.transact(mail.claim, 10)
+    sent = await installation.database.transact(mail.claim, 10)
 
-    written = [house.mail_renderer.render(one.letter) for one in sent]
-    assert [one.letter.to for one in sent] == [ada.email, ada.email]
-    assert {letter.subject for letter in written} == {
+    written = [installation.mail_renderer.render(one.message) for one in sent]
+    assert [one.message.to for one in sent] == [ada.email, ada.email]
+    assert {message.subject for message in written} == {
         "Multi-factor authentication is on",
         "Multi-factor authentication is off",
     }
-    for letter in written:
-        for text in (letter.text, letter.html):
+    for message in written:
+        for text in (message.text, message.html):
             assert "127.0.0.1" in text
             assert "2026-02-03 04:05 UTC" in text
             assert "If that was not you" in text
@@ -263,7 +265,7 @@ async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Pers
 
     assert (answer.status, answer.json["success"]) == (200, True)
     assert mfa_log(connection, ada) == []
-    assert letters(connection) == []
+    assert messages(connection) == []
 
 
 async def test_turning_it_off_ends_a_setup_that_is_pending(ada: Person) -> None:

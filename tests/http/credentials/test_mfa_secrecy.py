@@ -14,7 +14,7 @@ from tests.second_factors import PASSWORD, Person, organization_of, somebody
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -26,9 +26,9 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody with a password."""
-    return await somebody(house, client, clock)
+    return await somebody(installation, client, clock)
 
 
 async def live_with_a_second_factor(ada: Person) -> set[str]:

@@ -83,9 +83,9 @@ class TestRegistering:
 
         answer = await keyring.register(name="My telephone")
 
-        [letter] = await keyring.letters()
-        assert (letter.to, letter.template, letter.values["name"]) == (EMAIL, "passkey_added", "My telephone")
-        assert "My telephone" in keyring.house.mail_renderer.render(letter).text
+        [message] = await keyring.messages()
+        assert (message.to, message.template, message.values["name"]) == (EMAIL, "passkey_added", "My telephone")
+        assert "My telephone" in keyring.installation.mail_renderer.render(message).text
         assert keyring.security_log() == [("passkey_registered", True, {"passkey_id": answer.json["id"]})]
 
     async def test_a_credential_that_is_registered_already_is_refused(self, keyring: Keyring) -> None:
@@ -278,16 +278,16 @@ class TestKeeping:
         await keyring.arrive()
         authenticator = Authenticator()
         passkey_id = (await keyring.register(authenticator, name="My telephone")).json["id"]
-        await keyring.letters()
+        await keyring.messages()
 
         answer = await keyring.ask("DELETE", f"/{passkey_id}")
 
         assert (answer.status, answer.content) == (204, b"")
         assert (await keyring.ask("GET")).json["total"] == 0
         assert_refused(await keyring.sign_in(authenticator, None), 401, "UNAUTHORIZED")
-        [letter] = await keyring.letters()
-        assert (letter.template, letter.values["name"]) == ("passkey_removed", "My telephone")
-        assert "My telephone" in keyring.house.mail_renderer.render(letter).text
+        [message] = await keyring.messages()
+        assert (message.template, message.values["name"]) == ("passkey_removed", "My telephone")
+        assert "My telephone" in keyring.installation.mail_renderer.render(message).text
         assert keyring.security_log()[-1] == ("passkey_removed", True, {"passkey_id": passkey_id})
 
     @pytest.mark.parametrize("method", ["PATCH", "DELETE"])

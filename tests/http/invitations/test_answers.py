@@ -66,7 +66,7 @@ async def test_accepting_makes_the_account_of_the_address_a_member_with_the_role
     assert (answer.status, answer.json) == (200, {})
     assert hosts.role_of() == "admin"
     assert hosts.status(invitation) == "accepted"
-    assert await hosts.letters() == []
+    assert await hosts.messages() == []
     assert (await hosts.door.enter(GUEST, org_slug="acme")).claims["role"] == "admin"
     data = {"invitation_id": str(invitation.id), "user_id": str(guest_id), "role": "admin"}
     for name, target in (("invitation.accepted", invitation.id), ("user.joined", guest_id)):
@@ -83,9 +83,9 @@ async def test_without_proof_a_new_account_has_no_password_and_gets_the_ordinary
     [user] = hosts.door.rows("SELECT password_hash, email_verified_at FROM users WHERE email = %s", GUEST)
     assert user == (None, None)
     assert hosts.role_of() == "member"
-    [letter] = await hosts.letters()
-    assert (letter.to, letter.template, letter.values["place"]) == (GUEST, MailTemplate.VERIFY_EMAIL, "Acme")
-    assert (await hosts.door.client.get(f"/auth/verify-email?token={letter.values['token']}")).status == 200
+    [message] = await hosts.messages()
+    assert (message.to, message.template, message.values["place"]) == (GUEST, MailTemplate.VERIFY_EMAIL, "Acme")
+    assert (await hosts.door.client.get(f"/auth/verify-email?token={message.values['token']}")).status == 200
     [(organization_id, email, data)] = hosts.door.events("user.signup.success")
     assert (organization_id, email, data["provider"]) == (hosts.organization_id, GUEST, "invitation")
 
@@ -95,11 +95,11 @@ async def test_with_proof_a_new_account_is_verified_and_gets_a_letter_to_choose_
 
     assert (await hosts.accept(invitation, is_proved=True)).status == 200
 
-    [letter] = await hosts.letters()
-    assert (letter.to, letter.template) == (GUEST, MailTemplate.INVITATION_ACCEPTED)
-    assert "You are a member of Acme" in hosts.house.mail_renderer.render(letter).subject
+    [message] = await hosts.messages()
+    assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION_ACCEPTED)
+    assert "You are a member of Acme" in hosts.installation.mail_renderer.render(message).subject
     reset = await hosts.door.client.post(
-        "/api/auth/reset-password", body={"token": letter.values["token"], "new_password": NEW_PASSWORD}
+        "/api/auth/reset-password", body={"token": message.values["token"], "new_password": NEW_PASSWORD}
     )
     assert reset.status == 200
     assert (await hosts.door.knock(GUEST, NEW_PASSWORD, org_slug="acme")).status == 200
@@ -114,8 +114,8 @@ async def test_with_proof_what_was_prepared_in_an_unverified_account_goes(hosts:
     assert (await hosts.door.client.get("/api/user", token=thief)).status == 401
     assert (await hosts.door.knock(GUEST)).status == 401
     assert hosts.door.value("SELECT email_verified_at FROM users WHERE email = %s", GUEST) == clock()
-    [letter] = await hosts.letters()
-    assert letter.template is MailTemplate.INVITATION_ACCEPTED
+    [message] = await hosts.messages()
+    assert message.template is MailTemplate.INVITATION_ACCEPTED
 
 
 async def test_without_proof_nobody_gets_in_by_an_account_whose_address_was_never_proved(hosts: Hosts) -> None:
@@ -127,7 +127,7 @@ async def test_without_proof_nobody_gets_in_by_an_account_whose_address_was_neve
     assert hosts.role_of() == "member"
     assert (await hosts.door.client.get("/api/user", token=thief)).status == 401
     assert (await hosts.door.knock(GUEST)).status == 401
-    assert await hosts.letters() == []
+    assert await hosts.messages() == []
 
 
 async def entered_unverified(hosts: Hosts) -> str:
@@ -136,7 +136,7 @@ async def entered_unverified(hosts: Hosts) -> str:
     thief = (await hosts.door.enter("thief@example.com")).access_token
     answer = await hosts.door.client.patch("/api/user", body={"email": GUEST}, token=thief)
     assert answer.status == 200
-    await hosts.letters()
+    await hosts.messages()
     return thief
 
 
@@ -148,7 +148,7 @@ async def test_with_proof_a_verified_account_stays_as_it_is(hosts: Hosts) -> Non
 
     assert (await hosts.door.ask(guest)).status == 200
     assert (await hosts.door.knock(GUEST, PASSWORD)).status == 200
-    assert await hosts.letters() == []
+    assert await hosts.messages() == []
 
 
 async def test_a_proof_that_is_none_is_no_better_than_an_unknown_token(hosts: Hosts) -> None:
@@ -279,8 +279,8 @@ async def test_a_manager_accepts_in_the_place_of_the_invited(hosts: Hosts) -> No
 
     assert (answer.status, answer.json) == (200, {})
     assert (hosts.status(invitation), hosts.role_of()) == ("accepted", "member")
-    [letter] = await hosts.letters()
-    assert (letter.to, letter.template) == (GUEST, MailTemplate.VERIFY_EMAIL)
+    [message] = await hosts.messages()
+    assert (message.to, message.template) == (GUEST, MailTemplate.VERIFY_EMAIL)
     for name in ("invitation.accepted", "user.joined"):
         assert [actor for _, actor, _, _ in hosts.audited(name)] == [hosts.owner_id]
         assert [actor for _, actor, _ in hosts.door.events(name)] == [OWNER]
@@ -378,7 +378,7 @@ async def test_whoever_registers_while_the_invitation_is_accepted_has_one_accoun
 
         assert statuses in ([200, 200], [200, 409])
         assert hosts.role_of(email) == "member"
-        await hosts.letters()
+        await hosts.messages()
 
 
 async def test_whoever_became_a_member_otherwise_cannot_accept(hosts: Hosts) -> None:
@@ -443,8 +443,8 @@ async def test_registration_accepts_no_invitation(hosts: Hosts) -> None:
     invitation = await hosts.invite()
 
     await hosts.door.client.post("/api/auth/register", body={"email": GUEST, "password": PASSWORD})
-    [letter] = await hosts.letters()
-    await hosts.door.client.get(f"/auth/verify-email?token={letter.values['token']}")
+    [message] = await hosts.messages()
+    await hosts.door.client.get(f"/auth/verify-email?token={message.values['token']}")
     await hosts.door.enter(GUEST)
 
     assert (hosts.status(invitation), hosts.role_of()) == ("pending", None)
@@ -482,7 +482,7 @@ async def test_only_what_can_be_answered_is_listed_the_newest_first(hosts: Hosts
         clock.advance(SECOND)
         path = f"/api/organizations/{slug}/invitations"
         await hosts.door.client.post(path, body={"email": GUEST, "role": "member"}, token=hosts.owner.access_token)
-    await hosts.letters()
+    await hosts.messages()
     await hosts.decline(await hosts.invite())
     hosts.door.rows("UPDATE organizations SET status = 'suspended' WHERE slug = 'two' RETURNING id")
     hosts.door.rows(

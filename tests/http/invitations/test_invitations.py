@@ -60,11 +60,11 @@ async def test_an_invitation_is_answered_with_its_inviter_and_once_with_its_toke
 async def test_the_invited_get_a_letter_with_token_and_proof(hosts: Hosts) -> None:
     answer = await hosts.ask(role="admin")
 
-    [letter] = await hosts.letters()
-    rendered = hosts.house.mail_renderer.render(letter)
-    link = f"http://localhost:8000/invitations/accept?token={answer.json['token']}&proof={letter.values['proof']}"
-    assert (letter.to, letter.template) == (GUEST, MailTemplate.INVITATION)
-    assert UUID(letter.values["proof"]).version == 4
+    [message] = await hosts.messages()
+    rendered = hosts.installation.mail_renderer.render(message)
+    link = f"http://localhost:8000/invitations/accept?token={answer.json['token']}&proof={message.values['proof']}"
+    assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION)
+    assert UUID(message.values["proof"]).version == 4
     assert rendered.subject == "You are invited to Acme"
     assert f"{OWNER} invites you to join Acme on Gatehouse, as\nadmin." in rendered.text
     assert link in rendered.text
@@ -95,13 +95,13 @@ async def test_nobody_invites_in_the_name_of_an_address_that_they_have_not_prove
         "/api/user", token=hosts.owner.access_token, body={"email": "president@example.com"}
     )
     assert changed.status == 200, changed.text
-    await hosts.letters()
+    await hosts.messages()
 
     refused = await hosts.ask()
 
     assert_refused(refused, 403, "FORBIDDEN")
     assert refused.json["error"].startswith("Verify your email address first")
-    assert await hosts.letters() == []
+    assert await hosts.messages() == []
 
 
 async def test_nobody_is_invited_as_owner(hosts: Hosts) -> None:
@@ -166,7 +166,7 @@ async def test_an_invitation_has_an_address_and_a_role(hosts: Hosts, body: dict[
     answer = await hosts.door.client.post(ACME, body=body, token=hosts.owner.access_token)
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert await hosts.letters() == []
+    assert await hosts.messages() == []
 
 
 async def test_a_member_is_not_invited(hosts: Hosts) -> None:
@@ -210,7 +210,7 @@ async def test_of_two_invitations_of_an_address_at_once_one_is_made(hosts: Hosts
             nursery.start_soon(ask)
 
     assert sorted(statuses) == [200, 400, 400, 400]
-    assert len(await hosts.letters()) == 1
+    assert len(await hosts.messages()) == 1
 
 
 async def test_after_an_answer_or_in_another_organization_an_address_is_invited_again(hosts: Hosts) -> None:
@@ -243,7 +243,7 @@ async def test_the_list_has_the_newest_first_in_pages(hosts: Hosts, clock: Setta
     for number in range(5):
         await hosts.ask(f"guest{number}@example.com")
         clock.advance(timedelta(seconds=1))
-    await hosts.letters()
+    await hosts.messages()
 
     pages = [
         (await hosts.door.client.get(f"{ACME}?page={page}&limit=2", token=hosts.owner.access_token)).json

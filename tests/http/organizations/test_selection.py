@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 
@@ -42,9 +42,11 @@ async def ada(tenants: Tenants, acme: UUID) -> Somebody:
 
 
 @pytest.fixture
-async def grace(tenants: Tenants, acme: UUID, house: House, client: Client, clock: SettableClock) -> Person:
+async def grace(
+    tenants: Tenants, acme: UUID, installation: Installation, client: Client, clock: SettableClock
+) -> Person:
     """One of its members, who has a second factor."""
-    person = await somebody(house, client, clock, "grace@example.com")
+    person = await somebody(installation, client, clock, "grace@example.com")
     tenants.door.member(acme, person.id)
     await person.turn_mfa_on()
     person.next_step()

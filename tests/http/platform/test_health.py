@@ -14,7 +14,7 @@ from tests.application import VERSION, Client, ReportedActors, serving
 
 if TYPE_CHECKING:
     from core.sessions.callers import Origin
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
 
 
 class BrokenDatabase:
@@ -58,8 +58,8 @@ async def test_readiness_says_that_the_database_is_connected(client: Client) -> 
 @pytest.mark.parametrize(
     "failure", [ServiceUnavailable(retry_after_seconds=1), DatabaseFailed()], ids=["away", "broken"]
 )
-async def test_readiness_is_503_when_a_trivial_query_fails(house: House, failure: Exception) -> None:
-    client = serving(replace(house, database=BrokenDatabase(failure)))
+async def test_readiness_is_503_when_a_trivial_query_fails(installation: Installation, failure: Exception) -> None:
+    client = serving(replace(installation, database=BrokenDatabase(failure)))
 
     answer = await client.get("/health/ready")
 
@@ -67,8 +67,10 @@ async def test_readiness_is_503_when_a_trivial_query_fails(house: House, failure
     assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "disconnected", "actors": {}}
 
 
-async def test_readiness_is_503_from_when_the_service_is_told_to_stop(house: House, client: Client) -> None:
-    house.stopping.set()
+async def test_readiness_is_503_from_when_the_service_is_told_to_stop(
+    installation: Installation, client: Client
+) -> None:
+    installation.stopping.set()
 
     answer = await client.get("/health/ready")
 
@@ -77,8 +79,8 @@ async def test_readiness_is_503_from_when_the_service_is_told_to_stop(house: Hou
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live"])
-async def test_only_readiness_asks_the_database(house: House, path: str) -> None:
-    client = serving(replace(house, database=BrokenDatabase(ServiceUnavailable(retry_after_seconds=1))))
+async def test_only_readiness_asks_the_database(installation: Installation, path: str) -> None:
+    client = serving(replace(installation, database=BrokenDatabase(ServiceUnavailable(retry_after_seconds=1))))
 
     answer = await client.get(path)
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import Forbidden
 from core.platform import impersonation
-from core.platform.impersonation import Wanted
+from core.platform.impersonation import ImpersonationTarget
 from core.sessions.callers import BACKGROUND
 from entrypoints.settings import Settings
 from tests.platform import OWNER, Platform, platform, settings
@@ -208,7 +208,7 @@ class TestRefused:
         def start_late(uow: UnitOfWork) -> None:
             assert uow.caller.is_platform_owner
             door.connection.execute("UPDATE users SET is_platform_owner = false")
-            impersonation.start(uow, user_id, Wanted(reason="a question"))
+            impersonation.start(uow, user_id, ImpersonationTarget(reason="a question"))
 
         with pytest.raises(Forbidden):
             await database.on_behalf_of(BACKGROUND, platform.owner.session_id).transact(start_late)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -31,9 +31,9 @@ REASON = {"reason": " lost the telephone "}
 
 
 @pytest.fixture
-async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(house, client, clock)
+    person = await somebody(installation, client, clock)
     await person.turn_mfa_on()
     return person
 
@@ -94,10 +94,10 @@ class TestForceDisable:
         assert "mfa_required" not in (await ada.log_in()).json
 
     async def test_the_logs_the_organizations_and_the_person_are_told(
-        self, platform: Platform, ada: Person, connection: Connection, door: Door, house: House
+        self, platform: Platform, ada: Person, connection: Connection, door: Door, installation: Installation
     ) -> None:
         engines = organization_of(connection, ada)
-        await house.database.transact(mail.claim, 100)
+        await installation.database.transact(mail.claim, 100)
 
         await platform.ask("DELETE", path(ada.id), REASON)
 
@@ -110,9 +110,9 @@ class TestForceDisable:
         ]
         for event in ("user.mfa.disabled", "security.mfa.disabled"):
             assert door.events(event) == [(engines, "owner@example.com", {"user_id": str(ada.id)})]
-        [letter] = [one.letter for one in await house.database.transact(mail.claim, 100)]
-        assert (letter.to, letter.template) == (ada.email, "mfa_force_disabled")
-        assert "turned off" in house.mail_renderer.render(letter).subject
+        [message] = [one.message for one in await installation.database.transact(mail.claim, 100)]
+        assert (message.to, message.template) == (ada.email, "mfa_force_disabled")
+        assert "turned off" in installation.mail_renderer.render(message).subject
 
     async def test_a_sign_in_that_waits_for_a_code_has_to_begin_anew(self, platform: Platform, ada: Person) -> None:
         preauth_token = await ada.preauth_token()

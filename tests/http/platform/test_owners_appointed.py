@@ -40,10 +40,12 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(
     await app.set_up()
     await app.mfa("POST", "/verify", {"code": app.code()})
     await people.client.patch("/api/user", token=keyring.token, body={"email": OWNER})
-    [undo_token] = [letter.values["token"] for letter in await people.letters() if letter.template == "email_changed"]
+    [undo_token] = [
+        message.values["token"] for message in await people.messages() if message.template == "email_changed"
+    ]
 
-    password_hash = await people.house.passwords.hash(OWNERS_PASSWORD)
-    appointment = await people.house.database.transact(owners.found, OWNER, password_hash)
+    password_hash = await people.installation.passwords.hash(OWNERS_PASSWORD)
+    appointment = await people.installation.database.transact(owners.found, OWNER, password_hash)
 
     assert appointment is not None
     assert appointment.is_new_account
@@ -65,7 +67,7 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(
 async def test_an_address_that_may_go_back_to_another_account_gets_no_new_one(people: People) -> None:
     await people.client.patch("/api/user", token=await people.arrive(), body={"email": "ada@new.example"})
 
-    with pytest.raises(owners.AddressPromised):
-        await people.house.database.transact(owners.appoint, EMAIL, "hash")
+    with pytest.raises(owners.OwnerAddressPromised):
+        await people.installation.database.transact(owners.appoint, EMAIL, "hash")
 
     assert not people.has(EMAIL)

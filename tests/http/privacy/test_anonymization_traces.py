@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
 
 __all__ = ["door", "platform"]
 
@@ -41,7 +41,7 @@ class Life:
     """Somebody who does everything that can be done, from one place and with one program."""
 
     platform: Platform
-    house: House
+    installation: Installation
     token: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -64,10 +64,10 @@ class Life:
         assert answer.status in may, (method, path, answer.text)
         return answer.json if answer.content and answer.content[:1] in b"{[" else None
 
-    async def letters(self, email: str) -> list[mail.Letter]:
+    async def messages(self, email: str) -> list[mail.MailMessage]:
         """Give the letters to an address that have left since the last look."""
-        claimed = await self.house.database.transact(mail.claim, 100)
-        return [one.letter for one in claimed if one.letter.to == email]
+        claimed = await self.installation.database.transact(mail.claim, 100)
+        return [one.message for one in claimed if one.message.to == email]
 
     async def sign_in(self, email: str, password: str = PASSWORD) -> None:
         """Sign in, after a wrong password."""
@@ -78,12 +78,12 @@ class Life:
     async def begin(self) -> None:
         """Register, prove the address, sign in, and change to another address."""
         await self.do("POST", "/api/auth/register", {"email": FIRST_EMAIL, "password": PASSWORD})
-        [letter] = await self.letters(FIRST_EMAIL)
-        await self.do("GET", f"/auth/verify-email?token={letter.values['token']}")
+        [message] = await self.messages(FIRST_EMAIL)
+        await self.do("GET", f"/auth/verify-email?token={message.values['token']}")
         await self.sign_in(FIRST_EMAIL)
         await self.do("PATCH", "/api/user", {"email": EMAIL})
-        [letter] = await self.letters(EMAIL)
-        await self.do("GET", f"/auth/verify-email?token={letter.values['token']}")
+        [message] = await self.messages(EMAIL)
+        await self.do("GET", f"/auth/verify-email?token={message.values['token']}")
 
     async def look_after_the_account(self) -> None:
         """Use all that opens an account."""
@@ -152,9 +152,9 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-async def life(platform: Platform, house: House) -> Life:
+async def life(platform: Platform, installation: Installation) -> Life:
     """Somebody who has lived."""
-    life = Life(platform, house)
+    life = Life(platform, installation)
     await life.begin()
     user_id = platform.door.value("SELECT id FROM users WHERE email = %s", EMAIL)
     await life.look_after_the_account()

@@ -21,7 +21,7 @@ from tests.teams import Team, team, team_of
 from tests.waiting import eventually
 
 if TYPE_CHECKING:
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
     from tests.clock import SettableClock
@@ -44,11 +44,11 @@ async def grant(shop: Team, to: str | UUID, relation: str, *, by: str = "owner",
     return await shop.ask(by, "PUT", f"{grants}/{user_id}", body={"relation": relation})
 
 
-async def may(house: House, shop: Team, who: str, service_slug: str = "shop") -> tuple[bool, bool]:
+async def may(installation: Installation, shop: Team, who: str, service_slug: str = "shop") -> tuple[bool, bool]:
     """Ask whether somebody may manage a service, and whether they may see it."""
 
     def asked(uow: UnitOfWork) -> tuple[bool, bool]:
-        place = access.enter(uow, shop.slug, Operation.ROLES_READ)
+        place = access.authorize(uow, shop.slug, Operation.ROLES_READ)
         service = uow.services.by_slug(place.organization.id, service_slug)
         assert service is not None
         return (
@@ -57,7 +57,7 @@ async def may(house: House, shop: Team, who: str, service_slug: str = "shop") ->
         )
 
     session_id = UUID(claims_of(await shop.token(who))["sid"])
-    return await house.database.on_behalf_of(BACKGROUND, session_id).read(asked)
+    return await installation.database.on_behalf_of(BACKGROUND, session_id).read(asked)
 
 
 class TestGrant:
@@ -217,36 +217,40 @@ class TestRevoke:
 class TestMay:
     """What a grant is worth beside the roles."""
 
-    async def test_a_role_that_manages_services_needs_no_grant(self, shop: Team, house: House) -> None:
+    async def test_a_role_that_manages_services_needs_no_grant(self, shop: Team, installation: Installation) -> None:
         for name in ("owner", "admin"):
-            assert await may(house, shop, name) == (True, True)
+            assert await may(installation, shop, name) == (True, True)
 
-    async def test_a_member_sees_every_service_and_manages_the_granted_one(self, shop: Team, house: House) -> None:
+    async def test_a_member_sees_every_service_and_manages_the_granted_one(
+        self, shop: Team, installation: Installation
+    ) -> None:
         shop.door.service(shop.organization_id, "till")
-        assert await may(house, shop, "member") == (False, True)
+        assert await may(installation, shop, "member") == (False, True)
 
         await grant(shop, "member", "manager")
 
-        assert await may(house, shop, "member") == (True, True)
-        assert await may(house, shop, "member", "till") == (False, True)
+        assert await may(installation, shop, "member") == (True, True)
+        assert await may(installation, shop, "member", "till") == (False, True)
 
-    async def test_a_role_that_sees_no_service_sees_the_granted_one(self, shop: Team, house: House) -> None:
+    async def test_a_role_that_sees_no_service_sees_the_granted_one(
+        self, shop: Team, installation: Installation
+    ) -> None:
         shop.custom_role("biller", "billing.manage")
         shop.join("ann", "biller")
-        assert await may(house, shop, "ann") == (False, False)
+        assert await may(installation, shop, "ann") == (False, False)
 
         await grant(shop, "ann", "viewer")
-        as_viewer = await may(house, shop, "ann")
+        as_viewer = await may(installation, shop, "ann")
         await grant(shop, "ann", "manager")
-        as_manager = await may(house, shop, "ann")
+        as_manager = await may(installation, shop, "ann")
 
         assert (as_viewer, as_manager) == ((False, True), (True, True))
 
-    async def test_what_is_taken_back_counts_no_longer(self, shop: Team, house: House) -> None:
+    async def test_what_is_taken_back_counts_no_longer(self, shop: Team, installation: Installation) -> None:
         await grant(shop, "member", "manager")
         await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")
 
-        assert await may(house, shop, "member") == (False, True)
+        assert await may(installation, shop, "member") == (False, True)
 
 
 async def test_a_service_that_is_deleted_at_the_moment_of_the_grant_is_404(shop: Team, database_url: str) -> None:

@@ -28,7 +28,7 @@ from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 
 if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.clock import SettableClock
 
@@ -52,7 +52,7 @@ def decoded(part: str) -> dict[str, Any]:
     return json.loads(urlsafe_b64decode(part + "=="))
 
 
-def foreign_signer(house: House, *, issuer: str | None = None) -> JwtTokenSigner:
+def foreign_signer(installation: Installation, *, issuer: str | None = None) -> JwtTokenSigner:
     """Another installation, with keys of its own and perhaps the same name."""
     pair = make_key_pair()
     ring = RsaKeyRing()
@@ -63,27 +63,29 @@ def foreign_signer(house: House, *, issuer: str | None = None) -> JwtTokenSigner
                 state=KeyState.ACTIVE,
                 public_pem=pair.public_pem,
                 private_pem=pair.private_pem,
-                created_at=house.clock(),
+                created_at=installation.clock(),
             )
         ]
     )
-    return JwtTokenSigner(ring, issuer=issuer or house.settings.base_url, randomness=SystemRandomness())
+    return JwtTokenSigner(ring, issuer=issuer or installation.settings.base_url, randomness=SystemRandomness())
 
 
 class TestClaims:
     """A token says what holds, and nothing where nothing holds (decisions 2.1)."""
 
-    async def test_without_a_context_it_says_who_and_how_and_no_more(self, door: Door, house: House) -> None:
+    async def test_without_a_context_it_says_who_and_how_and_no_more(
+        self, door: Door, installation: Installation
+    ) -> None:
         user_id = door.account()
 
         entered = await door.enter()
 
-        issued_at = int(house.clock().timestamp())
+        issued_at = int(installation.clock().timestamp())
         claims = entered.claims
         assert UUID(claims.pop("jti"))
         assert claims == {
-            "iss": house.settings.base_url,
-            "aud": house.settings.base_url,
+            "iss": installation.settings.base_url,
+            "aud": installation.settings.base_url,
             "sub": str(user_id),
             "email": EMAIL,
             "sid": str(door.value("SELECT id FROM sessions")),
@@ -150,23 +152,25 @@ class TestGood:
 
         assert (await door.ask(ada)).status == 200
 
-    async def test_a_rotation_of_keys_ends_no_live_token(self, door: Door, ada: Entered, house: House) -> None:
-        await house.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
-        await house.key_refresh.catch_up()
+    async def test_a_rotation_of_keys_ends_no_live_token(
+        self, door: Door, ada: Entered, installation: Installation
+    ) -> None:
+        await installation.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+        await installation.key_refresh.catch_up()
 
         assert (await door.ask(ada)).status == 200
 
     async def test_a_token_of_a_replica_that_rotated_a_moment_ago_is_good(
-        self, door: Door, ada: Entered, house: House
+        self, door: Door, ada: Entered, installation: Installation
     ) -> None:
         # Twice, so that the key that signs is one that this process has never seen.
         for _ in range(2):
-            await house.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
+            await installation.database.transact(signing_keys.rotate, make_key_pair(), timedelta(hours=1))
         ring = RsaKeyRing()
-        ring.load(await house.database.read(signing_keys.published))
-        replica = JwtTokenSigner(ring, issuer=house.settings.base_url, randomness=SystemRandomness())
+        ring.load(await installation.database.read(signing_keys.published))
+        replica = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())
 
-        answer = await door.client.get(PATH, token=signed_anew(house, ada, signer=replica))
+        answer = await door.client.get(PATH, token=signed_anew(installation, ada, signer=replica))
 
         assert answer.status == 200
 
@@ -236,16 +240,16 @@ class TestAttacks:
 
         assert_refused(answer, 401, "JWT_ERROR")
 
-    async def test_one_that_brings_its_own_key(self, door: Door, ada: Entered, house: House) -> None:
-        foreign = foreign_signer(house)
-        header, payload, signature = signed_anew(house, ada, signer=foreign).split(".")
+    async def test_one_that_brings_its_own_key(self, door: Door, ada: Entered, installation: Installation) -> None:
+        foreign = foreign_signer(installation)
+        header, payload, signature = signed_anew(installation, ada, signer=foreign).split(".")
         for own in ({"jwk": foreign.jwks()[0]}, {"jku": "https://evil.example/jwks.json"}, {"crit": ["exp"]}):
             token = f"{encoded(decoded(header) | own)}.{payload}.{signature}"
 
             assert_refused(await self.send(door, token), 401, "JWT_ERROR")
 
-    async def test_one_of_another_installation(self, door: Door, ada: Entered, house: House) -> None:
-        token = signed_anew(house, ada, signer=foreign_signer(house))
+    async def test_one_of_another_installation(self, door: Door, ada: Entered, installation: Installation) -> None:
+        token = signed_anew(installation, ada, signer=foreign_signer(installation))
 
         assert_refused(await self.send(door, token), 401, "JWT_ERROR")
 
@@ -265,8 +269,8 @@ class TestAttacks:
 
             assert_refused(await self.send(door, token), 401, "JWT_ERROR")
 
-    async def test_one_of_another_kind(self, door: Door, ada: Entered, house: House) -> None:
-        token = signed_anew(house, ada, kind=TokenKind.PRE_AUTH)
+    async def test_one_of_another_kind(self, door: Door, ada: Entered, installation: Installation) -> None:
+        token = signed_anew(installation, ada, kind=TokenKind.PRE_AUTH)
 
         assert_refused(await self.send(door, token), 401, "JWT_ERROR")
 
@@ -279,25 +283,27 @@ class TestAttacks:
         clock.advance(timedelta(seconds=1))
         assert_refused(await door.ask(ada), 401, "TOKEN_EXPIRED")
 
-    async def test_one_of_an_issuer_of_another_name(self, door: Door, ada: Entered, house: House) -> None:
-        moved = replace(house, tokens=foreign_signer(house, issuer="https://other.example"))
+    async def test_one_of_an_issuer_of_another_name(self, door: Door, ada: Entered, installation: Installation) -> None:
+        moved = replace(installation, tokens=foreign_signer(installation, issuer="https://other.example"))
         token = signed_anew(moved, ada)
 
         assert_refused(await self.send(door, token), 401, "JWT_ERROR")
         # Nor does this installation believe under a new name what it signed under the old one.
-        renamed = JwtTokenSigner(ring_of(house), issuer="https://new.example", randomness=SystemRandomness())
-        client = serving(replace(house, tokens=renamed))
+        renamed = JwtTokenSigner(ring_of(installation), issuer="https://new.example", randomness=SystemRandomness())
+        client = serving(replace(installation, tokens=renamed))
         assert_refused(await client.get(PATH, token=ada.access_token), 401, "JWT_ERROR")
 
     async def test_one_too_long_to_be_ours(self, door: Door, ada: Entered) -> None:
         assert_refused(await self.send(door, ada.access_token + "A" * 10_000), 401, "JWT_ERROR")
 
-    async def test_one_whose_session_never_was(self, door: Door, ada: Entered, house: House) -> None:
-        assert_refused(await self.send(door, signed_anew(house, ada, sid=str(uuid4()))), 401, "UNAUTHORIZED")
+    async def test_one_whose_session_never_was(self, door: Door, ada: Entered, installation: Installation) -> None:
+        assert_refused(await self.send(door, signed_anew(installation, ada, sid=str(uuid4()))), 401, "UNAUTHORIZED")
 
     @pytest.mark.parametrize("sid", [None, "", "no-session", 5])
-    async def test_one_that_is_of_no_session(self, door: Door, ada: Entered, house: House, sid: object) -> None:
-        assert_refused(await self.send(door, signed_anew(house, ada, sid=sid)), 401, "JWT_ERROR")
+    async def test_one_that_is_of_no_session(
+        self, door: Door, ada: Entered, installation: Installation, sid: object
+    ) -> None:
+        assert_refused(await self.send(door, signed_anew(installation, ada, sid=sid)), 401, "JWT_ERROR")
 
 
 class TestAudience:
@@ -305,31 +311,35 @@ class TestAudience:
 
     @pytest.mark.parametrize("audience", ["https://other.example", "0191d3c1-0000-7000-8000-00000000000f", "shop"])
     async def test_a_token_for_somebody_else_is_refused(
-        self, door: Door, ada: Entered, house: House, audience: str
+        self, door: Door, ada: Entered, installation: Installation, audience: str
     ) -> None:
-        answer = await door.client.get(PATH, token=signed_anew(house, ada, aud=audience))
+        answer = await door.client.get(PATH, token=signed_anew(installation, ada, aud=audience))
 
         assert_refused(answer, 401, "JWT_ERROR")
 
-    async def test_a_token_for_another_service_than_its_session_is_refused(self, door: Door, house: House) -> None:
+    async def test_a_token_for_another_service_than_its_session_is_refused(
+        self, door: Door, installation: Installation
+    ) -> None:
         door.account()
         organization_id = door.organization()
         door.service(organization_id, "shop")
         other = door.service(organization_id, "forum")
         entered = await door.enter(org_slug="acme", service_slug="shop")
 
-        answer = await door.client.get(PATH, token=signed_anew(house, entered, aud=str(other)))
+        answer = await door.client.get(PATH, token=signed_anew(installation, entered, aud=str(other)))
 
         assert_refused(answer, 401, "JWT_ERROR")
 
     async def test_a_token_for_the_installation_is_refused_with_a_session_of_a_service(
-        self, door: Door, house: House
+        self, door: Door, installation: Installation
     ) -> None:
         door.account()
         door.service(door.organization())
         entered = await door.enter(org_slug="acme", service_slug="shop")
 
-        answer = await door.client.get(PATH, token=signed_anew(house, entered, aud=house.settings.base_url))
+        answer = await door.client.get(
+            PATH, token=signed_anew(installation, entered, aud=installation.settings.base_url)
+        )
 
         assert_refused(answer, 401, "JWT_ERROR")
 
@@ -344,7 +354,7 @@ class TestAudience:
 
 
 def signed_anew(
-    house: House,
+    installation: Installation,
     entered: Entered,
     *,
     signer: JwtTokenSigner | None = None,
@@ -354,11 +364,13 @@ def signed_anew(
     """Sign the claims of somebody's token once more, with changes; what only whoever has the keys can do."""
     claims = {name: value for name, value in entered.claims.items() if name not in {"iss", "jti", "iat", "exp"}}
     changed = {name: value for name, value in (claims | changes).items() if value is not None}
-    return (signer or house.tokens).sign(changed, kind=kind, lifetime=timedelta(minutes=15), now=house.clock())
+    return (signer or installation.tokens).sign(
+        changed, kind=kind, lifetime=timedelta(minutes=15), now=installation.clock()
+    )
 
 
-def ring_of(house: House) -> RsaKeyRing:
+def ring_of(installation: Installation) -> RsaKeyRing:
     """Give the keys of the house."""
-    signer = house.tokens
+    signer = installation.tokens
     assert isinstance(signer, JwtTokenSigner)
     return signer._ring

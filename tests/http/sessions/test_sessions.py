@@ -16,7 +16,7 @@ from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
@@ -243,13 +243,13 @@ class TestLogout:
         assert len(door.events("user.logout")) == 1
 
     async def test_a_session_that_ends_meanwhile_is_not_told_as_a_sign_out(
-        self, door: Door, ada: Entered, house: House
+        self, door: Door, ada: Entered, installation: Installation
     ) -> None:
         def late(uow: UnitOfWork) -> None:
             uow.sessions.revoke(uow.caller.session_id, user_id=uow.caller.user_id)
             sessions.log_out(uow)
 
-        await house.database.on_behalf_of(BACKGROUND, ada.session_id).transact(late)
+        await installation.database.on_behalf_of(BACKGROUND, ada.session_id).transact(late)
 
         assert door.events("user.logout") == []
 
@@ -266,7 +266,7 @@ class TestNextRequest:
     """A token is no proof of what somebody still is: that is looked up with every request (pitfall 11)."""
 
     async def test_a_session_ends_after_thirty_days_without_a_refresh(
-        self, door: Door, ada: Entered, house: House, clock: SettableClock
+        self, door: Door, ada: Entered, installation: Installation, clock: SettableClock
     ) -> None:
         clock.advance(IDLE_LIFETIME - timedelta(minutes=5))
         token = (await door.refresh(ada.refresh_token)).json["access_token"]
@@ -310,15 +310,15 @@ class TestNextRequest:
         assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
 
     async def test_a_removed_member_and_a_demoted_owner_are_seen_as_what_they_are(
-        self, door: Door, house: House
+        self, door: Door, installation: Installation
     ) -> None:
         door.member(door.organization(), door.account(is_platform_owner=True), "admin")
         entered = await door.enter(org_slug="acme")
-        before = await caller_of(house, entered)
+        before = await caller_of(installation, entered)
 
         door.rows("UPDATE users SET is_platform_owner = false RETURNING id")
         door.rows("DELETE FROM memberships RETURNING id")
-        after = await caller_of(house, entered)
+        after = await caller_of(installation, entered)
 
         assert (before.role, before.belongs_to_context, before.is_platform_owner) == ("admin", True, True)
         assert (after.role, after.belongs_to_context, after.is_platform_owner) == (None, False, False)
@@ -338,9 +338,9 @@ def count_hops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return hops
 
 
-async def caller_of(house: House, entered: Entered) -> Any:
+async def caller_of(installation: Installation, entered: Entered) -> Any:
     """Load whoever stands behind a session."""
-    return await house.database.read(lambda uow: uow.callers.of_session(entered.session_id))
+    return await installation.database.read(lambda uow: uow.callers.of_session(entered.session_id))
 
 
 def written(clock: SettableClock, later: timedelta = timedelta()) -> str:

@@ -8,7 +8,7 @@ import jwt
 
 if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
 
 from datetime import timedelta
@@ -39,9 +39,11 @@ async def test_the_keys_may_be_kept_for_five_minutes(client: Client) -> None:
     assert answer.headers["Cache-Control"] == "public, max-age=300"
 
 
-async def test_anybody_can_check_a_token_with_them(client: Client, house: House) -> None:
+async def test_anybody_can_check_a_token_with_them(client: Client, installation: Installation) -> None:
     claims = {"sub": "somebody", "aud": "a service"}
-    token = house.tokens.sign(claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=house.clock())
+    token = installation.tokens.sign(
+        claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=installation.clock()
+    )
 
     keys = jwt.PyJWKSet.from_dict((await client.get("/.well-known/jwks.json")).json)
     key = keys[jwt.get_unverified_header(token)["kid"]]

@@ -11,16 +11,16 @@ import trio
 from core.accounts.providers import Provider
 from core.sessions import sessions
 from core.sign_in import conclusion
-from core.sign_in.conclusion import SignedIn
+from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.proofs import Destination, Proof
-from core.sign_in.refusals import Refused, SignInBroken
+from core.sign_in.refusals import RefusedAttempt, SignInBroken
 from tests.sign_ins import EMAIL, PASSWORD, Door, door
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.sign_in.conclusion import Outcome
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
 
 __all__ = ["door"]
@@ -33,7 +33,9 @@ def by_password(user_id: UUID) -> Proof:
     return Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
 
 
-async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(door: Door, house: House) -> None:
+async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
+    door: Door, installation: Installation
+) -> None:
     def deactivate(uow: UnitOfWork, user_id: UUID, email: str) -> None:
         # As whoever deactivates has to do it: first the account, then its sessions.
         door_closes(uow, user_id)
@@ -45,10 +47,10 @@ async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
     outcomes: list[Outcome] = []
 
     async def enter(user_id: UUID) -> None:
-        outcomes.append(await house.database.transact(conclusion.conclude, by_password(user_id), Destination()))
+        outcomes.append(await installation.database.transact(conclusion.conclude, by_password(user_id), Destination()))
 
     async def shut_out(user_id: UUID, email: str) -> None:
-        await house.database.transact(deactivate, user_id, email)
+        await installation.database.transact(deactivate, user_id, email)
 
     for number in range(ROUNDS):
         email = f"ada+{number}@example.com"
@@ -57,12 +59,12 @@ async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
             nursery.start_soon(enter, user_id)
             nursery.start_soon(shut_out, user_id, email)
 
-    assert {type(outcome) for outcome in outcomes} <= {SignedIn, Refused}
+    assert {type(outcome) for outcome in outcomes} <= {SignInCompleted, RefusedAttempt}
     assert door.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
 
 async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_leaves_nothing(
-    door: Door, house: House
+    door: Door, installation: Installation
 ) -> None:
     class Nobody:
         def of_session(self, session_id: UUID) -> None:
@@ -75,7 +77,7 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
     user_id = door.account()
 
     with pytest.raises(SignInBroken) as broken:
-        await house.database.transact(conclude)
+        await installation.database.transact(conclude)
 
     # However they had proved who they are.
     assert "password" not in broken.value.message
@@ -84,10 +86,10 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
     assert door.value("SELECT count(*) FROM login_events") == 0
 
 
-async def test_one_that_is_deleted_before_the_conclusion_is_refused(door: Door, house: House) -> None:
-    outcome = await house.database.transact(conclusion.conclude, by_password(uuid4()), Destination())
+async def test_one_that_is_deleted_before_the_conclusion_is_refused(door: Door, installation: Installation) -> None:
+    outcome = await installation.database.transact(conclusion.conclude, by_password(uuid4()), Destination())
 
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, RefusedAttempt)
     assert [data["reason"] for _, _, data in door.events("user.login.failed")] == ["deactivated"]
 
 

@@ -19,7 +19,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, claims_of, doo
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from ports.accounts.passwords import PasswordHasher, Verdict
     from tests.application import Client
     from tests.clock import SettableClock
@@ -397,17 +397,19 @@ class TestDevice:
         assert {"HttpOnly", "SameSite=Lax", "Path=/", f"Max-Age={90 * 24 * 3600}"} < set(attributes)
         assert not any(attribute.startswith("Domain") for attribute in attributes)
 
-    async def test_on_https_it_is_secure(self, door: Door, house: House) -> None:
+    async def test_on_https_it_is_secure(self, door: Door, installation: Installation) -> None:
         door.account()
-        client = serving(replace(house, settings=Settings(base_url="https://id.example.com")))
+        client = serving(replace(installation, settings=Settings(base_url="https://id.example.com")))
 
         answer = await client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
 
         assert "Secure" in answer.headers["Set-Cookie"].split("; ")
 
-    async def test_behind_a_proxy_that_speaks_https_it_is_secure_too(self, door: Door, house: House) -> None:
+    async def test_behind_a_proxy_that_speaks_https_it_is_secure_too(
+        self, door: Door, installation: Installation
+    ) -> None:
         door.account()
-        client = serving(replace(house, settings=Settings(trusted_proxies=(ip_network("192.0.2.0/24"),))))
+        client = serving(replace(installation, settings=Settings(trusted_proxies=(ip_network("192.0.2.0/24"),))))
 
         answer = await client.post(
             "/api/auth/login",
@@ -521,14 +523,14 @@ class TestWhileComparing:
     """The comparison takes its time, and the world goes on."""
 
     @pytest.fixture
-    def hasher(self, house: House, connection: Connection) -> ManagedHasher:
+    def hasher(self, installation: Installation, connection: Connection) -> ManagedHasher:
         """A hasher that the test manages."""
-        return ManagedHasher(house.passwords, connection)
+        return ManagedHasher(installation.passwords, connection)
 
     @pytest.fixture
-    def client(self, house: House, hasher: ManagedHasher) -> Client:
+    def client(self, installation: Installation, hasher: ManagedHasher) -> Client:
         """A client of a house with that hasher."""
-        return serving(replace(house, passwords=hasher))
+        return serving(replace(installation, passwords=hasher))
 
     async def test_a_password_that_is_changed_meanwhile_is_no_longer_right(
         self, door: Door, hasher: ManagedHasher

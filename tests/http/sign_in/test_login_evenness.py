@@ -21,7 +21,7 @@ from tests.sign_ins import EMAIL, PASSWORD, Door, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -103,9 +103,9 @@ class TestTime:
     """The same time, of interleaved tries."""
 
     @pytest.fixture
-    def client(self, house: House) -> Client:
+    def client(self, installation: Installation) -> Client:
         """A client without limits."""
-        return serving(replace(house, settings=Settings(rate_limits=False)))
+        return serving(replace(installation, settings=Settings(rate_limits=False)))
 
     async def test_of_every_refusal(
         self, door: Door, strangers: dict[str, tuple[str, str]], clock: SettableClock

@@ -13,7 +13,7 @@ from tests.sign_ins import EMAIL, Door, door
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -118,9 +118,9 @@ async def test_attempts_at_addresses_that_nobody_has_are_not_remembered(door: Do
 
 
 async def test_a_code_that_is_due_is_no_attempt_yet_and_the_code_ends_it(
-    door: Door, house: House, client: Client, clock: SettableClock
+    door: Door, installation: Installation, client: Client, clock: SettableClock
 ) -> None:
-    ada = await somebody(house, client, clock)
+    ada = await somebody(installation, client, clock)
     await ada.turn_mfa_on()
     ada.next_step()
 
@@ -132,9 +132,9 @@ async def test_a_code_that_is_due_is_no_attempt_yet_and_the_code_ends_it(
 
 
 async def test_too_many_wrong_codes_are_one_refused_attempt(
-    door: Door, house: House, client: Client, clock: SettableClock
+    door: Door, installation: Installation, client: Client, clock: SettableClock
 ) -> None:
-    ada = await somebody(house, client, clock)
+    ada = await somebody(installation, client, clock)
     await ada.turn_mfa_on()
     known = (await ada.verify(await ada.preauth_token(), ada.code())).json["device_token"]
     preauth_token = await ada.preauth_token()

@@ -40,10 +40,10 @@ async def request(people: People, email: str = EMAIL, **others: str) -> Answer:
 
 async def requested(people: People, email: str = EMAIL, **others: str) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.letters()
+    await people.messages()
     answer = await request(people, email, **others)
     assert answer.status == 200, answer.text
-    return (await people.letter()).values["token"]
+    return (await people.message()).values["token"]
 
 
 async def verify(people: People, token: Any, **others: Any) -> Answer:
@@ -72,11 +72,11 @@ class TestSigningIn:
         await people.register_and_verify()
         await request(people, f" {EMAIL.upper()} ")
 
-        letter = await people.letter()
+        message = await people.message()
 
-        rendered = people.house.mail_renderer.render(letter)
-        link = f"http://localhost:8000/auth/magic-link?token={letter.values['token']}"
-        assert letter.to == EMAIL
+        rendered = people.installation.mail_renderer.render(message)
+        link = f"http://localhost:8000/auth/magic-link?token={message.values['token']}"
+        assert message.to == EMAIL
         assert rendered.subject == "Sign in"
         assert f"    {link}\n" in rendered.text
         assert f'href="{link}"' in rendered.html
@@ -99,14 +99,14 @@ class TestSigningIn:
 
     async def test_the_link_signs_in_where_it_was_asked_for(self, people: People, place: Place) -> None:
         await people.register_and_verify()
-        await people.letters()
-        await request(people, **place.whence)
-        letter = await people.letter()
+        await people.messages()
+        await request(people, **place.return_request)
+        message = await people.message()
 
-        answer = await verify(people, letter.values["token"])
+        answer = await verify(people, message.values["token"])
 
         claims = claims_of(answer.json["access_token"])
-        assert people.house.mail_renderer.render(letter).subject == "Sign in to Acme Shop"
+        assert people.installation.mail_renderer.render(message).subject == "Sign in to Acme Shop"
         assert (claims["org"], claims["service"]) == ("acme", "shop")
 
     async def test_a_link_that_was_asked_for_nowhere_in_particular_signs_in_where_its_person_says(
@@ -130,7 +130,7 @@ class TestSigningIn:
     ) -> None:
         await people.register_and_verify()
         make_service(connection, place.organization_id, "desk", "Acme Desk")
-        token = await requested(people, **place.whence)
+        token = await requested(people, **place.return_request)
 
         assert_refused(await verify(people, token, org_slug="other"), 400, "BAD_REQUEST")
         assert_refused(await verify(people, token, org_slug="acme", service_slug="desk"), 400, "BAD_REQUEST")
@@ -148,7 +148,7 @@ class TestSigningIn:
         self, people: People, place: Place, connection: Connection
     ) -> None:
         await people.register_and_verify()
-        token = await requested(people, **place.whence)
+        token = await requested(people, **place.return_request)
         connection.execute("UPDATE organizations SET status = 'suspended'")
 
         assert_refused(await verify(people, token), 403, "ORGANIZATION_NOT_ACTIVE")
@@ -199,7 +199,7 @@ class TestRefusals:
 
     async def test_a_token_of_another_purpose_is_401(self, people: People) -> None:
         await people.register()
-        token = (await people.letter()).values["token"]
+        token = (await people.message()).values["token"]
 
         assert_refused(await verify(people, token), 401, "UNAUTHORIZED")
         assert (await people.client.get(f"/auth/verify-email?token={token}")).status == 200
@@ -265,7 +265,7 @@ class TestRefusals:
     async def test_a_refusal_counts_as_a_failed_sign_in_and_tells_the_metrics_nothing(self, people: People) -> None:
         await verify(people, str(uuid4()))
 
-        exposition = people.house.metrics.exposition().decode()
+        exposition = people.installation.metrics.exposition().decode()
         assert 'sso_login_failures_total{reason="invalid_credentials"} 1.0' in exposition
 
 
@@ -299,10 +299,10 @@ class TestProving:
 
     async def test_the_letter_says_so_before(self, people: People) -> None:
         await people.register()
-        await people.letters()
+        await people.messages()
         await request(people)
 
-        rendered = people.house.mail_renderer.render(await people.letter())
+        rendered = people.installation.mail_renderer.render(await people.message())
 
         for text in (rendered.text, rendered.html):
             assert "that this address is yours" in text
@@ -325,13 +325,13 @@ class TestAsking:
         told = await request(people)
         await people.register_and_verify("gone@example.com")
         people.deactivate("gone@example.com")
-        await people.letters()
+        await people.messages()
 
         for email in ("nobody@example.com", "gone@example.com", "no address at all", "", "x" * 5000):
             answer = await request(people, email)
 
             assert (answer.status, answer.content) == (200, told.content)
-        assert await people.letters() == []
+        assert await people.messages() == []
 
     async def test_what_is_malformed_is_refused(self, people: People) -> None:
         for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
@@ -340,7 +340,7 @@ class TestAsking:
             assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
     @pytest.mark.parametrize(
-        ("whence", "status"),
+        ("return_request", "status"),
         [
             ({"org_slug": "nowhere"}, 404),
             ({"org_slug": "acme", "service_slug": "nowhere"}, 404),
@@ -350,10 +350,10 @@ class TestAsking:
         ],
     )
     async def test_a_place_that_is_not_there_and_an_address_that_is_not_registered_are_refused(
-        self, people: People, place: Place, whence: dict[str, str], status: int
+        self, people: People, place: Place, return_request: dict[str, str], status: int
     ) -> None:
         for email in (EMAIL, "nobody@example.com"):
-            assert (await request(people, email, **whence)).status == status
+            assert (await request(people, email, **return_request)).status == status
 
     async def test_so_often_and_no_more(self, people: People, limited: Client) -> None:
         statuses = [
@@ -365,4 +365,4 @@ class TestAsking:
     @pytest.fixture
     def limited(self, people: People) -> Client:
         """A client with rate limits."""
-        return serving(replace(people.house, settings=Settings(dev=True)))
+        return serving(replace(people.installation, settings=Settings(dev=True)))

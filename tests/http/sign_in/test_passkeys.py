@@ -300,7 +300,7 @@ class TestRefusals:
         assert (email, data) == (EMAIL, {"provider": "passkey", "reason": "wrong_passkey"})
         assert door.rows("SELECT provider FROM login_events WHERE NOT success") == [("passkey",)]
         assert 'sso_login_failures_total{reason="invalid_credentials"} 1.0' in (
-            keyring.house.metrics.exposition().decode()
+            keyring.installation.metrics.exposition().decode()
         )
 
     @pytest.mark.parametrize(
@@ -467,7 +467,7 @@ class TestStrangers:
 
     async def test_another_house_makes_up_others(self, keyring: Keyring, door: Door) -> None:
         one = await keyring.started("nobody@example.com")
-        database: Any = keyring.house.database
+        database: Any = keyring.installation.database
         database.tools.pepper.load(b"\x07" * 32)
 
         other = await keyring.started("nobody@example.com")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
     from tests.second_factors import Person
@@ -173,9 +173,9 @@ class TestTrust:
     """A device remembers the second factor for a while, if somebody asked it to."""
 
     @pytest.fixture
-    async def ada(self, house: House, client: Client, clock: SettableClock) -> Person:
+    async def ada(self, installation: Installation, client: Client, clock: SettableClock) -> Person:
         """Somebody with a second factor, whose app showed a new code since it was set up."""
-        person = await somebody(house, client, clock)
+        person = await somebody(installation, client, clock)
         await person.turn_mfa_on()
         person.next_step()
         return person

@@ -13,7 +13,7 @@ from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, door
 
 if TYPE_CHECKING:
-    from core.mail.mail import Letter
+    from core.mail.mail import MailMessage
 
 __all__ = ["door"]
 
@@ -33,10 +33,10 @@ async def fail(door: Door, times: int) -> None:
         assert (await door.knock(password="not the password")).status == 401
 
 
-async def letters(door: Door) -> list[Letter]:
+async def messages(door: Door) -> list[MailMessage]:
     """Take the letters that wait to be sent."""
-    claimed = await door.client.application.house.database.transact(mail.claim, LETTERS_MAX)
-    return [one.letter for one in claimed]
+    claimed = await door.client.application.installation.database.transact(mail.claim, LETTERS_MAX)
+    return [one.message for one in claimed]
 
 
 def last_event(door: Door) -> dict[str, Any]:
@@ -55,8 +55,8 @@ class TestLetter:
         await door.enter(headers=CURL)
 
         assert last_event(door)["score"] == 90
-        [letter] = await letters(door)
-        assert (letter.to, letter.template.value) == (EMAIL, "new_sign_in")
+        [message] = await messages(door)
+        assert (message.to, message.template.value) == (EMAIL, "new_sign_in")
 
     async def test_at_0_7_there_is_none(self, door: Door) -> None:
         door.account()
@@ -65,20 +65,20 @@ class TestLetter:
         await door.enter(headers=CURL)
 
         assert last_event(door) == {"score": 70, "factors": ["new_device", "failed_attempt", "failed_attempt"]}
-        assert await letters(door) == []
+        assert await messages(door) == []
 
     async def test_on_a_known_device_it_takes_more_failures(self, door: Door) -> None:
         door.account()
         known = CURL | {"X-Device-Token": (await door.enter(headers=CURL)).device_token}
         await fail(door, 3)
         await door.enter(headers=known)
-        assert await letters(door) == []
+        assert await messages(door) == []
 
         await fail(door, 1)
         await door.enter(headers=known)
 
         assert last_event(door)["score"] == 80
-        assert len(await letters(door)) == 1
+        assert len(await messages(door)) == 1
 
     async def test_after_fifteen_minutes_the_failures_are_forgotten(self, door: Door) -> None:
         door.account()
@@ -88,7 +88,7 @@ class TestLetter:
         await door.enter(headers=CURL)
 
         assert last_event(door) == {"score": 30, "factors": ["new_device"]}
-        assert await letters(door) == []
+        assert await messages(door) == []
 
     async def test_failures_of_others_do_not_count(self, door: Door) -> None:
         door.account()
@@ -104,9 +104,9 @@ class TestLetter:
         await fail(door, 3)
         await door.knock(headers=CURL, address="192.0.2.44")
 
-        [letter] = await letters(door)
+        [message] = await messages(door)
 
-        text = JinjaMailRenderer(base_url="http://localhost:8000").render(letter).text
+        text = JinjaMailRenderer(base_url="http://localhost:8000").render(message).text
         assert "curl" in text
         assert "192.0.2.44" in text
         assert "2026-02-03 04:05 UTC" in text
@@ -123,7 +123,7 @@ class TestLetter:
         await door.enter(headers=CURL)
         await door.enter(headers=CURL | {"X-Device-Token": known.device_token})
 
-        assert [letter.values["device"] for letter in await letters(door)] == ["curl", "My kitchen laptop"]
+        assert [message.values["device"] for message in await messages(door)] == ["curl", "My kitchen laptop"]
 
     async def test_the_score_is_kept_with_the_device(self, door: Door) -> None:
         door.account()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.unit_of_work import Tools
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
     from tests.second_factors import Person
@@ -131,9 +131,9 @@ async def test_a_device_shows_the_place_of_the_last_sign_in(door: Door) -> None:
 
 @pytest.mark.parametrize(("failures", "is_asked"), [(2, False), (3, True)])
 async def test_far_away_a_trusted_device_is_asked_for_a_code_after_fewer_failures(
-    house: House, client: Client, clock: SettableClock, failures: int, *, is_asked: bool
+    installation: Installation, client: Client, clock: SettableClock, failures: int, *, is_asked: bool
 ) -> None:
-    ada = await somebody(house, client, clock)
+    ada = await somebody(installation, client, clock)
     await ada.turn_mfa_on()
     device = await trusted_device_in_london(ada)
     for _ in range(failures):

@@ -16,7 +16,7 @@ from tests.second_factors import Person, at_once, mfa_log, organization_of, publ
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
 
@@ -30,17 +30,17 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(house, client, clock)
+    person = await somebody(installation, client, clock)
     await person.turn_mfa_on()
     return person
 
 
 @pytest.fixture
-async def grace(house: House, client: Client, clock: SettableClock) -> Person:
+async def grace(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody else with a second factor."""
-    person = await somebody(house, client, clock, email="grace@example.com")
+    person = await somebody(installation, client, clock, email="grace@example.com")
     await person.turn_mfa_on()
     return person
 
@@ -87,10 +87,10 @@ async def test_a_backup_code_finishes_the_sign_in(ada: Person, client: Client) -
     assert (await client.get("/api/user/sessions", token=answer.json["access_token"])).status == 200
 
 
-async def test_the_access_token_says_that_there_were_two_factors(ada: Person, house: House) -> None:
+async def test_the_access_token_says_that_there_were_two_factors(ada: Person, installation: Installation) -> None:
     answer = await ada.verify(await ada.preauth_token(), ada.code())
 
-    claims = house.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=house.clock())
+    claims = installation.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=installation.clock())
     assert claims["amr"] == ["pwd", "otp", "mfa"]
 
 
@@ -110,12 +110,14 @@ async def test_the_pre_auth_token_may_be_sent_in_the_body(ada: Person, client: C
     assert answer.status == 200
 
 
-async def test_a_sign_in_into_an_organization_ends_there(ada: Person, house: House, connection: Connection) -> None:
+async def test_a_sign_in_into_an_organization_ends_there(
+    ada: Person, installation: Installation, connection: Connection
+) -> None:
     organization_of(connection, ada)
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
 
-    claims = house.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=house.clock())
+    claims = installation.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=installation.clock())
     assert (claims["org"], claims["role"]) == ("engines", "member")
 
 
@@ -129,9 +131,9 @@ async def test_where_an_organization_insists_on_two_factors_they_are_enough(
     assert answer.status == 200
 
 
-@pytest.mark.parametrize("spelled", [str.lower, str.upper, lambda code: code.replace("-", "").lower()])
-async def test_a_backup_code_may_be_typed_in_any_case_and_without_its_dash(ada: Person, spelled: Any) -> None:
-    answer = await ada.verify(await ada.preauth_token(), spelled(ada.backup_codes[0]))
+@pytest.mark.parametrize("canonical_email", [str.lower, str.upper, lambda code: code.replace("-", "").lower()])
+async def test_a_backup_code_may_be_typed_in_any_case_and_without_its_dash(ada: Person, canonical_email: Any) -> None:
+    answer = await ada.verify(await ada.preauth_token(), canonical_email(ada.backup_codes[0]))
 
     assert answer.status == 200
 
@@ -338,9 +340,9 @@ async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Pers
     assert (await grace.verify(await grace.preauth_token(), grace.backup_codes[0])).status == 200
 
 
-async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, house: House) -> None:
-    claims = {"sub": str(ada.id), "aud": house.settings.base_url, "challenge": str(uuid4())}
-    token = house.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=house.clock())
+async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, installation: Installation) -> None:
+    claims = {"sub": str(ada.id), "aud": installation.settings.base_url, "challenge": str(uuid4())}
+    token = installation.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=installation.clock())
 
     assert_refused(await ada.verify(token, ada.code()))
 

@@ -13,7 +13,7 @@ from tests.second_factors import Person, organization_of, somebody
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -29,9 +29,9 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-async def ada(house: House, client: Client, clock: SettableClock) -> Person:
+async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(house, client, clock)
+    person = await somebody(installation, client, clock)
     await person.turn_mfa_on()
     return person
 
@@ -75,18 +75,18 @@ async def test_another_device_is_asked_for_a_code(ada: Person) -> None:
 
 
 async def test_the_device_of_somebody_else_is_asked_for_a_code(
-    ada: Person, house: House, client: Client, clock: SettableClock
+    ada: Person, installation: Installation, client: Client, clock: SettableClock
 ) -> None:
-    grace = await somebody(house, client, clock, email="grace@example.com")
+    grace = await somebody(installation, client, clock, email="grace@example.com")
     await grace.turn_mfa_on()
 
     assert await is_asked_for_a_code(grace, await trusted_device(ada))
 
 
-async def test_the_access_token_says_that_the_device_was_trusted(ada: Person, house: House) -> None:
+async def test_the_access_token_says_that_the_device_was_trusted(ada: Person, installation: Installation) -> None:
     answer = await ada.log_in(headers=await trusted_device(ada))
 
-    claims = house.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=house.clock())
+    claims = installation.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=installation.clock())
     assert claims["amr"] == ["pwd", "trusted"]
 
 
@@ -160,9 +160,9 @@ async def test_a_device_does_not_stand_in_for_a_second_factor_that_was_turned_of
 
 
 async def test_turning_it_off_leaves_the_devices_of_others_alone(
-    ada: Person, house: House, client: Client, clock: SettableClock
+    ada: Person, installation: Installation, client: Client, clock: SettableClock
 ) -> None:
-    grace = await somebody(house, client, clock, email="grace@example.com")
+    grace = await somebody(installation, client, clock, email="grace@example.com")
     await grace.turn_mfa_on()
     device = await trusted_device(grace)
 

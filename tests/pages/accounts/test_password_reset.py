@@ -26,11 +26,11 @@ def settings() -> Settings:
     return Settings(dev=True, rate_limits=False)
 
 
-async def forgot_token(people: People, **whence: str) -> str:
+async def forgot_token(people: People, **return_request: str) -> str:
     """Register somebody, who then forgets the password; give the token in the letter."""
     await people.register_and_verify()
-    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL, **whence})
-    return (await people.letter()).values["token"]
+    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL, **return_request})
+    return (await people.message()).values["token"]
 
 
 async def submit(client: Client, media_type: str = FORM, **fields: str) -> Answer:
@@ -63,7 +63,7 @@ async def test_the_form_changes_the_password_and_a_page_says_so(people: People) 
 
 
 async def test_the_page_leads_back_to_where_the_link_was_asked_for(people: People, place: Place) -> None:
-    token = await forgot_token(people, **place.whence)
+    token = await forgot_token(people, **place.return_request)
 
     form = await people.client.get(f"/auth/reset-password?token={token}")
     done = await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)

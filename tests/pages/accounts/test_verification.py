@@ -33,7 +33,7 @@ def settings() -> Settings:
 
 async def link(people: People) -> str:
     """Give the path of the link in the letter that has just left."""
-    return f"/auth/verify-email?token={(await people.letter()).values['token']}"
+    return f"/auth/verify-email?token={(await people.message()).values['token']}"
 
 
 async def resend(people: People, email: str = EMAIL, **others: str) -> Answer:
@@ -130,7 +130,7 @@ async def test_a_link_that_is_none_answers_a_page_that_says_what_to_do(client: C
 
 async def test_a_token_for_something_else_verifies_nothing(people: People) -> None:
     await people.register()
-    await people.letters()
+    await people.messages()
     await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
 
     answer = await people.client.get(await link(people))
@@ -174,7 +174,7 @@ async def test_a_link_to_an_address_that_was_proved_meanwhile_is_still_good(
 
 
 async def test_a_link_leads_back_to_the_service_that_it_came_from(people: People, place: Place) -> None:
-    await people.register(**place.whence)
+    await people.register(**place.return_request)
 
     answer = await people.client.get(await link(people))
 
@@ -194,7 +194,7 @@ async def test_a_link_leads_back_to_the_service_that_it_came_from(people: People
 async def test_an_address_that_was_withdrawn_since_is_no_longer_led_back_to(
     people: People, place: Place, connection: Connection, since: LiteralString
 ) -> None:
-    await people.register(**place.whence)
+    await people.register(**place.return_request)
     path = await link(people)
     connection.execute(since)
 
@@ -225,9 +225,9 @@ async def test_a_newer_link_leaves_the_older_one_good(people: People) -> None:
 
 async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(people: People, place: Place) -> None:
     await people.register()
-    await people.letters()
+    await people.messages()
 
-    await resend(people, **place.whence)
+    await resend(people, **place.return_request)
 
     assert "Continue to Acme Shop" in (await people.client.get(await link(people))).text
 
@@ -237,20 +237,20 @@ async def test_whoever_waits_for_no_link_is_told_the_same_and_gets_none(people: 
     await people.register("gone@example.com")
     people.deactivate("gone@example.com")
     await people.register()
-    await people.letters()
+    await people.messages()
 
     told = await resend(people)
-    assert len(await people.letters()) == 1
+    assert len(await people.messages()) == 1
 
     for email in ("verified@example.com", "gone@example.com", "nobody@example.com", "no address at all"):
         answer = await resend(people, email)
 
         assert (answer.status, answer.content) == (told.status, told.content)
-    assert await people.letters() == []
+    assert await people.messages() == []
 
 
 async def test_the_page_of_a_refusal_says_when_to_try_again(people: People) -> None:
-    limited = serving(replace(people.house, settings=Settings(dev=True)))
+    limited = serving(replace(people.installation, settings=Settings(dev=True)))
 
     answers = [await limited.get("/auth/verify-email?token=nonsense") for _ in range(21)]
 

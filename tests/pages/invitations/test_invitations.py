@@ -73,8 +73,8 @@ async def test_the_mailed_link_leads_to_a_page_of_our_own(hosts: Hosts) -> None:
 
 
 async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_is_one(hosts: Hosts) -> None:
-    settings = replace(hosts.house.settings, frontend_url="https://app.example.com/team")
-    client = serving(replace(hosts.house, settings=settings))
+    settings = replace(hosts.installation.settings, frontend_url="https://app.example.com/team")
+    client = serving(replace(hosts.installation, settings=settings))
 
     answer = await client.get(f"{LINK}?token={UNKNOWN}")
 

@@ -20,8 +20,8 @@ from tests.application import serving
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
-    from core.mail.mail import Letter
-    from entrypoints.installation import House
+    from core.mail.mail import MailMessage
+    from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
 
@@ -36,12 +36,12 @@ HOSTILE = RenderedMail(
 class HostileRenderer:
     """The port `MailRenderer` for tests: every letter is an attack."""
 
-    def render(self, letter: Letter) -> RenderedMail:
+    def render(self, mail_message: MailMessage) -> RenderedMail:
         """Write it."""
         return HOSTILE
 
 
-async def keep_letter(database: PostgresDatabase, to: str) -> None:
+async def keep_message(database: PostgresDatabase, to: str) -> None:
     """Put a letter into the mailbox, as the courier does without a mail server."""
     await database.transact(mail.send, to, MailTemplate.TEST)
     for claimed in await database.transact(mail.claim, 10):
@@ -51,9 +51,9 @@ async def keep_letter(database: PostgresDatabase, to: str) -> None:
 async def test_the_letters_are_given_as_json_newest_first_to_who_asks_for_it(
     client: Client, database: PostgresDatabase, clock: SettableClock
 ) -> None:
-    await keep_letter(database, "first@example.com")
+    await keep_message(database, "first@example.com")
     clock.advance(timedelta(minutes=1))
-    await keep_letter(database, "second@example.com")
+    await keep_message(database, "second@example.com")
 
     answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
 
@@ -66,7 +66,7 @@ async def test_the_letters_are_given_as_json_newest_first_to_who_asks_for_it(
 
 @pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "image/png"])
 async def test_everybody_else_gets_a_page(client: Client, database: PostgresDatabase, accept: str) -> None:
-    await keep_letter(database, "ada@example.com")
+    await keep_message(database, "ada@example.com")
 
     answer = await client.get("/dev/mailbox", headers={"Accept": accept})
 
@@ -79,7 +79,7 @@ async def test_an_empty_mailbox_says_so(client: Client) -> None:
     page = await client.get("/dev/mailbox")
     answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
 
-    assert "No letters yet." in page.text
+    assert "No mails yet." in page.text
     assert answer.json == {"messages": []}
 
 
@@ -91,9 +91,11 @@ async def test_a_letter_that_was_not_dealt_with_yet_is_not_shown(client: Client,
     assert answer.json == {"messages": []}
 
 
-async def test_whatever_a_letter_says_the_page_only_shows_it(house: House, database: PostgresDatabase) -> None:
-    await keep_letter(database, "ada@example.com")
-    client = serving(replace(house, mail_renderer=HostileRenderer()))
+async def test_whatever_a_letter_says_the_page_only_shows_it(
+    installation: Installation, database: PostgresDatabase
+) -> None:
+    await keep_message(database, "ada@example.com")
+    client = serving(replace(installation, mail_renderer=HostileRenderer()))
 
     html = (await client.get("/dev/mailbox")).text
 
@@ -102,18 +104,18 @@ async def test_whatever_a_letter_says_the_page_only_shows_it(house: House, datab
     assert HOSTILE.subject in unescape(html)
 
 
-async def test_only_web_addresses_become_links(house: House, database: PostgresDatabase) -> None:
-    await keep_letter(database, "ada@example.com")
-    client = serving(replace(house, mail_renderer=HostileRenderer()))
+async def test_only_web_addresses_become_links(installation: Installation, database: PostgresDatabase) -> None:
+    await keep_message(database, "ada@example.com")
+    client = serving(replace(installation, mail_renderer=HostileRenderer()))
 
     html = (await client.get("/dev/mailbox")).text
 
-    letter = html[html.index('<pre class="letter-text">') :]
-    assert re.findall(r'<a href="([^"]*)"', letter) == ["https://example.com/?a=1&amp;b="]
+    mail_message = html[html.index('<pre class="mail-text">') :]
+    assert re.findall(r'<a href="([^"]*)"', mail_message) == ["https://example.com/?a=1&amp;b="]
 
 
 async def test_the_html_part_is_shown_where_it_can_do_nothing(client: Client, database: PostgresDatabase) -> None:
-    await keep_letter(database, "ada@example.com")
+    await keep_message(database, "ada@example.com")
     [message] = (await client.get("/dev/mailbox", headers={"Accept": "application/json"})).json["messages"]
 
     answer = await client.get(f"/dev/mailbox/{message['id']}")
@@ -136,16 +138,16 @@ async def test_the_page_frames_nothing_but_its_own_letters(client: Client) -> No
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("letter_id", [LETTER_ID, "no-id", "..%2f"])
-async def test_a_letter_that_is_not_there_is_404(client: Client, letter_id: str) -> None:
-    answer = await client.get(f"/dev/mailbox/{letter_id}")
+@pytest.mark.parametrize("message_id", [LETTER_ID, "no-id", "..%2f"])
+async def test_a_letter_that_is_not_there_is_404(client: Client, message_id: str) -> None:
+    answer = await client.get(f"/dev/mailbox/{message_id}")
 
     assert answer.status == 404
 
 
 @pytest.mark.parametrize("path", ["/dev/mailbox", f"/dev/mailbox/{LETTER_ID}"])
-async def test_there_is_no_mailbox_outside_development_mode(house: House, path: str) -> None:
-    client = serving(house, capabilities.routes(is_development=False))
+async def test_there_is_no_mailbox_outside_development_mode(installation: Installation, path: str) -> None:
+    client = serving(installation, capabilities.routes(is_development=False))
 
     answer = await client.get(path)
 

@@ -18,7 +18,7 @@ from tests import specimen
 from tests.application import serving
 
 if TYPE_CHECKING:
-    from entrypoints.installation import House
+    from entrypoints.installation import Installation
     from entrypoints.pages.reference.reference import RouteView
     from entrypoints.web.application import Application
     from tests.application import Client
@@ -86,10 +86,10 @@ async def test_the_reference_has_the_protection_of_a_page_and_may_be_revalidated
     assert second.status == 304
 
 
-async def test_a_route_is_shown_with_all_that_it_declares(house: House) -> None:
-    answer = await serving(house, [*reference.routes.routes, *assets.routes.routes, *specimen.routes.routes]).get(
-        "/docs"
-    )
+async def test_a_route_is_shown_with_all_that_it_declares(installation: Installation) -> None:
+    answer = await serving(
+        installation, [*reference.routes.routes, *assets.routes.routes, *specimen.routes.routes]
+    ).get("/docs")
     text = " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
 
     for shown in [

@@ -35,12 +35,12 @@ def settings() -> Settings:
     return Settings(dev=True, rate_limits=False)
 
 
-async def requested(people: People, **whence: str) -> str:
+async def requested(people: People, **return_request: str) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.letters()
-    answer = await people.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **whence})
+    await people.messages()
+    answer = await people.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **return_request})
     assert answer.status == 200, answer.text
-    return (await people.letter()).values["token"]
+    return (await people.message()).values["token"]
 
 
 async def press(people: People, token: str, *, media_type: str = FORM) -> Answer:
@@ -107,7 +107,7 @@ async def test_the_code_signs_in_where_the_link_was_asked_for_and_the_page_leads
     people: People, place: Place
 ) -> None:
     await people.register_and_verify()
-    token = await requested(people, **place.whence)
+    token = await requested(people, **place.return_request)
 
     looked = await people.client.get(f"{PATH}?token={token}")
     pressed = await press(people, token)
