@@ -38,7 +38,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
 from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.schema.migrations import MigrationError
-from adapters.postgres.unit_of_work import Tools
+from adapters.postgres.transaction import Tools
 from adapters.qr_codes import SegnoQrCodes
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX

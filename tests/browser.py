@@ -27,7 +27,7 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.unit_of_work import Tools
+from adapters.postgres.transaction import Tools
 from entrypoints.server import Server, listen
 from entrypoints.settings import Bind, Settings
 from entrypoints.web.application import Application

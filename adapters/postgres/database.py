@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.driver.pool import Pool
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 

@@ -15,7 +15,6 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.errors import BadRequest, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -146,8 +145,7 @@ def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: U
 def tell(uow: UnitOfWork, user_id: UUID, email: str, template: MailTemplate) -> None:
     """Say wherever it matters that an account has a new password; links that would give it another one end."""
     uow.one_time_tokens.withdraw(user_id, TokenPurpose.RESET_PASSWORD, at=uow.now)
-    person_events.audit(uow, AuditAction.SECURITY_PASSWORD_CHANGED, user_id)
-    person_events.publish(uow, EventType.SECURITY_PASSWORD_CHANGED, user_id, email)
+    person_events.record(uow, AuditAction.SECURITY_PASSWORD_CHANGED, user_id, email)
     mail.send(
         uow,
         email,

@@ -14,7 +14,6 @@ from uuid import UUID
 
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
-from core.events.events import EventType
 from core.organizations.access import Operation, authorize
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, 
 def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
     """Describe every action that the log can have, to whoever may read it."""
     authorize(uow, slug, Operation.AUDIT_LOG_READ)
-    return [EventType(action.value).item for action in AuditAction]
+    return [action.event.item for action in AuditAction]
 
 
 def count_on(uow: UnitOfWork, limit: int) -> int:

@@ -137,8 +137,7 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | SetupFailed:
     mfa_events.record(uow, MfaEvent.ENABLED, caller.user_id)
     codes = backup_codes.issue(uow, caller.user_id)
     person_events.publish(uow, EventType.USER_MFA_ENABLED, caller.user_id, caller.email)
-    person_events.publish(uow, EventType.SECURITY_MFA_ENABLED, caller.user_id, caller.email)
-    person_events.audit(uow, AuditAction.SECURITY_MFA_ENABLED, caller.user_id)
+    person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, caller.user_id, caller.email)
     _write_to(uow, caller.email, MailTemplate.MFA_ENABLED)
     return Enabled(codes=codes)
 
@@ -194,8 +193,7 @@ def _owner(uow: UnitOfWork) -> Caller:
 def _tell_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
     mfa_events.record(uow, MfaEvent.DISABLED, user_id)
     person_events.publish(uow, EventType.USER_MFA_DISABLED, user_id, email)
-    person_events.publish(uow, EventType.SECURITY_MFA_DISABLED, user_id, email)
-    person_events.audit(uow, AuditAction.SECURITY_MFA_DISABLED, user_id)
+    person_events.record(uow, AuditAction.SECURITY_MFA_DISABLED, user_id, email)
     _write_to(uow, email, MailTemplate.MFA_DISABLED)
 
 

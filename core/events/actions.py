@@ -1,7 +1,7 @@
-"""What the audit logs record: the actions of operations 6.3, what each is about, and the shape of an entry.
+"""What the audit logs record: the actions of operations 6.3, the target of each, and the shape of an entry.
 
-Entries are written in the transaction of the change by `uow.audit`, so neither exists without the other. Reading them
-back is a capability of its own; multi-factor events have a separate log beside theirs.
+`uow.record` writes an entry and publishes the event of the same name, in the transaction of the change, so none of the
+three exists without the others. Reading entries is in `core/audit/`; multi-factor events have a separate log.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from enum import Enum, StrEnum
 from typing import Any
 from uuid import UUID
 
+from core.events.events import EventType
 from core.secrets import Secret
 
 
@@ -28,45 +29,47 @@ class TargetType(StrEnum):
 
 
 class AuditAction(Enum):
-    """An action that an organization's audit log records, with its target (operations 6.3)."""
+    """An action that an organization's audit log records, with the event of the same name (operations 6.3)."""
 
-    USER_INVITED = ("user.invited", TargetType.USER)
-    USER_JOINED = ("user.joined", TargetType.USER)
-    USER_REMOVED = ("user.removed", TargetType.USER)
-    USER_ROLE_UPDATED = ("user.role_updated", TargetType.USER)
-    USER_ANONYMIZED = ("user.anonymized", TargetType.USER)
-    SERVICE_CREATED = ("service.created", TargetType.SERVICE)
-    SERVICE_UPDATED = ("service.updated", TargetType.SERVICE)
-    SERVICE_DELETED = ("service.deleted", TargetType.SERVICE)
-    SERVICE_OAUTH_CREDENTIALS_UPDATED = ("service.oauth_credentials.updated", TargetType.SERVICE)
-    ORGANIZATION_UPDATED = ("organization.updated", TargetType.ORGANIZATION)
-    ORGANIZATION_SMTP_CONFIGURED = ("organization.smtp.configured", TargetType.ORGANIZATION)
-    ORGANIZATION_SMTP_REMOVED = ("organization.smtp.removed", TargetType.ORGANIZATION)
-    PLAN_CREATED = ("plan.created", TargetType.PLAN)
-    PLAN_UPDATED = ("plan.updated", TargetType.PLAN)
-    PLAN_DELETED = ("plan.deleted", TargetType.PLAN)
-    SUBSCRIPTION_CREATED = ("subscription.created", TargetType.SUBSCRIPTION)
-    SUBSCRIPTION_UPDATED = ("subscription.updated", TargetType.SUBSCRIPTION)
-    SUBSCRIPTION_CANCELED = ("subscription.canceled", TargetType.SUBSCRIPTION)
-    INVITATION_ACCEPTED = ("invitation.accepted", TargetType.INVITATION)
-    INVITATION_DECLINED = ("invitation.declined", TargetType.INVITATION)
-    INVITATION_EXPIRED = ("invitation.expired", TargetType.INVITATION)
-    INVITATION_REVOKED = ("invitation.revoked", TargetType.INVITATION)
-    SECURITY_MFA_ENABLED = ("security.mfa.enabled", TargetType.USER)
-    SECURITY_MFA_DISABLED = ("security.mfa.disabled", TargetType.USER)
-    SECURITY_PASSWORD_CHANGED = ("security.password.changed", TargetType.USER)
-    API_KEY_CREATED = ("api_key.created", TargetType.API_KEY)
-    API_KEY_DELETED = ("api_key.deleted", TargetType.API_KEY)
-    DOMAIN_SET = ("domain.set", TargetType.ORGANIZATION)
-    DOMAIN_VERIFIED = ("domain.verified", TargetType.ORGANIZATION)
-    DOMAIN_DELETED = ("domain.deleted", TargetType.ORGANIZATION)
-    BRANDING_UPDATED = ("branding.updated", TargetType.ORGANIZATION)
+    USER_INVITED = (EventType.USER_INVITED, TargetType.USER)
+    USER_JOINED = (EventType.USER_JOINED, TargetType.USER)
+    USER_REMOVED = (EventType.USER_REMOVED, TargetType.USER)
+    USER_ROLE_UPDATED = (EventType.USER_ROLE_UPDATED, TargetType.USER)
+    USER_ANONYMIZED = (EventType.USER_ANONYMIZED, TargetType.USER)
+    SERVICE_CREATED = (EventType.SERVICE_CREATED, TargetType.SERVICE)
+    SERVICE_UPDATED = (EventType.SERVICE_UPDATED, TargetType.SERVICE)
+    SERVICE_DELETED = (EventType.SERVICE_DELETED, TargetType.SERVICE)
+    SERVICE_OAUTH_CREDENTIALS_UPDATED = (EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED, TargetType.SERVICE)
+    ORGANIZATION_UPDATED = (EventType.ORGANIZATION_UPDATED, TargetType.ORGANIZATION)
+    ORGANIZATION_SMTP_CONFIGURED = (EventType.ORGANIZATION_SMTP_CONFIGURED, TargetType.ORGANIZATION)
+    ORGANIZATION_SMTP_REMOVED = (EventType.ORGANIZATION_SMTP_REMOVED, TargetType.ORGANIZATION)
+    PLAN_CREATED = (EventType.PLAN_CREATED, TargetType.PLAN)
+    PLAN_UPDATED = (EventType.PLAN_UPDATED, TargetType.PLAN)
+    PLAN_DELETED = (EventType.PLAN_DELETED, TargetType.PLAN)
+    SUBSCRIPTION_CREATED = (EventType.SUBSCRIPTION_CREATED, TargetType.SUBSCRIPTION)
+    SUBSCRIPTION_UPDATED = (EventType.SUBSCRIPTION_UPDATED, TargetType.SUBSCRIPTION)
+    SUBSCRIPTION_CANCELED = (EventType.SUBSCRIPTION_CANCELED, TargetType.SUBSCRIPTION)
+    INVITATION_ACCEPTED = (EventType.INVITATION_ACCEPTED, TargetType.INVITATION)
+    INVITATION_DECLINED = (EventType.INVITATION_DECLINED, TargetType.INVITATION)
+    INVITATION_EXPIRED = (EventType.INVITATION_EXPIRED, TargetType.INVITATION)
+    INVITATION_REVOKED = (EventType.INVITATION_REVOKED, TargetType.INVITATION)
+    SECURITY_MFA_ENABLED = (EventType.SECURITY_MFA_ENABLED, TargetType.USER)
+    SECURITY_MFA_DISABLED = (EventType.SECURITY_MFA_DISABLED, TargetType.USER)
+    SECURITY_PASSWORD_CHANGED = (EventType.SECURITY_PASSWORD_CHANGED, TargetType.USER)
+    API_KEY_CREATED = (EventType.API_KEY_CREATED, TargetType.API_KEY)
+    API_KEY_DELETED = (EventType.API_KEY_DELETED, TargetType.API_KEY)
+    DOMAIN_SET = (EventType.DOMAIN_SET, TargetType.ORGANIZATION)
+    DOMAIN_VERIFIED = (EventType.DOMAIN_VERIFIED, TargetType.ORGANIZATION)
+    DOMAIN_DELETED = (EventType.DOMAIN_DELETED, TargetType.ORGANIZATION)
+    BRANDING_UPDATED = (EventType.BRANDING_UPDATED, TargetType.ORGANIZATION)
 
+    event: EventType
     target_type: TargetType
 
-    def __new__(cls, value: str, target_type: TargetType) -> "AuditAction":
+    def __new__(cls, event: EventType, target_type: TargetType) -> "AuditAction":
         member = object.__new__(cls)
-        member._value_ = value
+        member._value_ = event.value
+        member.event = event
         member.target_type = target_type
         return member
 

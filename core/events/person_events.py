@@ -46,10 +46,10 @@ def defer_receivers(
     return lambda: organizations() or (None,)
 
 
-def audit(
-    uow: UnitOfWork, action: AuditAction, user_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
-) -> None:
-    """Write down what a person did about their own account, in each of their organizations."""
-    for receiver in defer_receivers(uow, user_id, organization_id)():
-        if receiver is not None:
-            uow.audit(action, user_id, organization_id=receiver, actor_user_id=user_id, **details)
+def record(uow: UnitOfWork, action: AuditAction, user_id: UUID, email: str, /) -> None:
+    """Record what a person did to their own account in each of their organizations."""
+    receivers = defer_receivers(uow, user_id)()
+    for organization_id in receivers:
+        if organization_id is not None:
+            uow.audit(action, user_id, organization_id=organization_id, actor_user_id=user_id)
+    uow.publish_to_each(action.event, receivers, actor_user_id=user_id, actor_email=email)

@@ -157,18 +157,14 @@ def _tell(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, 
             provider=_PROVIDER,
             service_id=None,
         )
-    for action, event, target_id in (
-        (AuditAction.INVITATION_ACCEPTED, EventType.INVITATION_ACCEPTED, invitation.id),
-        (AuditAction.USER_JOINED, EventType.USER_JOINED, user.id),
-    ):
-        uow.audit(action, target_id, organization_id=organization_id, actor_user_id=actor_id, role=role)
-        uow.publish(
-            event,
+    for action, target_id in ((AuditAction.INVITATION_ACCEPTED, invitation.id), (AuditAction.USER_JOINED, user.id)):
+        uow.record(
+            action,
+            target_id,
             organization_id=organization_id,
             actor_user_id=actor_id,
             actor_email=actor_email,
-            invitation_id=str(invitation.id),
-            user_id=str(user.id),
+            event_only={"invitation_id": str(invitation.id), "user_id": str(user.id)},
             role=role,
         )
 

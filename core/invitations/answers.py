@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.invitations import acceptance
 from core.invitations.acceptance import InvitationAnswered
 from core.invitations.invitations import InvitationExpired, InvitationStatus
@@ -112,8 +111,12 @@ def decline(uow: UnitOfWork, token: str) -> Presented:
     if not uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.REJECTED):
         raise InvitationAnswered
     # Done by nobody in particular: that the address has an account is not the organization's to know.
-    uow.audit(AuditAction.INVITATION_DECLINED, invitation.id, organization_id=invitation.org_id)
-    uow.publish(EventType.INVITATION_DECLINED, organization_id=invitation.org_id, invitation_id=str(invitation.id))
+    uow.record(
+        AuditAction.INVITATION_DECLINED,
+        invitation.id,
+        organization_id=invitation.org_id,
+        event_only={"invitation_id": str(invitation.id)},
+    )
     return presented
 
 

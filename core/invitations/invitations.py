@@ -16,7 +16,6 @@ from uuid import UUID  # noqa: TC003 - the reference is made from the fields of 
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of
@@ -191,10 +190,9 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     if not uow.invitations.add(invitation, token, proof_hash=hash_token(proof.reveal())):
         raise AlreadyInvited
     # The account may not exist, and whether it does is not the organization's to know: so the target is the invitation.
-    uow.audit(
+    uow.record(
         AuditAction.USER_INVITED, invitation.id, organization_id=organization.id, invited_email=address, role=role
     )
-    uow.publish(EventType.USER_INVITED, organization_id=organization.id, invited_email=address, role=role)
     mail.send(
         uow,
         address,
@@ -222,18 +220,19 @@ def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
     """Withdraw an invitation that waits for its answer."""
     organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)
-    is_open = invitation is not None and invitation.is_open(uow.now)
-    if not is_open or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED):
+    if (
+        invitation is None
+        or not invitation.is_open(uow.now)
+        or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED)
+    ):
         raise NotFound("There is no such invitation that still waits for an answer.")
-    uow.audit(AuditAction.INVITATION_REVOKED, invitation_id, organization_id=organization.id)
-    uow.publish(EventType.INVITATION_REVOKED, organization_id=organization.id, invitation_id=str(invitation_id))
+    _record_ended(uow, AuditAction.INVITATION_REVOKED, invitation)
 
 
 def expire(uow: UnitOfWork, invitation: Invitation) -> None:
     """Write down that an invitation has run out, unless somebody was quicker with that."""
     if uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.EXPIRED):
-        uow.audit(AuditAction.INVITATION_EXPIRED, invitation.id, organization_id=invitation.org_id)
-        uow.publish(EventType.INVITATION_EXPIRED, organization_id=invitation.org_id, invitation_id=str(invitation.id))
+        _record_ended(uow, AuditAction.INVITATION_EXPIRED, invitation)
 
 
 def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
@@ -241,13 +240,18 @@ def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
     due = uow.invitations.due(after, limit)
     expired = uow.invitations.expire([one.id for one in due])
     if expired:
-        # Few statements, because all of them are held until the last one is done.
-        uow.audit_each(AuditAction.INVITATION_EXPIRED, expired)
-        uow.publish_each(
-            EventType.INVITATION_EXPIRED,
-            [(organization_id, {"invitation_id": str(invitation_id)}) for organization_id, invitation_id in expired],
-        )
+        # Few statements, because the expired rows stay locked until the last one is done.
+        uow.record_each(AuditAction.INVITATION_EXPIRED, expired)
     return Swept(expired=len(expired), go_on_after=due[-1] if len(due) == limit else None)
+
+
+def _record_ended(uow: UnitOfWork, action: AuditAction, invitation: Invitation) -> None:
+    uow.record(
+        action,
+        invitation.id,
+        organization_id=invitation.org_id,
+        event_only={"invitation_id": str(invitation.id)},
+    )
 
 
 def _require_role(uow: UnitOfWork, place: OrganizationAccess, role: str) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is made from the fields of `OrganizationOfMine`
 from core.organizations.organizations import Organization, checked_name
@@ -84,6 +83,5 @@ def store(uow: UnitOfWork, before: Organization, after: Organization) -> Organiz
     """Store the new state of a locked organization, and say in its log and to its receivers what has changed."""
     changes = after.changes(before)
     uow.organizations.save(after)
-    uow.audit(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes)
-    uow.publish(EventType.ORGANIZATION_UPDATED, organization_id=after.id, changes=changes)
+    uow.record(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes)
     return after

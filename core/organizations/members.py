@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
@@ -115,11 +114,11 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
         return member
 
     uow.members.set_role(organization_id, user_id, role)
-    record_role_changed(uow, member.membership, role)
-    uow.publish(
-        EventType.USER_ROLE_UPDATED,
+    uow.record(
+        AuditAction.USER_ROLE_UPDATED,
+        user_id,
         organization_id=organization_id,
-        user_id=str(user_id),
+        event_only={"user_id": str(user_id)},
         old_role=member.membership.role,
         new_role=role,
     )
@@ -141,10 +140,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
     uow.members.remove(organization_id, user_id)
     ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
     sessions.record_ended(uow, user_id, member.email, ended, reason="member_removed")
-    uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=member.membership.role)
-    uow.publish(
-        EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=member.membership.role
-    )
+    _record_removed(uow, organization_id, user_id, role=member.membership.role)
 
 
 def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
@@ -156,19 +152,14 @@ def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
         if membership is None or membership.role == OWNER or membership.created_at < since:
             continue
         uow.members.remove(organization_id, user_id)
-        role, reason = membership.role, "email_change_undone"
-        uow.audit(AuditAction.USER_REMOVED, user_id, organization_id=organization_id, role=role, reason=reason)
-        uow.publish(
-            EventType.USER_REMOVED, organization_id=organization_id, user_id=str(user_id), role=role, reason=reason
-        )
+        _record_removed(uow, organization_id, user_id, role=membership.role, reason="email_change_undone")
 
 
-def record_role_changed(uow: UnitOfWork, before: Membership, role: str) -> None:
-    """Write down that a member has another role."""
-    uow.audit(
-        AuditAction.USER_ROLE_UPDATED,
-        before.user_id,
-        organization_id=before.org_id,
-        old_role=before.role,
-        new_role=role,
+def _record_removed(uow: UnitOfWork, organization_id: UUID, user_id: UUID, **details: Any) -> None:
+    uow.record(
+        AuditAction.USER_REMOVED,
+        user_id,
+        organization_id=organization_id,
+        event_only={"user_id": str(user_id)},
+        **details,
     )

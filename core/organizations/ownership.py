@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadRequest
+from core.events.actions import AuditAction
 from core.events.events import EventType
-from core.organizations import access, members
+from core.organizations import access
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, OWNER
 
@@ -43,8 +44,15 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
 
     uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
     uow.members.set_role(organization_id, new_owner_user_id, OWNER)
-    members.record_role_changed(uow, old_owner, ADMIN)
-    members.record_role_changed(uow, new_owner.membership, OWNER)
+    for before, role in ((old_owner, ADMIN), (new_owner.membership, OWNER)):
+        # The change of owner is the event; each change of role is an entry.
+        uow.audit(
+            AuditAction.USER_ROLE_UPDATED,
+            before.user_id,
+            organization_id=organization_id,
+            old_role=before.role,
+            new_role=role,
+        )
     uow.publish(
         EventType.ORGANIZATION_OWNER_CHANGED,
         organization_id=organization_id,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.organizations import access
 from core.organizations.access import Capability, Operation
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
@@ -135,7 +134,7 @@ def create(
     if len(others) >= ROLES_MAX:
         raise TooManyRoles
     uow.roles.add(place.organization.id, role)
-    _tell(uow, place, "role_created", role)
+    _record(uow, place, "role_created", role)
     return role
 
 
@@ -167,7 +166,7 @@ def change(
         return before
     after = replace(after, updated_at=uow.now)
     uow.roles.save(place.organization.id, after)
-    _tell(uow, place, "role_updated", after)
+    _record(uow, place, "role_updated", after)
     return after
 
 
@@ -181,7 +180,7 @@ def delete(uow: UnitOfWork, slug: str, role_slug: str) -> None:
     if uow.roles.is_in_use(place.organization.id, role_slug):
         raise RoleInUse
     uow.roles.remove(place.organization.id, role_slug)
-    _tell(uow, place, "role_deleted", role)
+    _record(uow, place, "role_deleted", role)
 
 
 def _custom(uow: UnitOfWork, place: OrganizationAccess, role_slug: str) -> Role:
@@ -198,19 +197,17 @@ def _require_having(place: OrganizationAccess, added: Iterable[Capability]) -> N
         raise Forbidden(f"You can put into a role only what you may do yourself, and that is not {', '.join(missing)}.")
 
 
-def _tell(uow: UnitOfWork, place: OrganizationAccess, change: str, role: Role) -> None:
-    """Remember a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
+def _record(uow: UnitOfWork, place: OrganizationAccess, change: str, role: Role) -> None:
+    """Record a change to a role as one to the organization: operations 6.3 has no action of its own for roles."""
     organization_id = place.organization.id
-    uow.audit(
+    uow.record(
         AuditAction.ORGANIZATION_UPDATED,
         organization_id,
         organization_id=organization_id,
+        audit_only={"role_name": role.name, "permissions": role.permissions},
         change=change,
         role_slug=role.slug,
-        role_name=role.name,
-        permissions=role.permissions,
     )
-    uow.publish(EventType.ORGANIZATION_UPDATED, organization_id=organization_id, change=change, role_slug=role.slug)
 
 
 def _checked_description(text: str) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceGrant`
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import NotFound
 from core.events.actions import AuditAction
-from core.events.events import EventType
 from core.organizations import access, relations
 from core.organizations.access import Capability, Operation
 from core.organizations.members import MemberUnknown
@@ -102,7 +101,7 @@ def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation
     )
     if not uow.service_grants.put(service, granted):
         raise ServiceUnknown
-    _tell(uow, service, user_id, "access_granted", relation=relation)
+    _record(uow, service, user_id, "access_granted", relation=relation)
     return granted
 
 
@@ -113,7 +112,7 @@ def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None
     relation = uow.service_grants.remove(service, user_id)
     if relation is None:
         raise GrantUnknown
-    _tell(uow, service, user_id, "access_revoked", relation=relation)
+    _record(uow, service, user_id, "access_revoked", relation=relation)
 
 
 def _is(uow: UnitOfWork, place: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
@@ -128,14 +127,15 @@ def _service(uow: UnitOfWork, place: OrganizationAccess, slug: str) -> Service:
     return service
 
 
-def _tell(uow: UnitOfWork, service: Service, user_id: UUID, change: str, *, relation: ServiceRelation) -> None:
-    """Remember a grant as a change to its service: operations 6.3 has no action of its own for grants."""
-    organization_id = service.organization_id
-    details: dict[str, Any] = {
-        "service_slug": service.slug,
-        "change": change,
-        "user_id": str(user_id),
-        "relation": relation,
-    }
-    uow.audit(AuditAction.SERVICE_UPDATED, service.id, organization_id=organization_id, **details)
-    uow.publish(EventType.SERVICE_UPDATED, organization_id=organization_id, service_id=str(service.id), **details)
+def _record(uow: UnitOfWork, service: Service, user_id: UUID, change: str, *, relation: ServiceRelation) -> None:
+    """Record a grant as a change to its service: operations 6.3 has no action of its own for grants."""
+    uow.record(
+        AuditAction.SERVICE_UPDATED,
+        service.id,
+        organization_id=service.organization_id,
+        event_only={"service_id": str(service.id)},
+        service_slug=service.slug,
+        change=change,
+        user_id=str(user_id),
+        relation=relation,
+    )

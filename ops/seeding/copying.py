@@ -14,9 +14,13 @@ from uuid import UUID
 
 from psycopg import sql
 
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.transaction import Transaction
 from core.audit.audit_log import SETTLES_AFTER
+from core.sessions.callers import BACKGROUND
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
 from ops.seeding.unburdened import unburdened
@@ -114,5 +118,12 @@ def _count_audit_entries(connection: RawConnection, say: Say) -> None:
 
 
 def _counted(connection: Connection, before: UUID) -> int:
+    transaction = Transaction(
+        connection=connection,
+        now=datetime.now(UTC),
+        origin=BACKGROUND,
+        vault=Vault([MasterKey.generate()]),
+        randomness=SystemRandomness(),
+    )
     with connection.transaction():
-        return PostgresAuditLog(connection).count_on(before, COUNTED_ROWS)
+        return PostgresAuditLog(transaction).count_on(before, COUNTED_ROWS)

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from core.credentials.mfa import MfaStatus, TotpSecret
 from core.secrets import Secret
-from core.sign_in.mfa_challenges import MfaChallenge
 
 
 class TotpSecrets(Protocol):
@@ -55,28 +54,4 @@ class StoredBackupCodes(Protocol):
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
         """Delete a person's codes, or those that were made since a moment."""
-        ...
-
-
-class MfaChallenges(Protocol):
-    """Sign-ins between the first factor and the second."""
-
-    def add(self, challenge: MfaChallenge) -> None:
-        """Store a challenge."""
-        ...
-
-    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
-        """Find a challenge that is neither used nor expired, and let nobody else answer it before this ends."""
-        ...
-
-    def count_wrong_code(self, challenge_id: UUID) -> None:
-        """Count a wrong code."""
-        ...
-
-    def use(self, challenge_id: UUID) -> None:
-        """Use a challenge up."""
-        ...
-
-    def void_all(self, user_id: UUID) -> None:
-        """Use up every challenge of a person, because what was proved with it counts no longer."""
         ...

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from tests.doorbells import RecordedDoorbells
 
 
@@ -42,7 +42,7 @@ def counters(connection: Connection) -> None:
 
 
 def sql(uow: Any, statement: str, *parameters: object) -> list[Any]:
-    return uow._connection.execute(statement, parameters).fetchall()
+    return uow._transaction.connection.execute(statement, parameters).fetchall()
 
 
 def count(uow: Any, name: str = "left") -> None:
@@ -129,7 +129,7 @@ async def test_what_waits_when_a_use_case_raises_is_never_sent(
     database: PostgresDatabase, connection: Connection, method: str
 ) -> None:
     def use_case(uow: Any) -> None:
-        uow._connection.execute_later("UPDATE counters SET value = value + 1")
+        uow._transaction.connection.execute_later("UPDATE counters SET value = value + 1")
         raise NotFound
 
     with pytest.raises(NotFound):
@@ -308,9 +308,9 @@ async def test_a_connection_lost_in_the_middle_of_several_statements_is_replaced
 
     def use_case(uow: Any) -> None:
         attempts.append(1)
-        uow._connection.execute_later("UPDATE counters SET value = value + 1 WHERE name = 'right'")
+        uow._transaction.connection.execute_later("UPDATE counters SET value = value + 1 WHERE name = 'right'")
         if len(attempts) == 1:
-            uow._connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
+            uow._transaction.connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
         count(uow)
 
     await getattr(database, method)(use_case)
@@ -372,8 +372,8 @@ async def test_what_waited_for_a_commit_that_got_no_answer_is_never_repeated(
 
     def use_case(uow: Any) -> None:
         attempts.append(1)
-        uow._connection.execute_later("UPDATE counters SET value = value + 1")
-        uow._connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
+        uow._transaction.connection.execute_later("UPDATE counters SET value = value + 1")
+        uow._transaction.connection.execute_later("SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5)")
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
         await database.transact(use_case)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterator
     from pathlib import Path
 
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
 
 CONNECTIONS_MAX = 4
 CALLERS = 8
@@ -180,7 +180,7 @@ class Load:
 
 def leave_mark(uow: Any) -> object:
     mark = uow.randomness.new_id()
-    uow._connection.execute("INSERT INTO marks VALUES (%s)", (mark,))
+    uow._transaction.connection.execute("INSERT INTO marks VALUES (%s)", (mark,))
     return mark
 
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import TokenPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from adapters.postgres.driver.connection import Connection
     from core.accounts.user_import import ImportedAccount
 
 
-class PostgresUserImport:
+class PostgresUserImport(Aggregate):
     """The port `UserImport`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
-        """Store those whose address is free, the first of each address; say how many."""
         self._copy(accounts)
         # In the order of the ids, which is that of the lines, so that the first of an address is the one that is taken.
         added = self._connection.execute(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.errors import UniqueViolation
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection, Cursor
+    from adapters.postgres.driver.connection import Cursor
     from core.deferred import Deferred
 
 
@@ -31,30 +32,22 @@ _STORED: Final = """
 _LOCKED: Final = "FOR NO KEY UPDATE"
 
 
-class PostgresUsers:
+class PostgresUsers(Aggregate):
     """The port `Users`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def by_id(self, user_id: UUID) -> User | None:
-        """Find an account."""
         return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s", (user_id,)).fetchone()
 
     def lock(self, user_id: UUID) -> User | None:
-        """Find an account, and let nobody else change it before this transaction ends."""
         return self._accounts().execute(f"{_ACCOUNT} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
 
     def by_email(self, email: str) -> User | None:
-        """Find the account of a normalized address."""
         return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s", (email,)).fetchone()
 
     def lock_by_email(self, email: str) -> User | None:
-        """Find the account of a normalized address, and let nobody else change it before this transaction ends."""
         return self._accounts().execute(f"{_ACCOUNT} WHERE email = %s {_LOCKED}", (email,)).fetchone()
 
     def add(self, user: User) -> bool:
-        """Store a new account; False when the address is taken."""
         return (
             self._connection.execute(
                 """
@@ -75,13 +68,11 @@ class PostgresUsers:
         )
 
     def lock_platform_owners(self) -> tuple[User, ...]:
-        """List the platform owners and let nobody else add or remove one before this transaction ends."""
         # An advisory lock, because the first owner has no row yet that could be locked.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
         return tuple(self._accounts().execute(f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
 
     def save(self, user: User) -> None:
-        """Store the new state of an account that is locked; its address stays what it is."""
         self._connection.execute_later(
             """
             UPDATE users
@@ -92,13 +83,11 @@ class PostgresUsers:
         )
 
     def set_verified(self, user_id: UUID, *, at: datetime) -> None:
-        """Mark the account's address as proved."""
         self._connection.execute_later(
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
-        """Give the account another address; False when the address is taken."""
         try:
             # A savepoint, because only the index knows about a racer, and it says so by an error.
             with self._connection.transaction():
@@ -114,28 +103,21 @@ class PostgresUsers:
         return self._connection.cursor(row_factory=kwargs_row(User))
 
 
-class PostgresCredentials:
+class PostgresCredentials(Aggregate):
     """The port `Credentials`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
-        """Ask for the account of a normalized address with its password hash."""
         return self._passwords().ask(f"{_STORED} WHERE email = %s", (email,)).fetchone
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
-        """Find an account with its password hash, and let nobody else change either before this transaction ends."""
         return self._passwords().execute(f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()
 
     def has_password(self, user_id: UUID) -> bool:
-        """Say whether the account has a password."""
         row = self._connection.execute("SELECT password_hash IS NOT NULL FROM users WHERE id = %s", (user_id,))
         found = row.fetchone()
         return found is not None and found[0]
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
-        """Store the encoded hash of a first password; False when the account has one."""
         return (
             self._connection.execute(
                 "UPDATE users SET password_hash = %s WHERE id = %s AND password_hash IS NULL", (password_hash, user_id)
@@ -144,11 +126,9 @@ class PostgresCredentials:
         )
 
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
-        """Store the encoded hash of a new password."""
         self._connection.execute_later("UPDATE users SET password_hash = %s WHERE id = %s", (password_hash, user_id))
 
     def remove_password(self, user_id: UUID) -> None:
-        """Leave the account without a password."""
         self._connection.execute_later("UPDATE users SET password_hash = NULL WHERE id = %s", (user_id,))
 
     def _passwords(self) -> Cursor[StoredPassword]:

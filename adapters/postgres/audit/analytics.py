@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService, RecentLogin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.audit.analytics import Period
 
 # Each day is a range of the index, which takes half of the time of finding the day of every sign-in. None is looked at
@@ -70,29 +70,22 @@ RECENT: Final = """
 """
 
 
-class PostgresAnalytics:
+class PostgresAnalytics(Aggregate):
     """The port `Analytics`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
-        """Count those of each day that had any, in order."""
         cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfDay))
         return cursor.execute(BY_DAY, _values(organization_id, period)).fetchall()
 
     def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
-        """Count those to each service that had any, the most used first."""
         cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfService))
         return cursor.execute(BY_SERVICE, _values(organization_id, period)).fetchall()
 
     def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
-        """Count those of each way that was used, the most used first."""
         cursor = self._connection.cursor(row_factory=kwargs_row(LoginsOfProvider))
         return cursor.execute(BY_PROVIDER, _values(organization_id, period)).fetchall()
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:
-        """List the latest, newest first."""
         cursor = self._connection.cursor(row_factory=kwargs_row(RecentLogin))
         return cursor.execute(RECENT, {"organization_id": organization_id, "limit": limit}).fetchall()
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import Actor, LogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.audit.audit_log import AuditLogFilter
 
 # How many entries of a kind lie between two milestones at least; to skip so many takes less than a millisecond.
@@ -109,16 +109,12 @@ PAGE_OF_TARGET: Final = _page(
 )
 
 
-class PostgresAuditLog:
+class PostgresAuditLog(Aggregate):
     """The port `AuditLog`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[LogEntry]]:
-        """List entries, newest first, with how many there are, in one statement that counts nothing twice."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -142,7 +138,6 @@ class PostgresAuditLog:
         return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
 
     def count_on(self, before: UUID, limit: int) -> int:
-        """Add the next uncounted entries with a smaller id to the totals, at most `limit`; say how many those were."""
         # The row cannot be locked instead, because in the beginning there is none.
         lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_counting'))")
         if lock.fetchone() != (True,):

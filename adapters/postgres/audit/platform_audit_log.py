@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import Actor
 from core.audit.platform_audit_log import PlatformLogEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adapters.postgres.driver.connection import Connection
     from core.audit.platform_audit_log import PlatformAuditLogFilter
 
 # One row at least, for the total. Actors are looked up for the page alone.
@@ -38,16 +38,12 @@ PAGE: Final = """
 """
 
 
-class PostgresPlatformAuditLog:
+class PostgresPlatformAuditLog(Aggregate):
     """The port `PlatformAuditLog`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def page(
         self, wanted: PlatformAuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[PlatformLogEntry]]:
-        """List entries, newest first, with how many there are, in one statement."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.credentials.devices import Device, KeptDevice, RenamedDevice
 from core.credentials.user_agents import DeviceType
 from core.sign_in.recognition import DeviceToken
@@ -14,20 +15,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.deferred import Deferred
 
 
-class PostgresDevices:
+class PostgresDevices(Aggregate):
     """The port `Devices`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
     ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
-        """Ask for the device of this person that the token belongs to, else the one that last used this User-Agent."""
         found = self._connection.cursor(row_factory=kwargs_row(_recognized)).ask(
             """
             (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
@@ -59,7 +55,6 @@ class PostgresDevices:
         return lambda: found.fetchone() or (None, None)
 
     def add(self, device: Device) -> None:
-        """Store a new device."""
         self._connection.execute_later(
             """
             INSERT INTO devices (id, user_id, name, device_type, browser, browser_version, os, os_version, user_agent,
@@ -70,7 +65,6 @@ class PostgresDevices:
         )
 
     def save_visit(self, device: Device) -> Deferred[bool]:
-        """Store what a sign-in says of a device; False when it was removed meanwhile."""
         saved = self._connection.cursor().ask(
             """
             UPDATE devices
@@ -83,7 +77,6 @@ class PostgresDevices:
         return lambda: saved.rowcount == 1
 
     def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
-        """Find a device of anybody, a removed one as well."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_kept))
             .execute(
@@ -105,7 +98,6 @@ class PostgresDevices:
         )
 
     def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
-        """List the devices of this person, the one used last first, and count all of them."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -134,7 +126,6 @@ class PostgresDevices:
         return [_kept(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
-        """Give a device of this person a name; None when it was removed."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_renamed))
             .execute(
@@ -150,7 +141,6 @@ class PostgresDevices:
         )
 
     def remove(self, device_id: UUID, *, user_id: UUID, at: datetime) -> bool:
-        """Remove a device of this person and delete its tokens; False when it was removed before."""
         is_removed = (
             self._connection.execute(
                 "UPDATE devices SET revoked_at = %s WHERE id = %s AND user_id = %s AND revoked_at IS NULL",
@@ -163,7 +153,6 @@ class PostgresDevices:
         return is_removed
 
     def add_token(self, token: DeviceToken) -> None:
-        """Store a new token."""
         self._connection.execute_later(
             """
             INSERT INTO device_tokens (token_hash, device_id, created_at, expires_at)
@@ -173,19 +162,16 @@ class PostgresDevices:
         )
 
     def trust(self, token_hash: bytes, *, at: datetime) -> None:
-        """Let a token remember the second factor from now on."""
         self._connection.execute_later(
             "UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash)
         )
 
     def forget_tokens(self, user_id: UUID) -> None:
-        """Let no device of this person be known until somebody signs in from it again."""
         self._connection.execute_later(
             "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
         )
 
     def forget_trust(self, user_id: UUID) -> None:
-        """Let no device of this person remember a second factor any longer."""
         self._connection.execute_later(
             """
             UPDATE device_tokens

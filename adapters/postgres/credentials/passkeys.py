@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
 from core.credentials.webauthn import Transport
@@ -14,17 +15,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresPasskeys:
+class PostgresPasskeys(Aggregate):
     """The port `Passkeys`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def add(self, passkey: Passkey) -> bool:
-        """Store a new passkey; False when its credential is registered."""
         return (
             self._connection.execute(
                 """
@@ -51,7 +46,6 @@ class PostgresPasskeys:
         )
 
     def of_user(self, user_id: UUID) -> Sequence[Passkey]:
-        """List the passkeys of an account, the oldest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_passkey))
             .execute(
@@ -68,7 +62,6 @@ class PostgresPasskeys:
         )
 
     def of_address(self, email: str) -> Sequence[Passkey]:
-        """List the passkeys of the account that has a normalized address."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_passkey))
             .execute(
@@ -86,7 +79,6 @@ class PostgresPasskeys:
         )
 
     def by_credential_id(self, credential_id: bytes) -> Passkey | None:
-        """Find a passkey by what its authenticator calls it."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_passkey))
             .execute(
@@ -102,7 +94,6 @@ class PostgresPasskeys:
         )
 
     def rename(self, passkey_id: UUID, name: str, *, user_id: UUID) -> Passkey | None:
-        """Give a passkey of this person another name."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_passkey))
             .execute(
@@ -119,7 +110,6 @@ class PostgresPasskeys:
         )
 
     def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
-        """Remember that a passkey was used; False when it is gone, or its authenticator has not counted on."""
         return (
             self._connection.execute(
                 """
@@ -134,7 +124,6 @@ class PostgresPasskeys:
         )
 
     def remove(self, passkey_id: UUID, *, user_id: UUID) -> Passkey | None:
-        """Delete a passkey of this person, and say what it was."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_passkey))
             .execute(
@@ -150,21 +139,16 @@ class PostgresPasskeys:
         )
 
     def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
-        """Delete the passkeys of a person, or those that were registered since a moment; say how many."""
         return self._connection.execute(
             "DELETE FROM passkeys WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
             (user_id, added_since),
         ).rowcount
 
 
-class PostgresPasskeyChallenges:
+class PostgresPasskeyChallenges(Aggregate):
     """The port `PasskeyChallenges`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def add(self, challenge: StoredPasskeyChallenge) -> None:
-        """Store a challenge."""
         self._connection.execute_later(
             """
             INSERT INTO passkey_challenges (id, purpose, user_id, challenge, created_at, expires_at)
@@ -183,7 +167,6 @@ class PostgresPasskeyChallenges:
     def use(
         self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
     ) -> StoredPasskeyChallenge | None:
-        """Use a challenge up: of two racers one gets it."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
             .execute(

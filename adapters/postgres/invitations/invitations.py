@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.invitations.answers import ReceivedInvitation
 from core.invitations.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
 from core.organizations.organizations import OrganizationStatus
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from typing import LiteralString
     from uuid import UUID
 
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 
@@ -83,16 +82,10 @@ EXPIRE: Final = """
 """
 
 
-class PostgresInvitations:
+class PostgresInvitations(Aggregate):
     """The port `Invitations`."""
 
-    def __init__(self, connection: Connection, vault: Vault, now: datetime) -> None:
-        self._connection = connection
-        self._vault = vault
-        self._now = now
-
     def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
-        """Store a new invitation; False when one of this address waits already."""
         return (
             self._connection.execute(
                 """
@@ -109,7 +102,7 @@ class PostgresInvitations:
                     invitation.invited_by,
                     invitation.status,
                     bytes.fromhex(invitation.token),
-                    self._vault.seal(token.reveal().encode(), row=invitation.id, **_SEALED_COLUMN),
+                    self._transaction.vault.seal(token.reveal().encode(), row=invitation.id, **_SEALED_COLUMN),
                     proof_hash,
                     invitation.created_at,
                     invitation.expires_at,
@@ -119,7 +112,6 @@ class PostgresInvitations:
         )
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
-        """Find an invitation of an organization."""
         return self._found(
             """
             SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
@@ -130,7 +122,6 @@ class PostgresInvitations:
         )
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
-        """Find the invitation of a normalized address that waits, or has run out and was not expired yet."""
         return self._found(
             """
             SELECT id, organization_id AS org_id, email, role, invited_by, status, token_hash, expires_at, created_at
@@ -141,7 +132,6 @@ class PostgresInvitations:
         )
 
     def has_member(self, organization_id: UUID, email: str) -> bool:
-        """Say whether the account of a normalized address is a member."""
         return (
             self._connection.execute(
                 """
@@ -158,7 +148,6 @@ class PostgresInvitations:
     def page(
         self, organization_id: UUID, status: InvitationStatus | None, *, limit: int, offset: int
     ) -> Sequence[InvitationItem]:
-        """List an organization's invitations with who invited, the newest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_item))
             .execute(
@@ -169,7 +158,6 @@ class PostgresInvitations:
         )
 
     def by_token(self, token_hash: bytes) -> Presented | None:
-        """Find the invitation of a token, whatever became of it."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_presented))
             .execute(
@@ -189,7 +177,6 @@ class PostgresInvitations:
         )
 
     def waiting_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
-        """List the open invitations of a normalized address to active organizations, the newest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(self._of_mine))
             .execute(
@@ -202,13 +189,12 @@ class PostgresInvitations:
                 ORDER BY i.created_at DESC, i.id DESC
                 LIMIT    %s
                 """,
-                (email, self._now, limit),
+                (email, self._transaction.now, limit),
             )
             .fetchall()
         )
 
     def settle(self, organization_id: UUID, invitation_id: UUID, status: InvitationStatus) -> bool:
-        """End an invitation that may come to this status, and erase its token; of racers one gets True."""
         return (
             self._connection.execute(
                 """
@@ -218,7 +204,7 @@ class PostgresInvitations:
                 """,
                 (
                     status,
-                    None if status is InvitationStatus.EXPIRED else self._now,
+                    None if status is InvitationStatus.EXPIRED else self._transaction.now,
                     organization_id,
                     invitation_id,
                     [before.value for before in status.follows],
@@ -228,8 +214,7 @@ class PostgresInvitations:
         )
 
     def due(self, after: Due | None, limit: int) -> Sequence[Due]:
-        """List pending invitations whose time is over, whatever their organization, by when it was."""
-        values: dict[str, Any] = {"now": self._now, "limit": limit}
+        values: dict[str, Any] = {"now": self._transaction.now, "limit": limit}
         if after is not None:
             values |= {"after": after.expires_at, "after_id": after.id}
         return (
@@ -239,14 +224,13 @@ class PostgresInvitations:
         )
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
-        """Expire those that are still pending, in active organizations and held by nobody; give both ids of each."""
         return self._connection.execute(EXPIRE, (list(invitation_ids),)).fetchall()
 
     def _found(self, query: LiteralString, values: tuple[Any, ...]) -> Invitation | None:
         return self._connection.cursor(row_factory=kwargs_row(_invitation)).execute(query, values).fetchone()
 
     def _of_mine(self, *, id: UUID, token_sealed: bytes, **columns: Any) -> ReceivedInvitation:  # noqa: A002 - a column
-        token = self._vault.open(token_sealed, row=id, **_SEALED_COLUMN)
+        token = self._transaction.vault.open(token_sealed, row=id, **_SEALED_COLUMN)
         return ReceivedInvitation(id=id, token=Secret(token.decode()), **columns)
 
 

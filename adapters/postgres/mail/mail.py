@@ -9,15 +9,15 @@ import structlog
 
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.transaction import Aggregate
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
+from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
 
 # During an upgrade an older replica leaves alone the letters that it does not know.
 _TEMPLATES = [template.value for template in MailTemplate]
@@ -28,16 +28,10 @@ _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 log = structlog.get_logger(__name__)
 
 
-class PostgresMailOutbox:
+class PostgresMailOutbox(Aggregate):
     """The port `MailOutbox`."""
 
-    def __init__(self, connection: Connection, vault: Vault, *, wake: Callable[[], object]) -> None:
-        self._connection = connection
-        self._vault = vault
-        self._wake = wake
-
     def add(self, mail: Mail) -> None:
-        """Queue a letter and, after the commit, wake the courier."""
         self._connection.execute_later(
             """
             INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
@@ -49,7 +43,7 @@ class PostgresMailOutbox:
                 mail.organization_id,
                 mail.message.to,
                 mail.message.template.value,
-                self._vault.seal(
+                self._transaction.vault.seal(
                     json.dumps(dict(mail.message.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
                 ),
                 mail.state.value,
@@ -58,10 +52,9 @@ class PostgresMailOutbox:
                 mail.created_at,
             ),
         )
-        self._wake()
+        self._transaction.bells.add(Bell.MAIL)
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
-        """Take letters that are due, oldest first; nobody else gets them before the lease ends."""
         rows = self._connection.cursor(row_factory=dict_row).execute(
             """
             WITH due AS MATERIALIZED (
@@ -99,7 +92,6 @@ class PostgresMailOutbox:
         return sorted(claimed, key=lambda mail: (mail.due_at, mail.id))
 
     def save(self, mail: Mail) -> bool:
-        """Record what became of an attempt; False when the lease was lost and another courier has the letter now."""
         # Every claim counts the attempts up, so their number tells whose claim is the last.
         return (
             self._connection.execute(
@@ -126,7 +118,6 @@ class PostgresMailOutbox:
         )
 
     def latest(self, limit: int) -> Sequence[Mail]:
-        """List the letters still kept, newest first; for the embedded mailbox."""
         rows = self._connection.cursor(row_factory=dict_row).execute(
             """
             SELECT   id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
@@ -142,7 +133,6 @@ class PostgresMailOutbox:
         return [mail for mail in map(self._opened, rows) if mail is not None]
 
     def forget(self, before: datetime, limit: int) -> int:
-        """Delete letters made before that moment that were dealt with, at most `limit` of them; say how many."""
         return self._connection.execute(
             """
             DELETE FROM mails
@@ -160,7 +150,7 @@ class PostgresMailOutbox:
 
     def _opened(self, row: dict[str, Any]) -> Mail | None:
         try:
-            values = self._vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
+            values = self._transaction.vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
         except SealBroken as broken:
             log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - it is no crash
             return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations.organizations import organization_row
 from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION
+from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
@@ -15,13 +16,11 @@ from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
 # The organization of the path and the membership in it, beside those of the session's context, which may be others.
-ARRIVAL: Final = f"""
+CONTEXT: Final = f"""
     SELECT {CALLER},
            p.id                 AS path_organization_id,
            p.slug               AS path_organization_slug,
@@ -57,23 +56,19 @@ _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organizati
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
 
 
-class PostgresAccess:
-    """What `UnitOfWork.access_context` asks."""
+class PostgresAccess(Aggregate):
+    """The statement behind `UnitOfWork.access_context`."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
-        self._connection = connection
-        self._now = now
-
-    def arrival(self, session_id: UUID, slug: str) -> AccessContext | None:
-        """Load the live session's person and an organization with their membership in it."""
+    def context(self, session_id: UUID, slug: str) -> AccessContext | None:
+        """Load the caller of a live session and an organization with their membership; None when the session ended."""
         return (
-            self._connection.cursor(row_factory=kwargs_row(_arrival))
-            .execute(ARRIVAL, (slug, session_id, self._now, self._now - IDLE_LIFETIME))
+            self._connection.cursor(row_factory=kwargs_row(_context))
+            .execute(CONTEXT, (slug, session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
             .fetchone()
         )
 
 
-def _arrival(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
+def _context(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
     organization, membership = _taken(columns, _ORGANIZATION), _taken(columns, _MEMBERSHIP)
     return AccessContext(
         caller=Caller(**columns),

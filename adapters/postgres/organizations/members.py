@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.members import Member, MembersPage
 from core.organizations.memberships import Membership
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.deferred import Deferred
 
 # Who asks for members must be one, or there is nobody. Memberships come out of an index alone, so that what is skipped
@@ -60,15 +60,10 @@ PAGE_OF_ROLE: Final = f"""
 """  # noqa: S608 - likewise
 
 
-class PostgresMembers:
+class PostgresMembers(Aggregate):
     """The port `Members`."""
 
-    def __init__(self, connection: Connection, session_id: UUID | None = None) -> None:
-        self._connection = connection
-        self._session_id = session_id
-
     def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
-        """Find a person's membership in an organization."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Membership))
             .execute(
@@ -83,27 +78,23 @@ class PostgresMembers:
         )
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        """List the organizations that a person is a member of; nobody is of none."""
         return self.defer_organizations_of(user_id)()
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
-        """Ask what `organizations_of` answers."""
         ids = self._connection.cursor(row_factory=scalar_row)
         return ids.ask(
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         ).fetchall
 
     def defer_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Deferred[MembersPage]:
-        """Ask for members, who came first first, with how many there are and the tier's limit."""
         # Ids and moments as bytes, which neither side has to spell out.
         rows = self._connection.cursor(binary=True).ask(
             PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
-            {"session_id": self._session_id, "slug": slug, "role": role, "limit": limit, "offset": offset},
+            {"session_id": self._transaction.session_id, "slug": slug, "role": role, "limit": limit, "offset": offset},
         )
         return lambda: _page(rows.fetchall())
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
-        """Find a member of an organization."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_member))
             .execute(
@@ -120,7 +111,6 @@ class PostgresMembers:
         )
 
     def count(self, organization_id: UUID) -> int:
-        """Count the members of an organization."""
         [counted] = (
             self._connection.cursor(row_factory=scalar_row)
             .execute("SELECT count(*) FROM memberships WHERE organization_id = %s", (organization_id,))
@@ -129,7 +119,6 @@ class PostgresMembers:
         return counted
 
     def add(self, membership: Membership) -> bool:
-        """Make somebody a member; False when they are one."""
         return (
             self._connection.execute(
                 """
@@ -143,14 +132,12 @@ class PostgresMembers:
         )
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
-        """Give a member another role."""
         self._connection.execute_later(
             "UPDATE memberships SET role = %s WHERE organization_id = %s AND user_id = %s",
             (role, organization_id, user_id),
         )
 
     def remove(self, organization_id: UUID, user_id: UUID) -> None:
-        """End a membership; what was granted on single services goes with the row."""
         self._connection.execute_later(
             "DELETE FROM memberships WHERE organization_id = %s AND user_id = %s", (organization_id, user_id)
         )

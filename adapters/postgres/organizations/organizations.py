@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.management import OrganizationDetail, OrganizationOfMine
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization, OrganizationStatus
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
 # The columns of an organization `o` in statements that join, told from others by their first word.
 ORGANIZATION: Final = """
@@ -80,14 +80,10 @@ _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
 DELETED_AT_ONCE_MAX: Final = 50_000
 
 
-class PostgresOrganizations:
+class PostgresOrganizations(Aggregate):
     """The port `Organizations`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def by_slug(self, slug: str) -> Organization | None:
-        """Find an organization."""
         return (
             self._connection.cursor(row_factory=kwargs_row(organization_row))
             .execute(
@@ -104,7 +100,6 @@ class PostgresOrganizations:
         )
 
     def lock(self, organization_id: UUID) -> Organization | None:
-        """Find an organization, and let nobody else lock or change it before this transaction ends."""
         # Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the organization.
         return (
             self._connection.cursor(row_factory=kwargs_row(organization_row))
@@ -123,7 +118,6 @@ class PostgresOrganizations:
         )
 
     def add(self, organization: Organization) -> bool:
-        """Store a new organization; False when the slug is taken."""
         return (
             self._connection.execute(
                 """
@@ -152,7 +146,6 @@ class PostgresOrganizations:
         )
 
     def save(self, organization: Organization) -> None:
-        """Store the new state of an organization that is locked; its slug stays what it is."""
         self._connection.execute_later(
             """
             UPDATE organizations
@@ -181,7 +174,6 @@ class PostgresOrganizations:
         )
 
     def delete(self, organization_id: UUID) -> None:
-        """Delete an organization that is locked, and everything that belongs to it."""
         for statement in _PLENTIFUL:
             deleted = DELETED_AT_ONCE_MAX
             while deleted == DELETED_AT_ONCE_MAX:
@@ -189,7 +181,6 @@ class PostgresOrganizations:
         self._connection.execute("DELETE FROM organizations WHERE id = %s", (organization_id,))
 
     def count_pending_of(self, owner_user_id: UUID) -> int:
-        """Count the organizations of an owner that wait for approval."""
         [count] = self._connection.cursor(row_factory=scalar_row).execute(
             """
             SELECT count(*)
@@ -202,11 +193,9 @@ class PostgresOrganizations:
         return count
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationOfMine]:
-        """List the organizations that a person is a member of, by their slugs."""
         return self._connection.cursor(row_factory=kwargs_row(_of_mine)).execute(OF_MEMBER, (user_id,)).fetchall()
 
     def detail(self, organization: Organization) -> OrganizationDetail:
-        """Add to an organization what is counted of it, and its tier."""
         [row] = self._connection.cursor(row_factory=dict_row).execute(
             """
             SELECT (SELECT count(*) FROM memberships WHERE organization_id = %(id)s) AS membership_count,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import Relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.organizations.relations import Object
 
 # By the ids and not by the texts of the tuples, because the ids are what the tables are indexed by.
@@ -28,14 +28,10 @@ BETWEEN: Final = """
 """
 
 
-class PostgresRelations:
+class PostgresRelations(Aggregate):
     """The port `Relations`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def between(self, object_: Object, user_id: UUID) -> Sequence[Relation]:
-        """List what a person is to an object and to the organization that it belongs to, in one statement."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Relation))
             .execute(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.access import Capability
 from core.organizations.roles import Role
 
@@ -12,17 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresRoles:
+class PostgresRoles(Aggregate):
     """The port `Roles`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def of_organization(self, organization_id: UUID) -> Sequence[Role]:
-        """List the roles of an organization by their slugs."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_role))
             .execute(
@@ -38,7 +33,6 @@ class PostgresRoles:
         )
 
     def by_slug(self, organization_id: UUID, slug: str) -> Role | None:
-        """Find a role of an organization."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_role))
             .execute(
@@ -53,7 +47,6 @@ class PostgresRoles:
         )
 
     def add(self, organization_id: UUID, role: Role) -> None:
-        """Store a new role."""
         self._connection.execute_later(
             """
             INSERT INTO organization_roles (organization_id, slug, name, description, permissions, created_at,
@@ -72,7 +65,6 @@ class PostgresRoles:
         )
 
     def save(self, organization_id: UUID, role: Role) -> None:
-        """Store the new state of a role."""
         self._connection.execute_later(
             """
             UPDATE organization_roles
@@ -90,7 +82,6 @@ class PostgresRoles:
         )
 
     def is_in_use(self, organization_id: UUID, slug: str) -> bool:
-        """Say whether a member has the role, or somebody is invited to it."""
         [is_in_use] = (
             self._connection.cursor(row_factory=scalar_row)
             .execute(
@@ -106,7 +97,6 @@ class PostgresRoles:
         return is_in_use
 
     def remove(self, organization_id: UUID, slug: str) -> None:
-        """Delete a role."""
         self._connection.execute_later(
             "DELETE FROM organization_roles WHERE organization_id = %s AND slug = %s", (organization_id, slug)
         )

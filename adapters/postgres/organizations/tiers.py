@@ -5,23 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import FREE, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresTiers:
+class PostgresTiers(Aggregate):
     """The port `Tiers`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def all(self) -> Sequence[Tier]:
-        """List the tiers, the smallest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(
@@ -35,7 +30,6 @@ class PostgresTiers:
         )
 
     def by_id(self, tier_id: UUID) -> Tier | None:
-        """Find a tier."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(
@@ -50,7 +44,6 @@ class PostgresTiers:
         )
 
     def free(self) -> Tier:
-        """Give the tier that organizations begin with."""
         tier = (
             self._connection.cursor(row_factory=kwargs_row(Tier))
             .execute(

@@ -5,22 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.platform.health_figures import PlatformFigures
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresFigures:
+class PostgresFigures(Aggregate):
     """The port `Figures`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def platform(self) -> PlatformFigures:
-        """Count users, organizations, multi-factor users and waiting work."""
         figures = (
             self._connection.cursor(row_factory=kwargs_row(PlatformFigures))
             .execute(
@@ -38,11 +33,9 @@ class PostgresFigures:
         return figures
 
     def probe(self) -> None:
-        """Run one trivial statement."""
         self._connection.execute("SELECT 1")
 
     def database_time(self) -> datetime:
-        """Ask the database what time it is there."""
         row = self._connection.execute("SELECT clock_timestamp()").fetchone()
         assert row is not None, "a SELECT without FROM has one row"
         return row[0]

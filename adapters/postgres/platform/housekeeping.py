@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, LiteralString
 
+from adapters.postgres.transaction import Aggregate
 from core.platform.housekeeping import Leftover
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from adapters.postgres.driver.connection import Connection
 
 # The keys go into an array, so that the rows are found by their primary key whatever the planner thinks of the limit.
 _DELETE: Final[Mapping[Leftover, LiteralString]] = {
@@ -87,12 +87,8 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
 }
 
 
-class PostgresHousekeeping:
+class PostgresHousekeeping(Aggregate):
     """The port `Housekeeping`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
-        """Delete those of a kind that had ended by that moment, the oldest first, at most `limit`; say how many."""
         return self._connection.execute(_DELETE[leftover], (ended_until, limit)).rowcount

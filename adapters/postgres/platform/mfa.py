@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
 from core.platform.mfa import (
     FAILURES_LOOKED_AT_MAX,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
 STATUS: Final = """
     SELECT u.id AS user_id, u.email, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, u.mfa_enabled_at,
@@ -103,14 +103,10 @@ ALERTS: Final = f"""
 """  # noqa: S608 - made of constants alone
 
 
-class PostgresPlatformMfa:
+class PostgresPlatformMfa(Aggregate):
     """The port `PlatformMfa`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def status(self, user_id: UUID) -> PersonMfaStatus | None:
-        """Say how a person's second factor stands."""
         return (
             self._connection.cursor(row_factory=kwargs_row(PersonMfaStatus))
             .execute(STATUS, {"user_id": user_id, "attempt": MfaEvent.VERIFY_ATTEMPT})
@@ -118,7 +114,6 @@ class PostgresPlatformMfa:
         )
 
     def counts(self, *, since: datetime) -> MfaCounts:
-        """Count accounts, those with a second factor, and what was used and failed since then."""
         counts = (
             self._connection.cursor(row_factory=kwargs_row(MfaCounts))
             .execute(COUNTS, {"since": since, "used": MfaEvent.BACKUP_CODE_USED, "failed": MfaEvent.VERIFY_FAILED})
@@ -128,7 +123,6 @@ class PostgresPlatformMfa:
         return counts
 
     def alerts(self, *, since: datetime, limit: int) -> Sequence[Alert]:
-        """List what looks like an attack since then, the newest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_alert))
             .execute(

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row
 from adapters.postgres.organizations.organizations import ORGANIZATION, organization_row, taken
+from adapters.postgres.transaction import Aggregate
 from core.organizations.tiers import TierSummary
 from core.platform.organizations import OWNER_GONE, GovernedOrganization, OrganizationPage, Owner
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.organizations.organizations import OrganizationStatus
 
 _ASKED_FOR: Final = """
@@ -47,16 +47,12 @@ _PAGE: Final = """
 PAGE: Final = f"{_ASKED_FOR} SELECT c.total, {ORGANIZATION}, {_TIER_AND_OWNER} {_PAGE}"
 
 
-class PostgresPlatformOrganizations:
+class PostgresPlatformOrganizations(Aggregate):
     """The port `PlatformOrganizations`."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
 
     def page(
         self, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
     ) -> OrganizationPage:
-        """List organizations with their owners and tiers, the newest first, and count all that were asked for."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(

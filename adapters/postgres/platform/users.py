@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.platform.users import FoundMembership, FoundUser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from adapters.postgres.driver.connection import Connection
 
 # The length of the groups of letters in the index, and so of the shortest part that it finds.
 GROUP_LETTERS: Final = 3
@@ -71,14 +71,10 @@ WITH_ID: Final = f"""
 """
 
 
-class PostgresPlatformUsers:
+class PostgresPlatformUsers(Aggregate):
     """The port `PlatformUsers`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[FoundUser]:
-        """List who has that part in their address: those that begin with it, then the newest of the others."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_found))
             .execute(
@@ -96,7 +92,6 @@ class PostgresPlatformUsers:
         )
 
     def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[FoundUser]:
-        """Give the person of that id, if their address has that part."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_found))
             .execute(WITH_ID, {"user_id": user_id, "part": email_part, "organizations_max": organizations_max})

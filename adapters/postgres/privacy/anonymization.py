@@ -12,6 +12,7 @@ from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
 from core.privacy.anonymization import Belonging, Subject, without_addresses
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.privacy.anonymization import Anonymous
 
 # Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.
@@ -151,14 +151,10 @@ WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
 ROWS_AT_ONCE: Final = 5_000
 
 
-class PostgresAnonymization:
+class PostgresAnonymization(Aggregate):
     """The port `Anonymization`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def lock(self, user_id: UUID) -> Subject | None:
-        """Find an account, and let nobody write anything that refers to it before this transaction ends."""
         # Before the account, as whoever accepts an invitation holds first the one and then the other.
         self._connection.execute(
             """
@@ -179,7 +175,6 @@ class PostgresAnonymization:
         )
 
     def hold(self, user_id: UUID) -> bool:
-        """Say whether an account is there and not forgotten, and let nobody forget it before this transaction ends."""
         # The weakest of all locks, as every row takes that refers to the account.
         held = self._connection.execute(
             "SELECT FROM users WHERE id = %s AND anonymized_at IS NULL FOR KEY SHARE", (user_id,)
@@ -187,7 +182,6 @@ class PostgresAnonymization:
         return held.fetchone() is not None
 
     def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
-        """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Belonging))
             .execute(
@@ -211,7 +205,6 @@ class PostgresAnonymization:
         )
 
     def addresses(self, user_id: UUID) -> Sequence[str]:
-        """List the addresses that the account had before, as far as anything still knows them."""
         return (
             self._connection.cursor(row_factory=scalar_row)
             .execute(
@@ -226,7 +219,6 @@ class PostgresAnonymization:
         )
 
     def shut(self, user_id: UUID, placeholder: str, *, at: datetime) -> bool:
-        """Deactivate an account for good, without password, under another address; False when that is taken."""
         try:
             # A savepoint, because only the index knows about a racer, and it says so by an error.
             with self._connection.transaction():
@@ -245,14 +237,12 @@ class PostgresAnonymization:
         return True
 
     def forget_ways_in(self, user_id: UUID) -> None:
-        """Delete a person's second factors, passkeys, devices, sessions, and whatever waits to become one."""
         for statement in WAYS_IN:
             self._connection.execute(statement, {"user_id": user_id})
 
     def forget_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
-        """Remove a person's addresses: letters to them, counted failures, invitations, and what the logs say."""
         values = _values(anonymous, user_id) | {"addresses": list(addresses), "marks": list(marks), "at": at}
         for statement in ADDRESSES:
             self._connection.execute(statement, values)
@@ -269,7 +259,6 @@ class PostgresAnonymization:
             )
 
     def forget_whereabouts(self, user_id: UUID, anonymous: Anonymous) -> None:
-        """Replace from where a person acted, and under which address, in all logs."""
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
         for find, change in WHEREABOUTS:
             ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()

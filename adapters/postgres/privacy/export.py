@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import OWNER
 from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
 
@@ -13,17 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresPrivacyExport:
+class PostgresPrivacyExport(Aggregate):
     """The port `PrivacyExport`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
-        """List the organizations that the other one owns and a person is a member of."""
         return (
             self._connection.cursor(row_factory=kwargs_row(OwnedOrganization))
             .execute(
@@ -40,7 +35,6 @@ class PostgresPrivacyExport:
         )
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
-        """List a person's memberships, the oldest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(ExportedMembership))
             .execute(
@@ -58,7 +52,6 @@ class PostgresPrivacyExport:
         )
 
     def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
-        """Count a person's login events."""
         row = self._connection.execute(
             """
             SELECT count(*)
@@ -72,7 +65,6 @@ class PostgresPrivacyExport:
         return row[0]
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
-        """List a person's login events, the newest first."""
         # The newest of each kind come out of the index in their order; of both together only all would.
         return (
             self._connection.cursor(row_factory=kwargs_row(_login))
@@ -102,7 +94,6 @@ class PostgresPrivacyExport:
         )
 
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
-        """List what the separate log has of a person, the newest first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(ExportedMfaEvent))
             .execute(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.services.end_users import EndUser, EndUserDetail, EndUsersPage, SessionSummary, UsedService
 from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
 # More than an array holds, and as far as its places can be counted.
 _PLACE_MAX: Final = 2**30
@@ -80,17 +79,12 @@ DETAIL: Final = """
 """
 
 
-class PostgresEndUsers:
+class PostgresEndUsers(Aggregate):
     """The port `EndUsers`."""
-
-    def __init__(self, connection: Connection, now: datetime) -> None:
-        self._connection = connection
-        self._now = now
 
     def page(
         self, organization_id: UUID, *, part: str, service_id: UUID | None, limit: int, offset: int
     ) -> EndUsersPage:
-        """List those with this part in their address, of this service if it is named, in one statement."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -110,7 +104,6 @@ class PostgresEndUsers:
         return EndUsersPage(users=users, total=rows[0]["total"])
 
     def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetail | None:
-        """Find one with everything that the organization sees, in one statement."""
         links = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -118,8 +111,8 @@ class PostgresEndUsers:
                 {
                     "organization_id": organization_id,
                     "user_id": user_id,
-                    "now": self._now,
-                    "used_after": self._now - IDLE_LIFETIME,
+                    "now": self._transaction.now,
+                    "used_after": self._transaction.now - IDLE_LIFETIME,
                 },
             )
             .fetchall()
@@ -127,7 +120,6 @@ class PostgresEndUsers:
         return _detail(links) if links else None
 
     def email_of(self, organization_id: UUID, user_id: UUID) -> str | None:
-        """Give the address of one."""
         return (
             self._connection.cursor(row_factory=scalar_row)
             .execute(

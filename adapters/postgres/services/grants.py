@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.organizations.relations import ServiceRelation
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
     from core.services.services import Service
 
 # One row at least where the service exists, for the total.
@@ -32,14 +32,10 @@ PAGE: Final = """
 """
 
 
-class PostgresServiceGrants:
+class PostgresServiceGrants(Aggregate):
     """The port `ServiceGrants`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def page(self, organization_id: UUID, service_slug: str, *, limit: int, offset: int) -> GrantsPage | None:
-        """List the grants on a service of an organization, the first first."""
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -54,7 +50,6 @@ class PostgresServiceGrants:
         return GrantsPage(grants=[_grant(**row) for row in rows if row["user_id"] is not None], total=totals[0])
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
-        """Find what a person was granted on a service."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_grant))
             .execute(
@@ -70,7 +65,6 @@ class PostgresServiceGrants:
         )
 
     def put(self, service: Service, granted: ServiceGrant) -> bool:
-        """Store what a member is granted, in place of what they had."""
         # Selected from the service, so that one that is deleted at this moment is missed instead of referred to.
         return (
             self._connection.execute(
@@ -96,7 +90,6 @@ class PostgresServiceGrants:
         )
 
     def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
-        """Take a grant away and say which it was."""
         relation = (
             self._connection.cursor(row_factory=scalar_row)
             .execute(

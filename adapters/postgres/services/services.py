@@ -5,23 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
 from core.services.services import Service, ServiceType
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresServices:
+class PostgresServices(Aggregate):
     """The port `Services`."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
-        """Find a service of an organization."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_service))
             .execute(
@@ -36,7 +31,6 @@ class PostgresServices:
         )
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
-        """Remember that a person signed in with a service: the first time, and the last."""
         self._connection.execute_later(
             """
             INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at)
@@ -47,7 +41,6 @@ class PostgresServices:
         )
 
     def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
-        """Forget with which services a person has signed in for the first time since a moment, in any organization."""
         self._connection.execute_later(
             "DELETE FROM service_users WHERE user_id = %s AND first_login_at >= %s", (user_id, linked_since)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, Session
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from adapters.postgres.driver.connection import Connection
 
 # Ends the sessions of a person that are alive; which of them follows, and of each its organization is given.
 _REVOKE: Final = """
@@ -25,15 +25,10 @@ _REVOKE: Final = """
 _REVOKED: Final = "RETURNING organization_id"
 
 
-class PostgresSessions:
+class PostgresSessions(Aggregate):
     """The port `Sessions`."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
-        self._connection = connection
-        self._now = now
-
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
-        """Begin a session."""
         self._connection.execute_later(
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
@@ -61,15 +56,13 @@ class PostgresSessions:
         )
 
     def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        """Load a session and whoever stands behind it, in one statement."""
         return (
             self._connection.cursor(row_factory=kwargs_row(_refreshable))
-            .execute(REFRESHABLE, (session_id, self._now, self._now - IDLE_LIFETIME))
+            .execute(REFRESHABLE, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
             .fetchone()
         )
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
-        """Store the hash of a new refresh token in place of the old one, and that the session was used now."""
         return (
             self._connection.execute(
                 """
@@ -77,13 +70,12 @@ class PostgresSessions:
                 SET    refresh_hash = %s, refreshed_at = %s, exchanged_at = (%s || exchanged_at)[:%s]
                 WHERE  id = %s AND refresh_hash = %s AND revoked_at IS NULL
                 """,
-                (new_hash, self._now, self._now, remembered_max, session_id, old_hash),
+                (new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id, old_hash),
             ).rowcount
             == 1
         )
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
-        """Give the hash of the newest refresh token of a live session, and let nobody exchange it meanwhile."""
         return (
             self._connection.cursor(row_factory=scalar_row)
             .execute(
@@ -93,13 +85,12 @@ class PostgresSessions:
                 WHERE  id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
                 FOR    NO KEY UPDATE
                 """,
-                (session_id, self._now, self._now - IDLE_LIFETIME),
+                (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME),
             )
             .fetchone()
         )
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
-        """Store another context of a session that is locked, and the hash of its next refresh token."""
         self._connection.execute_later(
             """
             UPDATE sessions
@@ -107,11 +98,10 @@ class PostgresSessions:
                    exchanged_at = (%s || exchanged_at)[:%s]
             WHERE  id = %s
             """,
-            (organization_id, new_hash, self._now, self._now, remembered_max, session_id),
+            (organization_id, new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id),
         )
 
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
-        """List a person's sessions that are alive, the one used last first."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Session))
             .execute(
@@ -122,57 +112,51 @@ class PostgresSessions:
                 WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
                 ORDER BY refreshed_at DESC, id DESC
                 """,
-                (user_id, self._now, self._now - IDLE_LIFETIME),
+                (user_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME),
             )
             .fetchall()
         )
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End a session of this person, unless it is over already."""
         return self._revoked(f"{_REVOKE} AND id = %(session_id)s {_REVOKED}", user_id, session_id=session_id)
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
-        """End the sessions of a person that are alive."""
         text = f"{_REVOKE} AND id IS DISTINCT FROM %(except_session_id)s {_REVOKED}"
         return self._revoked(text, user_id, except_session_id=except_session_id)
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End the sessions that were begun on a device of this person and are alive."""
         return self._revoked(f"{_REVOKE} AND device_id = %(device_id)s {_REVOKED}", user_id, device_id=device_id)
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End the sessions of a person that are in the context of an organization, its services included."""
         text = f"{_REVOKE} AND organization_id = %(organization_id)s {_REVOKED}"
         return self._revoked(text, user_id, organization_id=organization_id)
 
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
-        values_of_all = {"user_id": user_id, "now": self._now, "used_since": self._now - IDLE_LIFETIME}
+        values_of_all = {
+            "user_id": user_id,
+            "now": self._transaction.now,
+            "used_since": self._transaction.now - IDLE_LIFETIME,
+        }
         return self._connection.cursor(row_factory=scalar_row).execute(text, {**values_of_all, **values}).fetchall()
 
     def end_impersonations(self, user_id: UUID) -> None:
-        """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
         self._connection.execute_later(
             """
             UPDATE sessions
             SET    revoked_at = %s
             WHERE  (impersonator_id = %s OR (user_id = %s AND impersonator_id IS NOT NULL)) AND revoked_at IS NULL
             """,
-            (self._now, user_id, user_id),
+            (self._transaction.now, user_id, user_id),
         )
 
 
-class PostgresCallers:
+class PostgresCallers(Aggregate):
     """The port `Callers`."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
-        self._connection = connection
-        self._now = now
-
     def of_session(self, session_id: UUID) -> Caller | None:
-        """Load the person, the session and its context as they stand now, in one statement."""
         return (
             self._connection.cursor(row_factory=kwargs_row(Caller))
-            .execute(OF_SESSION, (session_id, self._now, self._now - IDLE_LIFETIME))
+            .execute(OF_SESSION, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
             .fetchone()
         )
 

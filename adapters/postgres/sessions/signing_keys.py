@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adapters.postgres.transaction import Aggregate
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyState, SigningKey
 
@@ -11,19 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from adapters.crypto.vault import Vault
-    from adapters.postgres.driver.connection import Connection
 
-
-class PostgresSigningKeys:
+class PostgresSigningKeys(Aggregate):
     """The port `SigningKeys`."""
 
-    def __init__(self, connection: Connection, vault: Vault) -> None:
-        self._connection = connection
-        self._vault = vault
-
     def lock(self) -> tuple[SigningKey, ...]:
-        """List the keys that are not retired, oldest first, and let nobody else change any before we end."""
         # An advisory lock, because of two first starts neither finds a row that it could lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
         return self._opened(
@@ -38,7 +31,6 @@ class PostgresSigningKeys:
         )
 
     def published(self, at: datetime) -> tuple[SigningKey, ...]:
-        """List every key that is published at that moment, oldest first, the private halves included."""
         return self._opened(
             self._connection.execute(
                 """
@@ -52,7 +44,6 @@ class PostgresSigningKeys:
         )
 
     def add(self, key: SigningKey) -> None:
-        """Store a new key pair."""
         self._connection.execute_later(
             """
             INSERT INTO signing_keys (kid, state, public_pem, private_pem_sealed, created_at, published_until)
@@ -62,7 +53,7 @@ class PostgresSigningKeys:
                 key.kid,
                 key.state.value,
                 key.public_pem,
-                self._vault.seal(
+                self._transaction.vault.seal(
                     key.private_pem.reveal().encode(), table="signing_keys", column="private_pem_sealed", row=key.kid
                 ),
                 key.created_at,
@@ -71,14 +62,12 @@ class PostgresSigningKeys:
         )
 
     def save(self, key: SigningKey) -> None:
-        """Store a key's new state."""
         self._connection.execute_later(
             "UPDATE signing_keys SET state = %s, published_until = %s WHERE kid = %s",
             (key.state.value, key.published_until, key.kid),
         )
 
     def forget(self, before: datetime) -> int:
-        """Delete the keys that were published until then or less; say how many."""
         return self._connection.execute(
             "DELETE FROM signing_keys WHERE state = 'retired' AND published_until <= %s", (before,)
         ).rowcount
@@ -90,7 +79,7 @@ class PostgresSigningKeys:
                 state=KeyState(state),
                 public_pem=public_pem,
                 private_pem=Secret(
-                    self._vault.open(
+                    self._transaction.vault.open(
                         private_pem_sealed, table="signing_keys", column="private_pem_sealed", row=kid
                     ).decode()
                 ),

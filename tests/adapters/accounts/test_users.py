@@ -15,6 +15,7 @@ import pytest
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from core.accounts.users import User
 from tests.postgres import connected
+from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def is_somebody_waiting(connection: Connection) -> bool:
 
 
 def test_an_account_is_found_by_its_id_and_by_its_address(connection: Connection, ada: User) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
 
     assert users.add(ada)
 
@@ -59,7 +60,7 @@ def test_an_account_is_found_by_its_id_and_by_its_address(connection: Connection
 
 
 def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: User) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
     whole = replace(ada, is_platform_owner=True, deactivated_at=ada.created_at, mfa_enabled_at=ada.created_at)
     users.add(ada)
     users.save(whole)
@@ -76,7 +77,7 @@ def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: U
 
 
 def test_who_has_no_account_is_not_found(connection: Connection) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
 
     assert users.by_id(uuid4()) is None
     assert users.by_email("ada@example.org") is None
@@ -84,7 +85,7 @@ def test_who_has_no_account_is_not_found(connection: Connection) -> None:
 
 
 def test_an_address_has_one_account(connection: Connection, ada: User) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
     users.add(ada)
 
     assert not users.add(replace(ada, id=uuid4()))
@@ -97,11 +98,11 @@ def test_of_two_who_take_an_address_at_once_one_gets_it(connection: Connection, 
 
     def add_second() -> None:
         with connected(database_url) as second:
-            second_has_it.append(PostgresUsers(second).add(replace(ada, id=uuid4())))
+            second_has_it.append(PostgresUsers(transaction_on(second)).add(replace(ada, id=uuid4())))
 
     racer = threading.Thread(target=add_second)
     with connection.transaction():
-        first_has_it = PostgresUsers(connection).add(ada)
+        first_has_it = PostgresUsers(transaction_on(connection)).add(ada)
         racer.start()
         wait_until(lambda: is_somebody_waiting(connection))
     racer.join()
@@ -110,7 +111,7 @@ def test_of_two_who_take_an_address_at_once_one_gets_it(connection: Connection, 
 
 
 def test_a_changed_account_is_stored(connection: Connection, ada: User, clock: SettableClock) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
     users.add(ada)
     later = clock.now + timedelta(days=1)
     changed = replace(ada, email_verified_at=later, is_platform_owner=True, updated_at=later, deactivated_at=later)
@@ -121,7 +122,7 @@ def test_a_changed_account_is_stored(connection: Connection, ada: User, clock: S
 
 
 def test_a_change_touches_one_account(connection: Connection, ada: User) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
     grace = replace(ada, id=uuid4(), email="grace@example.org")
     users.add(ada)
     users.add(grace)
@@ -132,18 +133,18 @@ def test_a_change_touches_one_account(connection: Connection, ada: User) -> None
 
 
 def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, other: Connection, ada: User) -> None:
-    PostgresUsers(connection).add(ada)
+    PostgresUsers(transaction_on(connection)).add(ada)
 
     with connection.transaction():
-        PostgresUsers(connection).lock_by_email(ada.email)
+        PostgresUsers(transaction_on(connection)).lock_by_email(ada.email)
 
-        PostgresUsers(other).save(replace(ada, is_platform_owner=True))
+        PostgresUsers(transaction_on(other)).save(replace(ada, is_platform_owner=True))
         with pytest.raises(psycopg.errors.LockNotAvailable):
             other.settle()
 
 
 def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, ada: User) -> None:
-    users = PostgresUsers(connection)
+    users = PostgresUsers(transaction_on(connection))
     owner = replace(ada, id=uuid4(), email="grace@example.org", is_platform_owner=True)
     users.add(ada)
     users.add(owner)
@@ -153,19 +154,19 @@ def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, 
 
 def test_only_one_at_a_time_decides_about_platform_owners(connection: Connection, other: Connection) -> None:
     with connection.transaction():
-        PostgresUsers(connection).lock_platform_owners()
+        PostgresUsers(transaction_on(connection)).lock_platform_owners()
 
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            PostgresUsers(other).lock_platform_owners()
+            PostgresUsers(transaction_on(other)).lock_platform_owners()
 
-    assert PostgresUsers(other).lock_platform_owners() == ()
+    assert PostgresUsers(transaction_on(other)).lock_platform_owners() == ()
 
 
 def test_a_password_is_stored_for_one_account(connection: Connection, ada: User) -> None:
-    PostgresUsers(connection).add(ada)
-    PostgresUsers(connection).add(replace(ada, id=uuid4(), email="grace@example.org"))
+    PostgresUsers(transaction_on(connection)).add(ada)
+    PostgresUsers(transaction_on(connection)).add(replace(ada, id=uuid4(), email="grace@example.org"))
 
-    PostgresCredentials(connection).set_password_hash(ada.id, "$argon2id$…")
+    PostgresCredentials(transaction_on(connection)).set_password_hash(ada.id, "$argon2id$…")
 
     stored = connection.execute("SELECT email, password_hash FROM users ORDER BY email").fetchall()
     assert stored == [("ada@example.org", "$argon2id$…"), ("grace@example.org", None)]

@@ -16,6 +16,7 @@ from core.audit.audit_log import SETTLES_AFTER, AuditLogFilter
 from core.events.actions import AuditAction, TargetType
 from tests.plans import explained, indexes_used, rows_read, tables_read_whole
 from tests.postgres import connected
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,9 @@ def totals(connection: Connection) -> set[tuple[UUID, str, int]]:
 
 
 def total(connection: Connection, wanted: AuditLogFilter | None = None, organization_id: UUID = ACME) -> int:
-    return PostgresAuditLog(connection).page(organization_id, wanted or AuditLogFilter(), limit=1, offset=0)[0]
+    return PostgresAuditLog(transaction_on(connection)).page(
+        organization_id, wanted or AuditLogFilter(), limit=1, offset=0
+    )[0]
 
 
 def test_entries_are_counted_by_organization_and_action(connection: Connection, transact: Transact) -> None:
@@ -170,7 +173,7 @@ def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Tra
     transact(audit_log.count_on, 1)
 
     with connected(database_url) as other, other.transaction():
-        assert PostgresAuditLog(other).count_on(UUID(int=2**128 - 1), 1) == 1
+        assert PostgresAuditLog(transaction_on(other)).count_on(UUID(int=2**128 - 1), 1) == 1
         assert transact(audit_log.count_on, 100) == 0
 
     assert totals(connection) == {(ACME, "plan.created", 2)}
@@ -204,7 +207,7 @@ def test_a_page_is_the_same_whichever_way_it_is_found(
     connection.execute(SHORT)
     entries = f"SELECT id FROM audit_entries WHERE {condition} AND organization_id = '{ACME}' ORDER BY id DESC"
     expected = [entry_id for (entry_id,) in connection.execute(entries.encode())]
-    pages = PostgresAuditLog(connection)
+    pages = PostgresAuditLog(transaction_on(connection))
 
     def check_all() -> None:
         for offset in (0, 7, 190, 300, 1_150, 1_200, 1_451, 2_180, SHORT_ENTRIES - 50, SHORT_ENTRIES - 3, 9_999):

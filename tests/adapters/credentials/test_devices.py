@@ -27,7 +27,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from ports.unit_of_work import UnitOfWork
 
 NO_RISK = Risk(factors=(), score=0.0, location=None)

@@ -15,13 +15,14 @@ from core.accounts.users import User
 from core.credentials.mfa import MfaStatus
 from core.secrets import Secret
 from tests.postgres import connected
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection, RawConnection
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
@@ -58,13 +59,13 @@ def ada(add_user: Callable[[str], UUID]) -> UUID:
 @pytest.fixture
 def secrets(connection: Connection, vault: Vault) -> PostgresTotpSecrets:
     """The table of secrets."""
-    return PostgresTotpSecrets(connection, vault)
+    return PostgresTotpSecrets(transaction_on(connection, vault))
 
 
 @pytest.fixture
 def codes(connection: Connection, tools: Tools) -> PostgresBackupCodes:
     """The table of backup codes."""
-    return PostgresBackupCodes(connection, tools.randomness)
+    return PostgresBackupCodes(transaction_on(connection))
 
 
 def test_a_secret_comes_back_as_it_was(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
@@ -116,11 +117,11 @@ def test_secrets_come_under_a_new_key_with_the_rest(
     connection: Connection, raw_connection: RawConnection, ada: UUID, clock: SettableClock
 ) -> None:
     old, new = MasterKey.generate(), MasterKey.generate()
-    PostgresTotpSecrets(connection, Vault([old])).put_pending(ada, SECRET, at=clock())
+    PostgresTotpSecrets(transaction_on(connection, Vault([old]))).put_pending(ada, SECRET, at=clock())
 
     rewrap.rewrap(raw_connection, Vault([new, old]), lambda _text: None)
 
-    found = PostgresTotpSecrets(connection, Vault([new])).lock(ada)
+    found = PostgresTotpSecrets(transaction_on(connection, Vault([new]))).lock(ada)
     assert found is not None
     assert found.secret == SECRET
 
@@ -186,19 +187,19 @@ def test_a_code_is_its_owners_alone(
 def test_of_two_racers_one_gets_it(
     kind: str, connection: Connection, database_url: str, tools: Tools, ada: UUID, clock: SettableClock
 ) -> None:
-    secrets = PostgresTotpSecrets(connection, tools.vault)
+    secrets = PostgresTotpSecrets(transaction_on(connection, tools.vault))
     secrets.put_pending(ada, SECRET, at=clock())
     with connected(database_url) as one, connected(database_url) as other:
         for round_ in range(RACES):
-            PostgresBackupCodes(connection, tools.randomness).replace(ada, [b"one"], at=clock())
+            PostgresBackupCodes(transaction_on(connection)).replace(ada, [b"one"], at=clock())
             gate, wins = threading.Barrier(2), list[bool]()
 
             def race(racer: Connection, step: int = round_, gate: Any = gate, wins: list[bool] = wins) -> None:
                 gate.wait()
                 if kind == "step":
-                    wins.append(PostgresTotpSecrets(racer, tools.vault).use_step(ada, step))
+                    wins.append(PostgresTotpSecrets(transaction_on(racer, tools.vault)).use_step(ada, step))
                 else:
-                    wins.append(PostgresBackupCodes(racer, tools.randomness).use(ada, b"one", at=clock()))
+                    wins.append(PostgresBackupCodes(transaction_on(racer)).use(ada, b"one", at=clock()))
 
             threads = [threading.Thread(target=race, args=(racer,)) for racer in (one, other)]
             for thread in threads:

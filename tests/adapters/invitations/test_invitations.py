@@ -14,6 +14,7 @@ from core.invitations.invitations import Due, InvitationStatus
 from tests.accounts import make_organization
 from tests.clock import SettableClock
 from tests.plans import explained_statements, indexes_used, tables_read_whole
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ def fill(connection: Connection, clock: SettableClock) -> None:
 def invitations(many: Connection, vault: Vault, clock: SettableClock) -> Iterator[PostgresInvitations]:
     """The port over all of them; what is done to them is undone afterwards."""
     many.begin()
-    yield PostgresInvitations(many, vault, clock())
+    yield PostgresInvitations(transaction_on(many, vault, clock()))
     many.rollback()
 
 
@@ -132,7 +133,7 @@ def test_an_invitation_comes_to_a_status_only_after_those_before_it(
         """,
         (ID, acme, before.value, clock(), clock()),
     )
-    port = PostgresInvitations(connection, vault, clock())
+    port = PostgresInvitations(transaction_on(connection, vault, clock()))
 
     assert not port.settle(other, ID, after)
     assert port.settle(acme, ID, after) == (before in after.follows)
@@ -158,7 +159,7 @@ def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
     )
 
     with pytest.raises(SealBroken):
-        PostgresInvitations(connection, vault, clock()).waiting_for("guest@example.com", 10)
+        PostgresInvitations(transaction_on(connection, vault, clock())).waiting_for("guest@example.com", 10)
 
 
 def an_id(number: int) -> UUID:

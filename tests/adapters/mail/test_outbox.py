@@ -16,7 +16,9 @@ from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.mail.mail import PostgresMailOutbox
 from core.mail import mail as messages
 from core.mail.mail import LEASE, RETENTION, RETRY_DELAYS, Mail, MailState, MailTemplate
+from ports.doorbells import Bell
 from tests.postgres import connected
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,8 +110,8 @@ class TestQueue:
         assert recipients(transact(messages.claim, 4)) == ["ada@example.org"]
 
     def test_queueing_wakes_the_courier(self, connection: Connection, vault: Vault, clock: SettableClock) -> None:
-        rings: list[str] = []
-        outbox = PostgresMailOutbox(connection, vault, wake=lambda: rings.append("ring"))
+        transaction = transaction_on(connection, vault)
+        outbox = PostgresMailOutbox(transaction)
         message = messages.MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={})
 
         outbox.add(
@@ -123,7 +125,7 @@ class TestQueue:
             )
         )
 
-        assert rings == ["ring"]
+        assert transaction.bells == {Bell.MAIL}
 
 
 class TestClaim:
@@ -190,7 +192,7 @@ class TestClaim:
                 barrier.wait()
                 while True:
                     with connection.transaction():
-                        outbox = PostgresMailOutbox(connection, vault, wake=lambda: None)
+                        outbox = PostgresMailOutbox(transaction_on(connection, vault))
                         mails = outbox.claim(3, now=clock.now, leased_until=clock.now + LEASE)
                     if not mails:
                         return claimed
@@ -230,7 +232,7 @@ class TestClaim:
     def test_a_letter_that_cannot_be_opened_fails_and_holds_up_no_other(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
-        foreign = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
+        foreign = PostgresMailOutbox(transaction_on(connection, Vault([MasterKey.generate()])))
         message = messages.MailMessage(to="lost@example.org", template=MailTemplate.TEST, values={})
         mail = Mail(
             id=UUID(int=1), message=message, state=MailState.QUEUED, attempts=0, due_at=clock.now, created_at=clock.now
@@ -325,7 +327,7 @@ class TestMailbox:
         (mail,) = transact(messages.claim, 4)
         transact(messages.record_kept, mail)
 
-        outbox = PostgresMailOutbox(connection, Vault([MasterKey.generate()]), wake=lambda: None)
+        outbox = PostgresMailOutbox(transaction_on(connection, Vault([MasterKey.generate()])))
 
         assert outbox.latest(10) == []
 

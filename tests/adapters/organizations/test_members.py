@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from tests.postgres import Databases
 
 PEOPLE = 4

@@ -13,6 +13,7 @@ from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 from tests.plans import explained_statements, nodes_of, tables_read_whole
 from tests.postgres import connected
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +147,7 @@ def test_a_batch_takes_the_oldest_and_no_more_than_it_may(leftover: Leftover, co
     ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
     put(connection, leftover, *ends)
 
-    assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 2) == 2
+    assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 2) == 2
 
     assert left(connection, leftover) == ends[2:]
 
@@ -161,8 +162,8 @@ def test_several_who_sweep_at_once_take_different_rows_and_nobody_waits(
     with connected(database_url) as other, other.transaction():
         other.execute("SET lock_timeout = '1ms'")
         with connection.transaction():
-            assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 3
-            assert PostgresHousekeeping(other).delete(leftover, NOW - MOMENT, 3) == 2
+            assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 3
+            assert PostgresHousekeeping(transaction_on(other)).delete(leftover, NOW - MOMENT, 3) == 2
 
     assert left(connection, leftover) == []
 
@@ -175,9 +176,9 @@ def test_a_row_that_somebody_holds_is_left_for_the_next_time(
 
     with connected(database_url) as holder, holder.transaction():
         holder.execute(f"SELECT FROM {leftover.value} FOR UPDATE".encode())
-        assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 0
+        assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 0
 
-    assert PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT, 3) == 1
+    assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 1
 
 
 @leftovers
@@ -186,7 +187,7 @@ def test_among_very_many_it_finds_them_by_an_index(leftover: Leftover, connectio
     connection.execute(f"ANALYZE {leftover.value}".encode())
 
     with explained_statements(connection) as plans:
-        PostgresHousekeeping(connection).delete(leftover, NOW - MOMENT * (MANY - 1_000), 500)
+        PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT * (MANY - 1_000), 500)
 
     [plan] = plans
     assert tables_read_whole(plan) == set()
@@ -198,7 +199,7 @@ def test_with_a_device_go_its_tokens_and_not_its_sessions(connection: Connection
     put(connection, Leftover.SESSIONS, NOW + DAY)
     connection.execute("UPDATE sessions SET device_id = %s", (DEVICE,))
 
-    assert PostgresHousekeeping(connection).delete(Leftover.DEVICES, NOW, 10) == 1
+    assert PostgresHousekeeping(transaction_on(connection)).delete(Leftover.DEVICES, NOW, 10) == 1
 
     assert left(connection, Leftover.DEVICE_TOKENS) == []
     assert connection.execute("SELECT device_id FROM sessions").fetchall() == [(None,)]

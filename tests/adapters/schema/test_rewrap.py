@@ -18,6 +18,7 @@ from adapters.postgres.schema import rewrap as rewrapping
 from adapters.postgres.schema.rewrap import SEALED_COLUMNS, Rewrapped, rewrap
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions.signing_keys import KeyState, SigningKey
+from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(co
 def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
     pair = make_key_pair()
     before = Connection(connection)
-    PostgresSigningKeys(before, BEFORE).add(
+    PostgresSigningKeys(transaction_on(before, BEFORE)).add(
         SigningKey(
             kid=pair.kid,
             state=KeyState.ACTIVE,
@@ -127,7 +128,7 @@ def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
 
     rewrap(connection, DURING, lambda _: None)
 
-    (key,) = PostgresSigningKeys(Connection(connection), AFTER).published(NOW)
+    (key,) = PostgresSigningKeys(transaction_on(Connection(connection), AFTER)).published(NOW)
     assert key.private_pem == pair.private_pem
 
 

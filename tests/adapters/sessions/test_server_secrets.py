@@ -10,6 +10,7 @@ import trio
 from adapters.crypto.pepper import PEPPER_BYTES
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from core.sessions import server_secrets
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,4 +67,6 @@ def test_it_is_stored_encrypted(transact: Transact, connection: Connection, vaul
     assert row is not None
     assert fresh not in row[0]
     assert row[1] == clock.now
-    assert PostgresServerSecrets(connection, vault, clock.now).ensure(server_secrets.PEPPER, b"") == fresh
+    assert (
+        PostgresServerSecrets(transaction_on(connection, vault, clock.now)).ensure(server_secrets.PEPPER, b"") == fresh
+    )

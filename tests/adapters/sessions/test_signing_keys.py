@@ -11,11 +11,12 @@ import pytest
 import trio
 
 from adapters.crypto.key_pairs import make_key_pair
-from adapters.crypto.vault import MasterKey, SealBroken, Vault
+from adapters.crypto.vault import SealBroken
 from adapters.postgres.driver.greenlets import wait_in_greenlet
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from core.sessions import signing_keys
 from core.sessions.signing_keys import RETIREMENT_MARGIN, KeyState, SigningKey
+from tests.transactions import transaction_on
 from tests.waiting import waiting_for_a_lock
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def test_keys_cannot_be_read_without_the_master_key(transact: Callable[..., Any]
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
 
     with pytest.raises(SealBroken, match="GATEHOUSE_MASTER_KEYS"):
-        PostgresSigningKeys(connection, Vault([MasterKey.generate()])).lock()
+        PostgresSigningKeys(transaction_on(connection)).lock()
 
 
 def test_a_rotation_is_stored(transact: Callable[..., Any]) -> None:

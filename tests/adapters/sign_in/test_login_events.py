@@ -8,9 +8,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from adapters.postgres.sign_in.sign_in import PostgresLoginEvents
+from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from core.sign_in.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABITS_ARE_OF, Habits
 from tests.plans import explained_statements, nodes_of
+from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
@@ -50,7 +51,7 @@ def remember(
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
     """Look back as the core does."""
-    return PostgresLoginEvents(connection).defer_habits(
+    return PostgresLoginEvents(transaction_on(connection)).defer_habits(
         user_id,
         since=NOW - HABITS_ARE_OF,
         sign_ins_max=HABIT_SIGN_INS_MAX,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from tests.accounts import People
     from tests.application import Answer
     from tests.clock import SettableClock

@@ -21,7 +21,7 @@ from tests.waiting import waiting_for_a_lock
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from tests.application import Answer
 
 __all__ = ["door", "keyring", "platform", "settings"]

@@ -42,7 +42,7 @@ async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
         sessions.end_all(uow, user_id, email)
 
     def door_closes(uow: Any, user_id: UUID) -> None:
-        uow._connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
+        uow._transaction.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
 
     outcomes: list[Outcome] = []
 

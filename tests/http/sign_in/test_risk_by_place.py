@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from adapters.postgres.unit_of_work import Tools
+    from adapters.postgres.transaction import Tools
     from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock

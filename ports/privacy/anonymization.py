@@ -1,4 +1,4 @@
-"""What the core asks of everything personal that is stored: to be shown it, and to be rid of it."""
+"""What has to be deleted or replaced when a person is anonymized."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,34 +6,6 @@ from typing import Protocol
 from uuid import UUID
 
 from core.privacy.anonymization import Anonymous, Belonging, Subject
-from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEvent, OwnedOrganization
-
-
-class PrivacyExport(Protocol):
-    """What is kept of a person, as the person may have it.
-
-    Where `within` names organizations, only what concerns one of these or none is given.
-    """
-
-    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
-        """List the organizations that the other one owns and a person is a member of."""
-        ...
-
-    def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
-        """List a person's memberships, the oldest first."""
-        ...
-
-    def count_logins(self, user_id: UUID, *, within: Sequence[UUID] | None) -> int:
-        """Count a person's login events."""
-        ...
-
-    def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
-        """List a person's login events, the newest first."""
-        ...
-
-    def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
-        """List what the separate log has of a person, the newest first."""
-        ...
 
 
 class Anonymization(Protocol):

@@ -1,0 +1,50 @@
+"""Refused sign-ins in the table `sign_in_failures`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.accounts.sign_in_failures import SignInFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+
+_LOCK_KEY_BYTES: Final = 8
+
+
+class PostgresSignInFailures(Aggregate):
+    """The port `SignInFailures`."""
+
+    def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
+        """Count an attempt, one after the other for each address."""
+        self._connection.execute_later(
+            """
+            INSERT INTO sign_in_failures (id, email_hash, network, created_at)
+            SELECT %s, %s, %s, %s
+            FROM   (SELECT pg_advisory_xact_lock(%s)) AS turn
+            """,
+            (attempt_id, email_hash, network, at, int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True)),
+        )
+
+    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(SignInFailure))
+            .execute(
+                """
+                SELECT   network, created_at AS at
+                FROM     sign_in_failures
+                WHERE    email_hash = %s AND created_at > %s
+                ORDER BY created_at DESC
+                """,
+                (email_hash, moment),
+            )
+            .fetchall()
+        )
+
+    def remove(self, attempt_id: UUID) -> None:
+        self._connection.execute_later("DELETE FROM sign_in_failures WHERE id = %s", (attempt_id,))

@@ -1,0 +1,1 @@
+"""Event types, audit actions, and how both are recorded."""

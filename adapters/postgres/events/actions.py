@@ -1,0 +1,108 @@
+"""Audit entries, written to the tables `audit_entries` and `platform_audit_entries`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from core.events.actions import AuditAction
+    from core.events.platform_actions import PlatformAction
+
+
+class PostgresAuditEntries(Aggregate):
+    """The port `AuditEntries`."""
+
+    def add(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        actor_user_id: UUID | None,
+        success: bool,
+        details: Mapping[str, Any],
+    ) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id,
+                                       ip_address, user_agent, success, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                self._transaction.randomness.new_id(),
+                organization_id,
+                actor_user_id,
+                action.value,
+                action.target_type.value,
+                str(target_id),
+                self._transaction.origin.ip_address,
+                self._transaction.origin.user_agent,
+                success,
+                Jsonb(details),
+                self._transaction.now,
+            ),
+        )
+
+    def add_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO audit_entries (id, organization_id, action, target_type, target_id, ip_address, user_agent,
+                                       success, details, created_at)
+            SELECT entry.id, entry.organization_id, %s, %s, entry.target_id::text, %s, %s, true, '{}', %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::uuid[]) AS entry (id, organization_id, target_id)
+            """,
+            (
+                action.value,
+                action.target_type.value,
+                self._transaction.origin.ip_address,
+                self._transaction.origin.user_agent,
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in targets],
+                [organization_id for organization_id, _ in targets],
+                [target_id for _, target_id in targets],
+            ),
+        )
+
+
+class PostgresPlatformAuditEntries(Aggregate):
+    """The port `PlatformAuditEntries`."""
+
+    def add(
+        self,
+        action: PlatformAction,
+        target_id: UUID,
+        /,
+        *,
+        actor_user_id: UUID,
+        organization_id: UUID | None,
+        details: Mapping[str, Any],
+    ) -> UUID:
+        entry_id = self._transaction.randomness.new_id()
+        self._connection.execute_later(
+            """
+            INSERT INTO platform_audit_entries (id, actor_user_id, action, target_type, target_id, organization_id,
+                                                ip_address, user_agent, success, details, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, true, %s, %s)
+            """,
+            (
+                entry_id,
+                actor_user_id,
+                action.value,
+                action.target_type.value,
+                str(target_id),
+                organization_id,
+                self._transaction.origin.ip_address,
+                self._transaction.origin.user_agent,
+                Jsonb(details),
+                self._transaction.now,
+            ),
+        )
+        return entry_id

@@ -1,0 +1,65 @@
+"""Events in the table `events`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.transaction import Aggregate
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from uuid import UUID
+
+    from core.events.events import EventType
+
+
+class PostgresEvents(Aggregate):
+    """The port `Events`."""
+
+    def add(
+        self,
+        event: EventType,
+        organization_ids: Sequence[UUID | None],
+        /,
+        *,
+        actor_user_id: UUID | None,
+        actor_email: str | None,
+        data: Mapping[str, Any],
+    ) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+            SELECT receiver.event_id, %s, receiver.organization_id, %s, %s, %s, %s
+            FROM   unnest(%s::uuid[], %s::uuid[]) AS receiver (event_id, organization_id)
+            """,
+            (
+                event.value,
+                actor_user_id,
+                actor_email,
+                Jsonb(data),
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in organization_ids],
+                list(organization_ids),
+            ),
+        )
+        self._transaction.bells.add(Bell.EVENTS)
+
+    def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, data, occurred_at)
+            SELECT happening.id, %s, happening.organization_id, happening.data, %s
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::jsonb[]) AS happening (id, organization_id, data)
+            """,
+            (
+                event.value,
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in happenings],
+                [organization_id for organization_id, _ in happenings],
+                [Jsonb(data) for _, data in happenings],
+            ),
+        )
+        self._transaction.bells.add(Bell.EVENTS)

@@ -1,0 +1,82 @@
+"""Sign-ins that wait for a second factor, in the table `mfa_challenges`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.accounts.providers import Provider
+from core.sign_in.mfa_challenges import MfaChallenge
+from core.sign_in.proofs import Destination, Proof
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class PostgresMfaChallenges(Aggregate):
+    """The port `MfaChallenges`."""
+
+    def add(self, challenge: MfaChallenge) -> None:
+        proof, destination = challenge.proof, challenge.destination
+        context = {
+            "provider": proof.provider,
+            "amr": proof.amr,
+            "organization": destination.organization_slug,
+            "service": destination.service_slug,
+        }
+        self._connection.execute_later(
+            """
+            INSERT INTO mfa_challenges (id, user_id, context, attempts, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (
+                challenge.id,
+                proof.user_id,
+                Jsonb(context),
+                challenge.attempts,
+                challenge.created_at,
+                challenge.expires_at,
+            ),
+        )
+
+    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_challenge))
+            .execute(
+                """
+                SELECT id, user_id, context, attempts, created_at, expires_at
+                FROM   mfa_challenges
+                WHERE  id = %s AND used_at IS NULL AND expires_at > %s
+                FOR UPDATE
+                """,
+                (challenge_id, self._transaction.now),
+            )
+            .fetchone()
+        )
+
+    def count_wrong_code(self, challenge_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET attempts = attempts + 1 WHERE id = %s", (challenge_id,)
+        )
+
+    def use(self, challenge_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET used_at = %s WHERE id = %s", (self._transaction.now, challenge_id)
+        )
+
+    def void_all(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET used_at = %s WHERE user_id = %s AND used_at IS NULL",
+            (self._transaction.now, user_id),
+        )
+
+
+def _challenge(*, user_id: UUID, context: dict[str, Any], **columns: Any) -> MfaChallenge:
+    return MfaChallenge(
+        proof=Proof(user_id=user_id, provider=Provider(context["provider"]), amr=tuple(context["amr"])),
+        destination=Destination(organization_slug=context["organization"], service_slug=context["service"]),
+        **columns,
+    )

@@ -1,0 +1,57 @@
+"""One transaction: its connection, its moment, where the request came from, and the tools that aggregates use.
+
+An aggregate is a class of SQL for one port of storage. Each is made from the transaction alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.crypto.vault import Vault
+    from adapters.postgres.driver.connection import Connection
+    from core.sessions.callers import Origin
+    from ports.clock import Clock, Randomness
+    from ports.credentials.devices import Locations
+    from ports.credentials.passkeys import WebAuthn
+    from ports.credentials.totp import Totp
+    from ports.doorbells import Bell
+    from ports.pepper import Pepper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What all transactions of a process share."""
+
+    clock: Clock
+    randomness: Randomness
+    vault: Vault
+    pepper: Pepper
+    locations: Locations
+    totp: Totp
+    webauthn: WebAuthn
+
+
+@dataclass(slots=True, kw_only=True)
+class Transaction:
+    """What every aggregate is made from; `bells` are rung after the commit."""
+
+    connection: Connection
+    now: datetime
+    origin: Origin
+    vault: Vault
+    randomness: Randomness
+    session_id: UUID | None = None
+    bells: set[Bell] = field(default_factory=set["Bell"])
+
+
+class Aggregate:
+    """The SQL of one port of storage, in one transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._connection = transaction.connection

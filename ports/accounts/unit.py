@@ -1,0 +1,27 @@
+"""What a transaction offers of the area `accounts`."""
+
+from typing import Protocol
+
+from ports.accounts.one_time_tokens import OneTimeTokens
+from ports.accounts.sign_in_failures import SignInFailures
+from ports.accounts.user_import import UserImport
+from ports.accounts.users import Credentials, Users
+
+
+class AccountsUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def users(self) -> Users: ...
+
+    @property
+    def credentials(self) -> Credentials: ...
+
+    @property
+    def user_import(self) -> UserImport: ...
+
+    @property
+    def sign_in_failures(self) -> SignInFailures: ...
+
+    @property
+    def one_time_tokens(self) -> OneTimeTokens: ...

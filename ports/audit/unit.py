@@ -1,0 +1,20 @@
+"""What a transaction offers of the area `audit`."""
+
+from typing import Protocol
+
+from ports.audit.analytics import Analytics
+from ports.audit.audit_log import AuditLog
+from ports.audit.platform_audit_log import PlatformAuditLog
+
+
+class AuditUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def platform_audit_log(self) -> PlatformAuditLog: ...
+
+    @property
+    def audit_log(self) -> AuditLog: ...
+
+    @property
+    def analytics(self) -> Analytics: ...

@@ -1,0 +1,47 @@
+"""Storage of audit entries, to be written only; reading them is `ports/audit/`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.events.platform_actions import PlatformAction
+
+
+class AuditEntries(Protocol):
+    """Entries of the organizations' audit logs, with the address and user agent of the request."""
+
+    def add(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        actor_user_id: UUID | None,
+        success: bool,
+        details: Mapping[str, Any],
+    ) -> None:
+        """Add an entry."""
+        ...
+
+    def add_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+        """Add one entry for each pair of organization and target id, in one statement, without an actor."""
+        ...
+
+
+class PlatformAuditEntries(Protocol):
+    """Entries of the platform's audit log, with the address and user agent of the request."""
+
+    def add(
+        self,
+        action: PlatformAction,
+        target_id: UUID,
+        /,
+        *,
+        actor_user_id: UUID,
+        organization_id: UUID | None,
+        details: Mapping[str, Any],
+    ) -> UUID:
+        """Add an entry and return its id."""
+        ...

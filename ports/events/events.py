@@ -1,0 +1,28 @@
+"""Storage of events, to be written only; deliveries are derived from the rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from core.events.events import EventType
+
+
+class Events(Protocol):
+    """Events that happened in this transaction."""
+
+    def add(
+        self,
+        event: EventType,
+        organization_ids: Sequence[UUID | None],
+        /,
+        *,
+        actor_user_id: UUID | None,
+        actor_email: str | None,
+        data: Mapping[str, Any],
+    ) -> None:
+        """Add one event for each of these organizations, in one statement; None is for no organization."""
+        ...
+
+    def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
+        """Add one event for each pair of organization and data, in one statement, without an actor."""
+        ...

@@ -1,0 +1,85 @@
+"""What a use case records in its transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+from uuid import UUID
+
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
+
+
+class EventsUnit(Protocol):
+    """Audit entries and events, written in the transaction of the change.
+
+    Where no actor is named, the actor is the caller. The details of an entry name the impersonator, if there is one.
+    """
+
+    def record(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        actor_user_id: UUID | None = None,
+        actor_email: str | None = None,
+        audit_only: Mapping[str, Any] | None = None,
+        event_only: Mapping[str, Any] | None = None,
+        **details: Any,
+    ) -> None:
+        """Add an audit entry and publish the event of the same name, both with these details."""
+        ...
+
+    def record_each(self, action: AuditAction, targets: Sequence[tuple[UUID, UUID]], /) -> None:
+        """Record an action for each pair of organization and target id, in two statements, without an actor.
+
+        The event's data name the target, as `invitation_id` does.
+        """
+        ...
+
+    def audit(
+        self,
+        action: AuditAction,
+        target_id: UUID | str,
+        /,
+        *,
+        organization_id: UUID,
+        actor_user_id: UUID | None = None,
+        success: bool = True,
+        **details: Any,
+    ) -> None:
+        """Add an entry to the organization's audit log, without an event."""
+        ...
+
+    def audit_platform(
+        self, action: PlatformAction, target_id: UUID, /, *, organization_id: UUID | None = None, **details: Any
+    ) -> UUID:
+        """Add an entry to the platform's audit log and return its id; the actor is the caller or their impersonator."""
+        ...
+
+    def publish(
+        self,
+        event: EventType,
+        /,
+        *,
+        organization_id: UUID | None = None,
+        actor_user_id: UUID | None = None,
+        actor_email: str | None = None,
+        **data: Any,
+    ) -> None:
+        """Publish an event: receivers get it after the commit, at least once."""
+        ...
+
+    def publish_to_each(
+        self,
+        event: EventType,
+        organization_ids: Sequence[UUID | None],
+        /,
+        *,
+        actor_user_id: UUID | None,
+        actor_email: str | None,
+        **data: Any,
+    ) -> None:
+        """Publish an event to each of several organizations, in one statement; None is for no organization."""
+        ...

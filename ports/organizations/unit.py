@@ -1,0 +1,33 @@
+"""What a transaction offers of the area `organizations`."""
+
+from typing import Protocol
+
+from core.organizations.access import AccessContext
+from ports.organizations.members import Members
+from ports.organizations.organizations import Organizations
+from ports.organizations.relations import Relations
+from ports.organizations.roles import Roles
+from ports.organizations.tiers import Tiers
+
+
+class OrganizationsUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def organizations(self) -> Organizations: ...
+
+    @property
+    def tiers(self) -> Tiers: ...
+
+    @property
+    def members(self) -> Members: ...
+
+    @property
+    def roles(self) -> Roles: ...
+
+    @property
+    def relations(self) -> Relations: ...
+
+    def access_context(self, slug: str) -> AccessContext:
+        """Load the caller, an organization and their membership in it; raise `Unauthorized` as `caller` does."""
+        ...

@@ -1,0 +1,28 @@
+"""What a transaction offers of the area `platform`."""
+
+from typing import Protocol
+
+from ports.platform.health_figures import Figures
+from ports.platform.housekeeping import Housekeeping
+from ports.platform.mfa import PlatformMfa
+from ports.platform.organizations import PlatformOrganizations
+from ports.platform.users import PlatformUsers
+
+
+class PlatformUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def platform_organizations(self) -> PlatformOrganizations: ...
+
+    @property
+    def platform_users(self) -> PlatformUsers: ...
+
+    @property
+    def platform_mfa(self) -> PlatformMfa: ...
+
+    @property
+    def housekeeping(self) -> Housekeeping: ...
+
+    @property
+    def figures(self) -> Figures: ...

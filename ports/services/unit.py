@@ -1,0 +1,20 @@
+"""What a transaction offers of the area `services`."""
+
+from typing import Protocol
+
+from ports.services.end_users import EndUsers
+from ports.services.grants import ServiceGrants
+from ports.services.services import Services
+
+
+class ServicesUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def service_grants(self) -> ServiceGrants: ...
+
+    @property
+    def services(self) -> Services: ...
+
+    @property
+    def end_users(self) -> EndUsers: ...

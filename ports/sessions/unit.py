@@ -1,0 +1,34 @@
+"""What a transaction offers of the area `sessions`."""
+
+from typing import Protocol
+
+from core.sessions.callers import Caller, Origin
+from ports.sessions.server_secrets import ServerSecrets
+from ports.sessions.sessions import Callers, Sessions
+from ports.sessions.signing_keys import SigningKeys
+
+
+class SessionsUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where the request came from."""
+        ...
+
+    @property
+    def caller(self) -> Caller:
+        """The signed-in caller, loaded once in this transaction; raise `Unauthorized` when their session has ended."""
+        ...
+
+    @property
+    def callers(self) -> Callers: ...
+
+    @property
+    def sessions(self) -> Sessions: ...
+
+    @property
+    def signing_keys(self) -> SigningKeys: ...
+
+    @property
+    def server_secrets(self) -> ServerSecrets: ...

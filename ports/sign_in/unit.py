@@ -1,0 +1,16 @@
+"""What a transaction offers of the area `sign_in`."""
+
+from typing import Protocol
+
+from ports.sign_in.login_events import LoginEvents
+from ports.sign_in.mfa_challenges import MfaChallenges
+
+
+class SignInUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def login_events(self) -> LoginEvents: ...
+
+    @property
+    def mfa_challenges(self) -> MfaChallenges: ...
