@@ -1,13 +1,14 @@
-"""The seam between the event loop and the transactions: a use case goes in, its result comes out.
+"""Running use cases in transactions: the seam between the event loop and the database.
 
-How a use case waits without keeping others waiting, which connection it takes and what is retried can all change behind
-this port without touching one.
+How a use case waits without blocking others, which connection it gets and what is retried can change behind this port
+without changing a use case.
 """
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
+from core.errors import Refusal
 from core.sessions.callers import Origin
 from ports.unit_of_work import UnitOfWork
 
@@ -16,20 +17,21 @@ Result = TypeVar("Result")
 
 
 class Database(Protocol):
-    """Runs use cases. A caller that is cancelled while one runs waits for it: a transaction finishes whole."""
+    """Runs use cases. A task that is cancelled while one runs waits for its end: a transaction finishes as a whole."""
 
     async def transact(
         self,
-        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
         /,
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run the use case in one transaction: committed when it returns, rolled back when it raises.
 
-        Serialization failures, deadlocks and connections lost before the commit are retried a bounded number of times,
-        and so is, once, a reference to a row that was deleted meanwhile. So a use case may run more than once; only its
-        last run leaves a trace. Raise `ServiceUnavailable` when the database is away.
+        A refusal that the use case returns is raised after the commit. Serialization failures, deadlocks and
+        connections lost before the commit are retried a bounded number of times; a reference to a row that was deleted
+        meanwhile is retried once. So a use case may run more than once; only its last run leaves a trace. Raise
+        `ServiceUnavailable` when the database is away.
         """
         ...
 
@@ -40,7 +42,7 @@ class Database(Protocol):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that only looks: each statement by itself, without BEGIN and COMMIT."""
+        """Run a use case that only reads: each statement by itself, without BEGIN and COMMIT."""
         ...
 
     async def step(
@@ -50,15 +52,15 @@ class Database(Protocol):
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that changes something with one statement: a transaction by itself, without BEGIN and COMMIT.
+        """Run a use case that writes with one statement, which is a transaction by itself, without BEGIN and COMMIT.
 
-        It may run again after it was done, when the connection was lost at that moment, so it has to be one that may.
+        It must be safe to run twice: that happens when the connection is lost while it is executed.
         """
         ...
 
     def on_behalf_of(self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None) -> "Database":
-        """Give the same database as seen by a request from there.
+        """Return the same database for a request from that origin.
 
-        The session says who the caller is, and has to be one with the service of that client, or with none.
+        The session identifies the caller; its service must be that client, or none.
         """
         ...

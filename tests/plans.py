@@ -49,9 +49,9 @@ class _Explaining(Cursor[Row]):
         self._explain(text, parameters)
         return super().execute(text, parameters, prepare=prepare)
 
-    def ask(self, text: Text, parameters: Parameters = ()) -> Cursor[Row]:
+    def defer(self, text: Text, parameters: Parameters = ()) -> Cursor[Row]:
         self._explain(text, parameters)
-        return super().ask(text, parameters)
+        return super().defer(text, parameters)
 
     def _explain(self, text: Text, parameters: Parameters) -> None:
         query = text if isinstance(text, bytes) else text.encode()

@@ -22,7 +22,7 @@ def recorded_statements() -> Generator[list[str]]:
     recorded: list[str] = []
     # To the type checker a method of a class is not to be replaced; afterwards it is as it was.
     statements: Any = Statements
-    send = statements._sent
+    send = statements._send
 
     def record(self: Statements, statement: Statement) -> Any:
         text = " ".join(statement.text.decode().split())
@@ -30,8 +30,8 @@ def recorded_statements() -> Generator[list[str]]:
             recorded.append(text)
         return send(self, statement)
 
-    statements._sent = record
+    statements._send = record
     try:
         yield recorded
     finally:
-        statements._sent = send
+        statements._send = send

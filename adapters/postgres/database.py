@@ -1,8 +1,7 @@
-"""How a use case gets a connection and a transaction, and what happens when one of them is missing.
+"""Running a use case in a transaction: the connection, the retries, and what failures of PostgreSQL mean.
 
-Everything here is about failing quickly and recovering alone: a database that is away answers `ServiceUnavailable`
-within a second, what lost a race is run again, and an actor is woken only after the commit. Connections are the pool's
-business, and what the statements say is in the sibling modules.
+When the database is away, a request is refused with `ServiceUnavailable` within a second. A transaction that lost a
+race runs again. Actors are woken only after the commit.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from adapters.postgres.driver.connection import OUTDATED
 from adapters.postgres.driver.greenlets import run_in_greenlet
 from adapters.postgres.driver.pool import NoConnection
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
-from core.errors import DatabaseFailed, ServiceUnavailable
+from core.errors import DatabaseFailed, Refusal, ServiceUnavailable
 from core.sessions.callers import BACKGROUND, Origin
 
 if TYPE_CHECKING:
@@ -43,13 +42,13 @@ if TYPE_CHECKING:
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
-# Waiting for a place and then for a connection, together: less than the second in which a caller must hear "no".
+# Waiting for a place and then for a connection, together: less than the second within which a request is refused.
 WAIT_SECONDS_MAX = 0.8
 ATTEMPTS_MAX = 4
 RETRY_PAUSE_SECONDS_MAX = 0.05
 RETRY_AFTER_SECONDS = 1
 
-# The way to the driver, in it and in its compiled half; what we were doing is told by the step before.
+# Frames that are left out when the log names the place of a failed statement: ours around the driver, and its own.
 _DRIVER = (
     str(Path(__file__).with_name("driver")),
     str(Path(psycopg.__file__).parent),
@@ -65,11 +64,11 @@ log = structlog.get_logger(__name__)
 
 
 class _LostRace(Exception):
-    """Two transactions were in each other's way, and this one was rolled back."""
+    """A serialization failure or a deadlock: this transaction was rolled back."""
 
 
 class _ReferenceGone(Exception):
-    """What a row was to refer to is not there: it was deleted at this moment, or we made a mistake."""
+    """A foreign key has no target: the row was deleted at this moment, or the code is wrong."""
 
     def __init__(self, error: ForeignKeyViolation) -> None:
         super().__init__()
@@ -77,7 +76,7 @@ class _ReferenceGone(Exception):
 
 
 class _TablesChanged(Exception):
-    """What PostgreSQL keeps for a connection does not fit the tables, or we made a mistake that looks like it."""
+    """A prepared statement does not fit the tables any more, or the code is wrong in a way that looks the same."""
 
     def __init__(self, error: psycopg.Error) -> None:
         super().__init__()
@@ -90,7 +89,7 @@ class _LostConnection(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresDatabase:
-    """The port `Database` over PostgreSQL: one hop for one transaction."""
+    """The port `Database` over PostgreSQL."""
 
     pool: Pool
     tools: Tools
@@ -102,7 +101,6 @@ class PostgresDatabase:
     def on_behalf_of(
         self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None
     ) -> PostgresDatabase:
-        """Give the same database as seen by a request from there, in that session."""
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
             pool=self.pool,
@@ -120,14 +118,13 @@ class PostgresDatabase:
 
     async def transact(
         self,
-        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
         /,
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run the use case in one transaction: committed when it returns, rolled back when it raises."""
 
-        def run(connection: Connection) -> tuple[Result, set[Bell]]:
+        def run(connection: Connection) -> tuple[Result | Refusal, set[Bell]]:
             uow = self._unit_of_work(connection)
             is_committing = False
             try:
@@ -136,16 +133,18 @@ class PostgresDatabase:
                     is_committing = True
             except OperationalError:
                 if is_committing and connection.closed:
-                    # Whether the COMMIT was heard cannot be known, so it is not tried twice.
+                    # PostgreSQL may have executed the COMMIT or not, so it is not tried twice.
                     log.warning("database.commit_unknown")
                     raise _unavailable() from None
                 raise
             return result, uow.bells
 
-        result, bells = await self._hop(run)
-        # Whoever was cancelled meanwhile gets here too, so what was committed is announced.
+        result, bells = await self._run_with_retries(run)
+        # A cancelled task gets here too, so the actors learn of everything that was committed.
         for bell in bells:
             self.doorbells.ring(bell)
+        if isinstance(result, Refusal):
+            raise result
         return result
 
     async def read(
@@ -155,7 +154,6 @@ class PostgresDatabase:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that only looks: each statement by itself, without BEGIN and COMMIT."""
         return await self.step(use_case, *args, **kwargs)
 
     async def step(
@@ -165,31 +163,36 @@ class PostgresDatabase:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that changes something with one statement, without BEGIN and COMMIT."""
 
         def run(connection: Connection) -> Result:
             uow = self._unit_of_work(connection)
             result = use_case(uow, *args, **kwargs)
-            assert not uow.bells, "what wakes somebody is done in a transaction"
-            connection.settle()
+            assert not uow.bells, "an actor was to be woken outside a transaction"
+            connection.flush()
             return result
 
-        return await self._hop(run)
+        return await self._run_with_retries(run)
 
-    async def _hop(self, run: Callable[[Connection], Result]) -> Result:
-        """Run on a connection, as often as it takes and is allowed."""
+    async def _run_with_retries(self, run: Callable[[Connection], Result]) -> Result:
+        """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         has_looked_again = has_renewed = False
         for _ in range(ATTEMPTS_MAX):
             try:
-                return await self._attempt(run, deadline)
+                return await run_in_greenlet(
+                    partial(self._run_on_connection, run, deadline),
+                    places=self.pool.places,
+                    wait_seconds_max=deadline - time.monotonic(),
+                )
+            except trio.TooSlowError:
+                raise _unavailable() from None
             except _LostConnection:
                 pass
             except _LostRace:
                 # The database is there, so the next attempt may wait as long as the first.
                 deadline = time.monotonic() + WAIT_SECONDS_MAX
             except _ReferenceGone as gone:
-                # Whoever looks again finds what was deleted meanwhile no more, and says so in their own words.
+                # The use case runs again, no longer finds the deleted row, and refuses in its own words.
                 if has_looked_again:
                     raise _failed(gone.error) from None
                 has_looked_again = True
@@ -197,25 +200,14 @@ class PostgresDatabase:
                 if has_renewed:
                     raise _failed(changed.error) from None
                 has_renewed = True
-                # The others fit them no better.
+                # The prepared statements of the other connections are outdated too.
                 self.pool.renew()
-            # Two that met in a deadlock must not meet again at once.
+            # Two transactions that met in a deadlock must not meet again at once.
             await trio.sleep(random.uniform(0, RETRY_PAUSE_SECONDS_MAX))  # noqa: S311 - jitter, not a secret
         log.warning("database.gave_up", attempts=ATTEMPTS_MAX)
         raise _unavailable()
 
-    async def _attempt(self, run: Callable[[Connection], Result], deadline: float) -> Result:
-        # The deadline is for the way to a connection; work that has begun is finished, whoever is cancelled meanwhile.
-        try:
-            return await run_in_greenlet(
-                partial(self._on_a_connection, run, deadline),
-                places=self.pool.places,
-                wait_seconds_max=deadline - time.monotonic(),
-            )
-        except trio.TooSlowError:
-            raise _unavailable() from None
-
-    def _on_a_connection(self, run: Callable[[Connection], Result], deadline: float) -> Result:
+    def _run_on_connection(self, run: Callable[[Connection], Result], deadline: float) -> Result:
         try:
             with self.pool.connection(deadline) as connection:
                 try:
@@ -227,7 +219,7 @@ class PostgresDatabase:
 
 
 def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
-    """Turn what the driver says into what a caller can act on."""
+    """Return the exception that says what a failure means for the attempt."""
     if isinstance(error, SerializationFailure | DeadlockDetected):
         return _LostRace()
     if isinstance(error, OUTDATED):
@@ -240,7 +232,7 @@ def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
 
 
 def _failed(error: psycopg.Error) -> Exception:
-    # The driver's text may quote values, so only its class, its code and the place in our code are written down.
+    # The driver's text may quote values, so only the class, the SQLSTATE and the place in our code are logged.
     log.error("database.failed", error=type(error).__name__, sqlstate=error.sqlstate, where=_place(error))
     if isinstance(error, OperationalError):
         return _unavailable()
@@ -252,6 +244,6 @@ def _unavailable() -> ServiceUnavailable:
 
 
 def _place(error: psycopg.Error) -> str:
-    """Name the line of ours that ran the statement."""
+    """Return the file and line of our code that ran the statement."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_DRIVER)]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"

@@ -159,7 +159,7 @@ class PostgresUnitOfWork:
 
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
-            raise Unauthorized("This session has ended. Sign in again.")
+            raise Unauthorized("This session is over. Sign in again.")
         if found.service_client_id != self._client_id:
             # We signed the token for this session, but its audience is another client.
             raise TokenInvalid

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.credentials import backup_codes, mfa_events
 from core.credentials.mfa_events import MfaEvent
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -95,13 +95,6 @@ class Enabled:
     codes: tuple[Secret, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetupFailed:
-    """The answer is no, and that somebody tried has to be remembered."""
-
-    refusal: SetupCodeWrong
-
-
 def status(uow: UnitOfWork) -> MfaStatus:
     """Say how it stands."""
     return uow.totp_secrets.status(uow.caller.user_id)
@@ -117,7 +110,7 @@ def set_up(uow: UnitOfWork) -> Setup:
     return Setup(secret=secret, uri=uow.totp.uri(secret, caller.email))
 
 
-def enable(uow: UnitOfWork, code: str) -> Enabled | SetupFailed:
+def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     """Turn it on with a code of the app. The code's step stays unused, so that the same code may sign in at once."""
     caller = _owner(uow)
     digits = totp_code(code)
@@ -130,7 +123,7 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | SetupFailed:
         raise MfaAlreadyEnabled
     if uow.totp.step_of(pending.secret, digits, at=uow.now) is None:
         mfa_events.record(uow, MfaEvent.SETUP_FAILED, caller.user_id)
-        return SetupFailed(refusal=SetupCodeWrong())
+        return SetupCodeWrong()
 
     uow.totp_secrets.enable(caller.user_id, at=uow.now)
     mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.user_id)

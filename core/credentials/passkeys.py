@@ -16,7 +16,7 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.credentials import decoys, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Descriptor, Transport
-from core.errors import BadRequest, Conflict, NotFound
+from core.errors import BadRequest, Conflict, NotFound, Refusal
 from core.limits import NAME_CHARACTERS_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
@@ -131,13 +131,6 @@ class PasskeyItem:
     last_used_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotRegistered:
-    """The answer is no, and the challenge is used up."""
-
-    refusal: RegistrationRefused
-
-
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Ask the caller's browser for a new passkey, on an authenticator that has none of this account yet."""
     caller = _owner(uow)
@@ -154,7 +147,7 @@ def start_registration(uow: UnitOfWork) -> PasskeyOptions:
 
 def finish_registration(
     uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
-) -> PasskeyItem | NotRegistered:
+) -> PasskeyItem | Refusal:
     """Register the passkey that the browser has made; without a name it is called like the browser."""
     _owner(uow)
     name = _checked_name(name if name is not None else user_agents.describe(uow.origin.user_agent).name)
@@ -167,7 +160,8 @@ def finish_registration(
         raise RegistrationOver
     attested = uow.webauthn.check_attestation(attestation, challenge.challenge)
     if attested is None:
-        return NotRegistered(refusal=RegistrationRefused())
+        # Returned rather than raised, so that the challenge is used up.
+        return RegistrationRefused()
     passkey = Passkey(
         id=uow.randomness.new_id(),
         user_id=caller.user_id,

@@ -89,7 +89,7 @@ class Joined:
 
 def join(
     uow: UnitOfWork, organization: Organization, invitation: Invitation, *, is_proved: bool, is_on_behalf: bool
-) -> Joined | InvitationExpired:
+) -> Joined | Refusal:
     """Accept an invitation to an organization that is locked, if it can be."""
     if not invitation.is_open(uow.now):
         invitations.expire(uow, invitation)

@@ -9,7 +9,7 @@ import hmac
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
 from core.invitations import acceptance
 from core.invitations.acceptance import InvitationAnswered
@@ -78,7 +78,7 @@ def inspect(uow: UnitOfWork, token: str) -> Presented:
     return presented
 
 
-def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | InvitationExpired:
+def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
     """Join the organization that the token invites to; a proof that is none is no better than a wrong token."""
     presented = _presented(uow, token)
     if proof is not None and not hmac.compare_digest(hash_token(proof), presented.proof_hash):
@@ -93,7 +93,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Invitatio
     return acceptance.join(uow, organization, invitation, is_proved=proof is not None, is_on_behalf=False)
 
 
-def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | InvitationExpired:
+def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | Refusal:
     """Make the invited person a member without waiting for their answer."""
     organization = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)

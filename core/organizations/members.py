@@ -91,9 +91,8 @@ def list_page(
     uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
 ) -> tuple[MembersPage, MemberLimits]:
     """List members, who came first first."""
-    asked = uow.members.defer_page(slug, role=role, limit=limit, offset=(page - 1) * limit)
     organization = access.authorize(uow, slug, Operation.MEMBERS_LIST).organization
-    found = asked()
+    found = uow.members.page(organization.id, role=role, limit=limit, offset=(page - 1) * limit)
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 

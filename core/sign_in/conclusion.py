@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.accounts import addresses
+from core.errors import Refusal
 from core.events import person_events
 from core.events.events import EventType
 from core.mail import mail
@@ -21,7 +22,7 @@ from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import login_events, mfa_challenges, recognition
 from core.sign_in.arrivals import Arrival, arrive
-from core.sign_in.refusals import EmailNotVerified, RefusedAttempt, SignInBroken, SignInRefused, refuse
+from core.sign_in.refusals import EmailNotVerified, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ class SecondFactorPending:
     challenge: MfaChallenge
 
 
-Outcome = SignInCompleted | SecondFactorPending | RefusedAttempt
+Outcome = SignInCompleted | SecondFactorPending | Refusal
 
 
 def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
@@ -79,7 +80,7 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
 
 def conclude_with_second_factor(
     uow: UnitOfWork, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
-) -> SignInCompleted | RefusedAttempt:
+) -> SignInCompleted | Refusal:
     """Go on where `conclude` asked for a code, now that a right one was given."""
     proof = challenge.proof.with_methods(factor, "mfa")
     # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.

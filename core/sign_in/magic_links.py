@@ -20,12 +20,12 @@ from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
 from core.accounts.users import lock_unless_anonymized
 from core.email_addresses import canonical_email
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
 from core.mail.mail import MailTemplate
 from core.secrets import hash_token
 from core.sign_in import conclusion
 from core.sign_in.proofs import Proof
-from core.sign_in.refusals import RefusedAttempt, SignInRefused
+from core.sign_in.refusals import SignInRefused
 
 if TYPE_CHECKING:
     from core.accounts.links import Opened
@@ -120,7 +120,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
     try:
         opened = _use(uow, token)
     except LinkUnusable as unusable:
-        return _refused(unusable.message)
+        return MagicLinkRefused(unusable.message)
 
     user = opened.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
@@ -128,7 +128,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(opened.token.data, wanted))
-    return _refused(WORDS.unknown) if isinstance(outcome, RefusedAttempt) else outcome
+    return MagicLinkRefused(WORDS.unknown) if isinstance(outcome, Refusal) else outcome
 
 
 def _use(uow: UnitOfWork, token: str) -> Opened:
@@ -149,7 +149,3 @@ def _destination(asked: dict[str, Any], wanted: Destination) -> Destination:
     if is_elsewhere or is_at_other_service:
         raise AskedForElsewhere
     return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)
-
-
-def _refused(message: str) -> RefusedAttempt:
-    return RefusedAttempt(refusal=MagicLinkRefused(message), reason=MagicLinkRefused.counted_as)

@@ -14,9 +14,10 @@ from core.credentials import decoys, passkey_challenges
 from core.credentials.passkey_challenges import ANYBODY, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
+from core.errors import Refusal
 from core.sign_in import arrivals, conclusion
 from core.sign_in.proofs import Proof
-from core.sign_in.refusals import RefusedAttempt, SignInRefused, refuse
+from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -78,9 +79,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    if isinstance(outcome, RefusedAttempt):
-        return RefusedAttempt(refusal=PasskeyRefused(), reason=PasskeyRefused.counted_as)
-    return outcome
+    return PasskeyRefused() if isinstance(outcome, Refusal) else outcome
 
 
 def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:
@@ -110,5 +109,5 @@ def _record_regress(uow: UnitOfWork, passkey: Passkey, asserted: Asserted) -> No
     )
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> RefusedAttempt:
+def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> SignInRefused:
     return refuse(uow, user, Provider.PASSKEY, destination, PasskeyRefused(), reason=reason)

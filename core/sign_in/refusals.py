@@ -6,7 +6,6 @@ because for nobody all is done that is done for somebody.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from core.accounts.users import lock_unless_anonymized
@@ -22,11 +21,20 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-class SignInRefused(Unauthorized):
+class CountedRefusal(Unauthorized):
+    """A failed attempt to sign in, which the metrics count.
+
+    Unauthenticated callers may read the metrics, so `counted_as` reveals no more than the refusal does.
+    """
+
+    counted_as: ClassVar[str]
+
+
+class SignInRefused(CountedRefusal):
     """Unknown account, wrong secret, no secret, deactivated: one answer for all of them."""
 
     default_message = "Email address or password is wrong."
-    counted_as: ClassVar[str] = "invalid_credentials"
+    counted_as = "invalid_credentials"
 
 
 class EmailNotVerified(SignInRefused):
@@ -42,17 +50,6 @@ class SignInBroken(SignInRefused):
     default_message = "This sign-in could not be finished. Sign in again."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedAttempt:
-    """The answer is no, and that somebody tried has to be remembered.
-
-    `reason` is what the metrics count, which strangers may read: it tells no more than the refusal does.
-    """
-
-    refusal: Unauthorized
-    reason: str
-
-
 def refuse(
     uow: UnitOfWork,
     user: User | None,
@@ -61,10 +58,10 @@ def refuse(
     refusal: SignInRefused,
     *,
     reason: str,
-) -> RefusedAttempt:
-    """Refuse a sign-in, and remember why; the reason is for the person's organizations alone."""
+) -> SignInRefused:
+    """Record a failed sign-in and return the refusal; only the person's organizations learn the reason."""
     record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
-    return RefusedAttempt(refusal=refusal, reason=refusal.counted_as)
+    return refusal
 
 
 def record_failure(

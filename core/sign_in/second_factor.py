@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import sign_in_failures
 from core.credentials import backup_codes, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
-from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
+from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import conclusion, mfa_challenges, recognition
-from core.sign_in.refusals import RefusedAttempt, record_failure
+from core.sign_in.refusals import CountedRefusal, record_failure
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -51,15 +51,17 @@ class PreAuthOver(Unauthorized):
     default_message = "This sign-in is over. Sign in again."
 
 
-class CodeWrong(Unauthorized):
+class CodeWrong(CountedRefusal):
     """Not a code of this person now, or one that was used before."""
+
+    counted_as = _REASON
 
     default_message = (
         "This code is wrong, or was used before. Wait for the next one of your app, or use one of your backup codes."
     )
 
 
-class CodeWrongOnceTooOften(Unauthorized):
+class CodeWrongOnceTooOften(CodeWrong):
     """The pre-auth token is void now."""
 
     default_message = "This code is wrong too, and there were too many wrong ones. Sign in again."
@@ -82,9 +84,9 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorVerified:
-    """The code was right, and what came of the sign-in."""
+    """The code was right, and the sign-in is complete."""
 
-    outcome: SignInCompleted | RefusedAttempt
+    completed: SignInCompleted
     method: Method
 
 
@@ -97,8 +99,8 @@ def verify(
     network: str | None,
     device_token: str | None,
     trust_device: bool,
-) -> SecondFactorVerified | RefusedAttempt:
-    """Let somebody in whose sign-in waits for a code, or remember that the code was wrong."""
+) -> SecondFactorVerified | Refusal:
+    """Complete a sign-in that waits for a code, or record that the code was wrong."""
     challenge = uow.mfa_challenges.lock(challenge_id)
     if challenge is None:
         raise PreAuthOver
@@ -126,7 +128,9 @@ def verify(
         factor=_AMR,
         trust_device=trust_device,
     )
-    return SecondFactorVerified(outcome=outcome, method=code.method)
+    if isinstance(outcome, Refusal):
+        return outcome
+    return SecondFactorVerified(completed=outcome, method=code.method)
 
 
 def _parse(typed: str) -> Code:
@@ -146,18 +150,16 @@ def _use(uow: UnitOfWork, user_id: UUID, factor: TotpSecret, code: Code, *, is_n
     return step is not None and uow.totp_secrets.use_step(user_id, step)
 
 
-def _refuse(
-    uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, device_token: str | None
-) -> RefusedAttempt:
+def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, device_token: str | None) -> CodeWrong:
     mfa_events.record(
         uow, MfaEvent.VERIFY_FAILED, user.id, method=code.method, attempts=challenge.attempts + 1, reason=_REASON
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        return RefusedAttempt(refusal=CodeWrong(), reason=_REASON)
+        return CodeWrong()
     # Now the sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return RefusedAttempt(refusal=CodeWrongOnceTooOften(), reason=_REASON)
+    return CodeWrongOnceTooOften()
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:

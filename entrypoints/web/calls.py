@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from quart.wrappers import Request
 
+    from core.errors import Refusal
     from core.rate_limits import RateLimit
     from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
@@ -91,12 +92,12 @@ class Call:
 
     async def transact(
         self,
-        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result],
+        use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
         /,
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case in one transaction, on behalf of whoever called."""
+        """Run a use case in one transaction for the caller; raise a refusal that it returns, after the commit."""
         return await self._database().transact(use_case, *args, **kwargs)
 
     async def read(

@@ -24,11 +24,8 @@ class Members(Protocol):
         """Ask what `organizations_of` answers."""
         ...
 
-    def defer_page(self, slug: str, *, role: str | None, limit: int, offset: int) -> Deferred[MembersPage]:
-        """Ask for members, who came first first, with how many there are and the tier's limit.
-
-        In an organization that the caller is no member of there is nobody.
-        """
+    def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
+        """Return members, the oldest membership first, with their number and the limit of the organization's tier."""
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:

@@ -13,9 +13,9 @@ import structlog
 import trio
 from psycopg.conninfo import make_conninfo
 
-from adapters.postgres import database as hop
+from adapters.postgres import database as databases
 from adapters.postgres.database import PostgresDatabase
-from adapters.postgres.driver import pool as pools
+from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.pool import Pool
 from core.errors import DatabaseFailed, NotFound, ServiceUnavailable
 from core.events.events import EventType
@@ -278,8 +278,8 @@ async def test_losing_every_race_ends_in_a_refusal(database: PostgresDatabase, c
         await database.transact(use_case)
 
     assert refused.value.retry_after_seconds >= 1
-    assert len(attempts) == hop.ATTEMPTS_MAX
-    assert value(connection) == 10 * hop.ATTEMPTS_MAX
+    assert len(attempts) == databases.ATTEMPTS_MAX
+    assert value(connection) == 10 * databases.ATTEMPTS_MAX
 
 
 @pytest.mark.parametrize("method", ["transact", "read"])
@@ -466,7 +466,7 @@ async def test_a_refused_commit_is_told_like_a_refused_statement(
 async def test_a_statement_that_takes_too_long_is_ended(
     database_url: str, tools: Tools, doorbells: RecordedDoorbells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "STATEMENT_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(timed_connection, "STATEMENT_SECONDS_MAX", 0.05)
     pool = Pool(database_url, connections_max=1)
     database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
 

@@ -21,10 +21,11 @@ import pytest
 import structlog
 import trio
 
-from adapters.postgres import database as hop
+from adapters.postgres import database as databases
 from adapters.postgres.database import PostgresDatabase
-from adapters.postgres.driver import pool as pools
-from adapters.postgres.driver.pool import CONNECT_ANEW_SECONDS, IDLE_SECONDS_MAX, TRUSTED_SECONDS, Pool, _WaryConnection
+from adapters.postgres.driver import timed_connection
+from adapters.postgres.driver.pool import CONNECT_AGAIN_SECONDS, IDLE_SECONDS_MAX, Pool
+from adapters.postgres.driver.timed_connection import TRUSTED_SECONDS, TimedConnection
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from core.errors import ServiceUnavailable
@@ -307,9 +308,9 @@ async def test_a_connection_that_has_rested_is_asked_whether_it_answers_before_i
 ) -> None:
     load = Load(database)
     await load.call(is_reading=True)
-    monkeypatch.setattr(pools, "TRUSTED_SECONDS", 0.0)
+    monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", 0.0)
     # What statements may take longer is not for whoever waits for a connection.
-    monkeypatch.setattr(pools, "SPARE_SECONDS", 10.0)
+    monkeypatch.setattr(timed_connection, "SPARE_SECONDS", 10.0)
 
     with server.frozen():
         await load.call(is_reading=True)
@@ -324,7 +325,7 @@ async def test_connections_that_nobody_needed_for_long_are_replaced_without_aski
 ) -> None:
     async with load_on(database) as load:
         pass
-    monkeypatch.setattr(pools, "TRUSTED_SECONDS", 0.0)
+    monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", 0.0)
     for connection in database.pool._idle:
         connection.idle_since -= IDLE_SECONDS_MAX
 
@@ -339,8 +340,8 @@ async def test_a_call_that_hangs_is_cut_and_its_place_is_free_again(
     server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Longer than anybody waits for a connection, as the real one is, so that there is no second attempt.
-    answer_seconds_max = hop.WAIT_SECONDS_MAX + 0.1
-    monkeypatch.setattr(_WaryConnection, "_answer_seconds_max", answer_seconds_max)
+    answer_seconds_max = databases.WAIT_SECONDS_MAX + 0.1
+    monkeypatch.setattr(TimedConnection, "_answer_seconds_max", answer_seconds_max)
     load = Load(database)
 
     async def has_ended() -> bool:
@@ -395,7 +396,7 @@ async def test_a_database_that_comes_after_the_service_is_used_as_soon_as_it_is_
 async def test_a_caller_who_still_waits_when_the_database_comes_back_is_served(
     server: Server, database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hop, "WAIT_SECONDS_MAX", 10.0)
+    monkeypatch.setattr(databases, "WAIT_SECONDS_MAX", 10.0)
     load = Load(database)
     await trio.to_thread.run_sync(server.stop)
 
@@ -415,7 +416,7 @@ async def test_a_database_that_lets_in_fewer_than_we_may_be_is_asked_for_more_no
     asked_at: list[float] = []
     connect = database.pool._connect
 
-    def connect_once() -> _WaryConnection:
+    def connect_once() -> TimedConnection:
         asked_at.append(time.monotonic())
         if len(asked_at) > 1:
             raise psycopg.OperationalError("sorry, too many clients already")
@@ -426,13 +427,13 @@ async def test_a_database_that_lets_in_fewer_than_we_may_be_is_asked_for_more_no
         for _ in range(5):
             await load.full_service()
 
-    rounds = 1 + (time.monotonic() - asked_at[0]) / CONNECT_ANEW_SECONDS
+    rounds = 1 + (time.monotonic() - asked_at[0]) / CONNECT_AGAIN_SECONDS
     assert len(asked_at) <= rounds * CONNECTIONS_MAX
 
 
 async def test_the_log_says_why_and_not_where(server: Server, tools: Tools) -> None:
     pool = Pool("postgresql://gatehouse:hunter2@127.0.0.1:1/house", connections_max=1)
-    _WaryConnection.complained_at = -math.inf
+    TimedConnection.logged_at = -math.inf
 
     with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
         await PostgresDatabase(pool=pool, tools=tools, doorbells=RecordedDoorbells()).read(health_figures.probe)

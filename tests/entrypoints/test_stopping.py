@@ -198,7 +198,7 @@ def test_a_letter_on_its_way_arrives_and_is_written_down(
 ) -> None:
     tools = replace(tools, vault=Vault(parse_master_keys(Secret(MASTER_KEY))))
     mail.send(PostgresUnitOfWork(connection, BACKGROUND, tools), "ann@example.com", MailTemplate.TEST)
-    connection.settle()
+    connection.flush()
     office = SlowPostOffice()
     with office.open():
         service = services.ready(SMTP_URL=f"smtp://127.0.0.1:{office.port}?from=id@example.com")

@@ -107,7 +107,7 @@ class PostgresCredentials(Aggregate):
     """The port `Credentials`."""
 
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
-        return self._passwords().ask(f"{_STORED} WHERE email = %s", (email,)).fetchone
+        return self._passwords().defer(f"{_STORED} WHERE email = %s", (email,)).fetchone
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
         return self._passwords().execute(f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()

@@ -24,7 +24,7 @@ class PostgresDevices(Aggregate):
     def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
     ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
-        found = self._connection.cursor(row_factory=kwargs_row(_recognized)).ask(
+        found = self._connection.cursor(row_factory=kwargs_row(_recognized)).defer(
             """
             (SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
                     d.user_agent, d.last_used_at, d.last_ip, d.last_city, d.last_country, d.risk_score,
@@ -65,7 +65,7 @@ class PostgresDevices(Aggregate):
         )
 
     def save_visit(self, device: Device) -> Deferred[bool]:
-        saved = self._connection.cursor().ask(
+        saved = self._connection.cursor().defer(
             """
             UPDATE devices
             SET    device_type = %s, browser = %s, browser_version = %s, os = %s, os_version = %s, user_agent = %s,

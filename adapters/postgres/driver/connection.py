@@ -1,4 +1,4 @@
-"""A connection as the aggregates know it: what runs their statements, in a transaction or each by itself."""
+"""A connection as the aggregates use it: it runs their statements, in a transaction or each by itself."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.rows import RowFactory
     from adapters.postgres.driver.statements import Parameters, Statement, Text
 
-# Each of them is quick, and all together must be, too.
-STATEMENTS_OF_TURN_MAX: Final = 100
-# What is kept does not fit tables that were changed since, or is not there any more.
+# All statements of one round trip share the time limit of one.
+ROUND_TRIP_STATEMENTS_MAX: Final = 100
+# A prepared statement that does not fit tables which were changed since, or that PostgreSQL no longer has.
 OUTDATED: Final = (FeatureNotSupported, InvalidSqlStatementName)
 _BEGUN: Final = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
-# The driver's own, for what needs more of it than statements.
+# The driver's own connection, for code that needs more of it than statements.
 RawConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 class Connection:
-    """Runs statements over a connection of the driver, which is in autocommit mode and nobody else's."""
+    """Runs statements over a connection of the driver that is in autocommit mode and has no other user."""
 
     def __init__(self, driver: RawConnection) -> None:
         self._driver = driver
@@ -41,42 +41,44 @@ class Connection:
 
     @property
     def closed(self) -> bool:
-        """Whether it is of no more use."""
+        """Whether the connection is closed or broken."""
         return self._driver.closed
 
     def execute(self, text: Text, parameters: Parameters = (), *, prepare: bool = True) -> Cursor[tuple[Any, ...]]:
-        """Run a statement, after those that wait."""
+        """Run a statement, after the deferred ones."""
         return self.cursor().execute(text, parameters, prepare=prepare)
 
     def execute_later(self, text: Text, parameters: Parameters = ()) -> None:
-        """Run a statement together with the next one, or with the COMMIT; whether it fails is learned then.
+        """Defer a statement: it goes out with the next one or with the COMMIT, which then raise its failure.
 
-        Only what is quick may wait: a whole turn is waited for as long as a statement may take.
+        Only quick statements may be deferred, because a whole round trip has the time limit of one statement.
         """
-        self.cursor().ask(text, parameters)
+        self.cursor().defer(text, parameters)
 
     def execute_each(self, text: Text, values: Iterable[Parameters]) -> None:
-        """Run a statement for each of these values, many in one turn."""
+        """Run a statement for each of these values, many in one round trip."""
         for number, parameters in enumerate(values, start=1):
             self.execute_later(text, parameters)
-            if number % STATEMENTS_OF_TURN_MAX == 0:
-                self.settle()
-        self.settle()
+            if number % ROUND_TRIP_STATEMENTS_MAX == 0:
+                self.flush()
+        self.flush()
 
     def cursor(self, *, row_factory: RowFactory[Row] = tuple_row, binary: bool = False) -> Cursor[Row]:
-        """Give what runs a statement and makes something of its rows."""
+        """Return a cursor whose rows are made by the factory."""
         return Cursor(self, self._statements, row_factory, is_binary=binary)
 
     def copy(self, text: Text) -> AbstractContextManager[Copy]:
-        """Take in rows as `COPY FROM STDIN` does."""
-        self.settle()
+        """Start a `COPY FROM STDIN`."""
+        self.flush()
         return self._driver.cursor().copy(text)
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """Do all that follows or nothing; within a transaction, that part of it."""
+        """Commit the block as a whole or roll it back; inside a transaction, by a savepoint."""
         begin, commit, rollback = (
-            (self._save, self._release, self._go_back) if self._is_begun else (self.begin, self.commit, self.rollback)
+            (self._save, self._release, self._roll_back_to_savepoint)
+            if self._is_begun
+            else (self.begin, self.commit, self.rollback)
         )
         begin()
         try:
@@ -87,62 +89,62 @@ class Connection:
             raise
 
     def begin(self) -> None:
-        """Begin a transaction, which PostgreSQL hears of with its first statement."""
+        """Begin a transaction; the BEGIN goes out with its first statement."""
         self.execute_later("BEGIN")
         self._is_begun = True
 
     def commit(self) -> None:
-        """End the transaction and keep what was done, what waits included."""
+        """Commit the transaction, deferred statements included."""
         # PostgreSQL answers COMMIT with a silent rollback when a statement failed before.
         if self.execute("COMMIT").answer.command_status != b"COMMIT":
             raise InFailedSqlTransaction
         self._is_begun = False
 
     def rollback(self) -> None:
-        """Forget what waits, and undo the transaction that was begun, if one was."""
+        """Drop the deferred statements, and roll back the transaction if there is one."""
         self._statements.drop()
         self._is_begun = False
         if self._driver.pgconn.transaction_status in _BEGUN:
-            # Where it cannot be said, PostgreSQL undoes it by itself; what went wrong before is what counts.
+            # When the ROLLBACK cannot be sent, PostgreSQL rolls back by itself; the earlier failure is what counts.
             with suppress(psycopg.OperationalError):
-                # Not kept, because after a failure nothing makes room for it.
+                # Not prepared, because a failed transaction cannot deallocate another statement to make room for it.
                 self.execute("ROLLBACK", prepare=False)
 
-    def settle(self) -> None:
-        """Run what waits now."""
-        if not self._statements.are_waiting:
+    def flush(self) -> None:
+        """Run the deferred statements now."""
+        if not self._statements.are_deferred:
             return
         try:
-            self._driver.wait(self._statements.turn())
+            self._driver.wait(self._statements.round_trip())
         except OUTDATED:
-            # For a new connection nothing is kept.
+            # A new connection has no prepared statements.
             self._driver.close()
             raise
         except BaseException:
-            # The answers to half a turn would be taken for those to the next.
+            # The rest of the answers would be read as those of the next round trip.
             pgconn = self._driver.pgconn
             if pgconn.transaction_status == TransactionStatus.ACTIVE or pgconn.pipeline_status != PipelineStatus.OFF:
                 self._driver.close()
             raise
 
     def _save(self) -> None:
-        # At once, so that nothing that waited fails in the part.
+        # At once, so that no deferred statement of the outer part fails in the inner one.
         self.execute("SAVEPOINT part")
 
     def _release(self) -> None:
-        # At once, so that nothing that waits in the part fails after it.
+        # At once, so that no deferred statement of the inner part fails after it.
         self.execute("RELEASE SAVEPOINT part")
 
-    def _go_back(self) -> None:
+    def _roll_back_to_savepoint(self) -> None:
         self._statements.drop()
         with suppress(psycopg.OperationalError):
-            # A part around this one goes back to a savepoint of the same name, so this one must not stay.
+            # The enclosing part has a savepoint of the same name, so this one must not stay.
             self.execute("ROLLBACK TO SAVEPOINT part", prepare=False)
             self.execute("RELEASE SAVEPOINT part")
 
 
 class Cursor(Generic[Row]):
-    """Runs a statement and reads its rows; as much of the driver's cursor as is used, for a fraction of the price."""
+    """Runs a statement and reads its rows: the used part of the driver's cursor, at a fraction of its cost."""
 
     __slots__ = ("_connection", "_is_binary", "_row_factory", "_statement", "_statements")
 
@@ -156,22 +158,22 @@ class Cursor(Generic[Row]):
         self._statement: Statement
 
     def execute(self, text: Text, parameters: Parameters = (), *, prepare: bool = True) -> Cursor[Row]:
-        """Run a statement, after those that wait; `prepare` lets PostgreSQL keep it, with one plan for all values."""
-        self._statement = self._statements.add(text, parameters, is_binary=self._is_binary, is_kept=prepare)
-        self._connection.settle()
+        """Run a statement after the deferred ones; with `prepare` PostgreSQL keeps it, with one plan for all values."""
+        self._statement = self._statements.add(text, parameters, is_binary=self._is_binary, is_prepared=prepare)
+        self._connection.flush()
         return self
 
-    def ask(self, text: Text, parameters: Parameters = ()) -> Cursor[Row]:
-        """Run a statement together with the next one, or when its answer is asked for."""
-        self._statement = self._statements.add(text, parameters, is_binary=self._is_binary, is_kept=True)
+    def defer(self, text: Text, parameters: Parameters = ()) -> Cursor[Row]:
+        """Defer a statement: it goes out with the next one, or when its answer is read."""
+        self._statement = self._statements.add(text, parameters, is_binary=self._is_binary, is_prepared=True)
         return self
 
     @property
     def answer(self) -> PGresult:
-        """What PostgreSQL says."""
+        """The answer of PostgreSQL."""
         if self._statement.answer is None:
-            self._connection.settle()
-        assert self._statement.answer is not None, "who was told that it failed does not ask"
+            self._connection.flush()
+        assert self._statement.answer is not None, "the statement failed, so it has no answer"
         return self._statement.answer
 
     @property
@@ -190,5 +192,5 @@ class Cursor(Generic[Row]):
         return self._statements.rows(self.answer, self._row_factory, self.answer.ntuples)
 
     def __iter__(self) -> Iterator[Row]:
-        """Read one row after the other."""
+        """Iterate over the rows."""
         return iter(self.fetchall())

@@ -1,8 +1,8 @@
-"""The hop: how a use case, which is an ordinary function, waits for the database without keeping anybody else waiting.
+"""Running a use case, which is a synchronous function, on the event loop without blocking it.
 
-It runs on the event loop, on a stack of its own (a greenlet). Whenever it must wait it steps aside: its stack is kept,
-its task waits as any other, and then it goes on where it was. So no threads compete for the interpreter;
-`ops/decisions/0008-a-use-case-steps-aside.md` has the figures.
+The function runs in a greenlet: a stack of its own in the same thread. Where it has to wait, it switches back to its
+task, which awaits in Trio as any other task does and then switches to the greenlet again. So no threads compete for the
+interpreter; `ops/decisions/0008-use-cases-run-in-greenlets.md` has the figures.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class _Stack(greenlet):
-    """What use cases stand on, one after the other, and the end of the patience of the present one.
+class _Greenlet(greenlet):
+    """A stack that runs one function after the other, with the deadline of the present one.
 
-    A stack lives on, so what it was given and what became of it are taken from it: they may be large, or secret.
+    It outlives the functions, so their arguments and results, which may be large or secret, are removed from it.
     """
 
     deadline_scope: trio.CancelScope
@@ -32,23 +32,23 @@ class _Stack(greenlet):
     failure: BaseException | None = None
 
 
-class _Stacks(threading.local):
-    """The stacks of this thread that nobody stands on; a new one takes memory from the system and gives it back."""
+class _IdleGreenlets(threading.local):
+    """The greenlets of this thread that run nothing; making one allocates memory from the system."""
 
     def __init__(self) -> None:
-        self.free: list[_Stack] = []
+        self.stack: list[_Greenlet] = []
 
 
-_stacks = _Stacks()
+_idle = _IdleGreenlets()
 
 
 async def run_in_greenlet(
     work: Callable[[], Result], *, places: trio.CapacityLimiter, wait_seconds_max: float
 ) -> Result:
-    """Run what can step aside; raise `trio.TooSlowError` when no place is free in time.
+    """Run a function that waits by `wait_in_greenlet`, and return its result.
 
-    Waiting for a place can be cancelled. Work that has begun is finished, whoever is cancelled meanwhile, and its
-    result is given.
+    Waiting for a place can be cancelled; raise `trio.TooSlowError` when none is free in time. A function that has begun
+    runs to its end even if the task is cancelled meanwhile, and its result is returned.
     """
     await trio.lowlevel.checkpoint_if_cancelled()
     try:
@@ -57,89 +57,85 @@ async def run_in_greenlet(
         with trio.fail_after(max(0.0, wait_seconds_max)):
             await places.acquire()
     try:
-        return await _run(work)
+        running = _idle.stack.pop() if _idle.stack else _Greenlet(_run_forever)
+        running.parent = getcurrent()
+        running.gr_context = contextvars.copy_context()
+        running.work = work
+        with trio.CancelScope(shield=True) as running.deadline_scope:
+            wait: Any = running.switch()
+            while wait is not None:
+                wait = await _wait_for(running, wait)
+            return _release(running)
+        raise AssertionError("the deadline of a greenlet ended the scope around it")
     finally:
         places.release()
 
 
-async def _run(work: Callable[[], Result]) -> Result:
-    stack = _stacks.free.pop() if _stacks.free else _Stack(_work_on)
-    stack.parent = getcurrent()
-    stack.gr_context = contextvars.copy_context()
-    stack.work = work
-    with trio.CancelScope(shield=True) as stack.deadline_scope:
-        wait: Any = stack.switch()
-        while wait is not None:
-            wait = await _waited(stack, wait)
-        return _left(stack)
-    raise AssertionError("who waited too long was not told")
-
-
-async def _waited(stack: _Stack, wait: Callable[[], Awaitable[object]]) -> object:
-    """Wait for what a stack waits for, give it the answer, and give what it waits for next, if anything."""
+async def _wait_for(running: _Greenlet, wait: Callable[[], Awaitable[object]]) -> object:
+    """Await what the greenlet waits for and resume it; return what it waits for next, or None when it has ended."""
     try:
         answer = await wait()
-    except BaseException as error:  # noqa: BLE001 - it is raised again where it was waited for
-        return stack.throw(error)
-    return stack.switch(answer)
+    except BaseException as error:  # noqa: BLE001 - it is raised again inside the greenlet
+        return running.throw(error)
+    return running.switch(answer)
 
 
-def _left(stack: _Stack) -> Any:
-    """Take what became of the work, and let others have the stack."""
-    result, failure = stack.result, stack.failure
-    stack.result = stack.failure = stack.gr_context = None
-    _stacks.free.append(stack)
+def _release(ended: _Greenlet) -> Any:
+    """Return or raise the outcome of the function, and let another function use the greenlet."""
+    result, failure = ended.result, ended.failure
+    ended.result = ended.failure = ended.gr_context = None
+    _idle.stack.append(ended)
     try:
         if failure is not None:
             raise failure
         return result
     finally:
-        # It knows this frame, which would keep it and all that it has seen until somebody looks for garbage.
+        # The exception refers to this frame, so a reference back would keep both until the next garbage collection.
         del failure
 
 
-def _work_on() -> None:
-    """Do one piece of work after the other."""
+def _run_forever() -> None:
     while True:
-        _work()
-        # Nothing of it may be left here, as long as nobody comes.
+        _run_once()
+        # No local variable may refer to the function here, because the greenlet may stay idle for long.
         _parent().switch(None)
 
 
-def _work() -> None:
-    stack = getcurrent()
-    assert isinstance(stack, _Stack), "work is done on a stack of ours"
-    work, stack.work = stack.work, None
-    assert work is not None, "nobody comes without work"
+def _run_once() -> None:
+    running = getcurrent()
+    assert isinstance(running, _Greenlet), "the current greenlet was not made by `run_in_greenlet`"
+    work, running.work = running.work, None
+    assert work is not None, "the greenlet was resumed without a function to run"
     try:
-        stack.result = work()
-    except BaseException as error:  # noqa: BLE001 - it is raised again where the work is waited for
-        stack.failure = error
+        running.result = work()
+    except BaseException as error:  # noqa: BLE001 - `run_in_greenlet` raises it in the task
+        running.failure = error
 
 
 def _parent() -> greenlet:
     parent = getcurrent().parent
-    assert parent is not None, "only the first stack of a thread has none to go back to"
+    assert parent is not None, "the current greenlet is the main one of its thread"
     return parent
 
 
 def is_in_greenlet() -> bool:
-    """Say whether we are where one can step aside."""
-    return isinstance(getcurrent(), _Stack)
+    """Return whether the caller runs inside `run_in_greenlet`."""
+    return isinstance(getcurrent(), _Greenlet)
 
 
 def wait_in_greenlet(
     wait: Callable[[], Awaitable[Result]], *, seconds_max: float, spare_seconds: float = 0.0
 ) -> Result:
-    """Wait for something asynchronous, in the middle of what `run_in_greenlet` runs.
+    """Await something from inside `run_in_greenlet`.
 
-    It sees `trio.Cancelled` after that many seconds, and may see it the spare ones later: moving a deadline costs more
-    than a glance at it.
+    `trio.Cancelled` is raised after `seconds_max`, or up to `spare_seconds` later: moving a deadline costs more than
+    comparing it, so it is moved only when it is out of that range.
     """
-    stack = getcurrent()
-    assert isinstance(stack, _Stack), "only what `run_in_greenlet` runs can step aside"
+    running = getcurrent()
+    assert isinstance(running, _Greenlet), "only a function inside `run_in_greenlet` can wait in it"
+    scope = running.deadline_scope
     now = trio.current_time()
-    if not seconds_max <= stack.deadline_scope.deadline - now <= seconds_max + spare_seconds:
-        stack.deadline_scope.deadline = now + seconds_max + spare_seconds
+    if not seconds_max <= scope.deadline - now <= seconds_max + spare_seconds:
+        scope.deadline = now + seconds_max + spare_seconds
     answer: Result = _parent().switch(wait)
     return answer

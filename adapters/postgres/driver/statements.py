@@ -1,10 +1,9 @@
-"""What is sent over one connection: statements, several at once where that is possible, and the answers to them.
+"""Sending statements over one connection, several in one round trip where that is possible.
 
-A turn (one message to PostgreSQL and one answer from it) costs both sides more than most of our statements do, so what
-nobody has to hear the answer to at once waits for the next statement and goes with it: BEGIN, and rows that are only
-written. Every statement is prepared when it is first sent, and PostgreSQL keeps it; the driver's own cursor would ask
-for the answer to each, and forget whatever is kept at every rollback
-(`ops/decisions/0015-several-statements-in-one-turn.md`).
+A round trip costs both sides more than most of our statements do. So a statement whose answer is not needed at once,
+such as BEGIN or an INSERT, is deferred and goes out with the next one. Every statement is prepared when it is first
+sent, and PostgreSQL keeps it; the driver's own cursor would take a round trip for each and forget all prepared
+statements at every rollback (`ops/decisions/0015-several-statements-per-round-trip.md`).
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.rows import Row, RowFactory
 
-    # As with the driver: a text that is not written in our code must be bytes, so that nobody puts values in unawares.
+    # As with the driver: a text that is not a literal of our code must be bytes, so that no value gets in by accident.
     Text: TypeAlias = LiteralString | bytes
     Parameters: TypeAlias = Sequence[Any] | Mapping[str, Any]
-    # A text and the types of its values: what PostgreSQL plans a statement for.
+    # A text and the types of its values, for which PostgreSQL plans a statement.
     _Key: TypeAlias = tuple[bytes, tuple[int, ...]]
 
-# How many statements PostgreSQL keeps for one connection; the one that was used longest ago makes room.
-KEPT_MAX: Final = 200
-# More texts than there are in the house.
+# How many statements PostgreSQL keeps for one connection; the least recently used one makes room.
+PREPARED_MAX: Final = 200
+# More statements than there are in the code.
 TEXTS_MAX: Final = 1_000
-# Of this process, so that two who use a connection of the driver one after the other never take the same name.
+# Counted for the process, so that two objects of this class on one connection never use the same name.
 _NUMBERS: Final = count()
 _ANSWERED: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK, ExecStatus.EMPTY_QUERY})
 _COPIES: Final = frozenset({ExecStatus.COPY_IN, ExecStatus.COPY_OUT})
@@ -49,48 +48,45 @@ _PLACEHOLDER: Final = re.compile(r"%(?:(s)|\((\w+)\)s|(%))")
 
 @dataclass(slots=True)
 class Statement:
-    """A statement and its values as they are sent, and its answer when there is one.
-
-    What is kept is prepared when it is first sent.
-    """
+    """A statement with its values as they are sent, and its answer once there is one."""
 
     text: bytes
     values: Sequence[Buffer | None]
     types: tuple[int, ...]
     formats: Sequence[Format]
     answer_format: Format
-    is_kept: bool
+    is_prepared: bool
     answer: PGresult | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Forgotten:
-    """What PostgreSQL is told to keep no longer."""
+class _Deallocation:
+    """A message that makes PostgreSQL drop a prepared statement."""
 
     key: _Key
     name: bytes
 
 
 class Statements:
-    """What waits to be sent over a connection, and what PostgreSQL keeps for it."""
+    """The deferred statements of a connection, and the prepared ones that PostgreSQL keeps for it."""
 
     def __init__(self, driver: psycopg.Connection[Any]) -> None:
         self._pgconn = driver.pgconn
         self._transformer = Transformer(driver)
-        self._waiting: list[Statement] = []
-        # The names of what is kept, the one that was used longest ago first.
+        self._deferred: list[Statement] = []
+        # The names of the prepared statements, the least recently used one first.
         self._names: dict[_Key, bytes] = {}
 
     @property
-    def are_waiting(self) -> bool:
-        """Whether there is something to be sent."""
-        return bool(self._waiting)
+    def are_deferred(self) -> bool:
+        """Whether there are statements to be sent."""
+        return bool(self._deferred)
 
-    def add(self, text: Text, parameters: Parameters, *, is_binary: bool, is_kept: bool) -> Statement:
-        """Let a statement wait for the next turn; `is_binary` is of the answer."""
-        numbered, places, names = _with_numbers(text)
+    def add(self, text: Text, parameters: Parameters, *, is_binary: bool, is_prepared: bool) -> Statement:
+        """Defer a statement to the next round trip; `is_binary` is the format of the answer."""
+        numbered, places, names = _numbered(text)
         values = [parameters[name] for name in names] if isinstance(parameters, Mapping) else parameters
-        assert len(values) == places, "every value has its place, and every place a value"
+        assert len(values) == places, "the number of values differs from the number of placeholders"
         transformer = self._transformer
         dumped = transformer.dump_sequence(values, [PyFormat.AUTO] * len(values))
         statement = Statement(
@@ -99,42 +95,42 @@ class Statements:
             transformer.types or (),
             transformer.formats or (),
             Format.BINARY if is_binary else Format.TEXT,
-            is_kept,
+            is_prepared,
         )
-        self._waiting.append(statement)
+        self._deferred.append(statement)
         return statement
 
     def drop(self) -> None:
-        """Forget what waits, and the answer that was read last."""
-        self._waiting.clear()
+        """Drop the deferred statements, and the answer that was read last."""
+        self._deferred.clear()
         self._transformer.set_pgresult(None)
 
-    def turn(self) -> PQGen[None]:
-        """Send what waits and wait for the answers; the first failure is raised, and nothing after it is tried."""
-        statements, self._waiting = self._waiting, []
+    def round_trip(self) -> PQGen[None]:
+        """Send the deferred statements and read the answers; raise the first failure, after which none is executed."""
+        statements, self._deferred = self._deferred, []
         pgconn = self._pgconn
         is_alone = len(statements) == 1 and self._is_one_message(statements[0])
         if not is_alone:
             pgconn.enter_pipeline_mode()
-        messages = [message for statement in statements for message in self._sent(statement)]
+        messages = [message for statement in statements for message in self._send(statement)]
         if not is_alone:
             pgconn.pipeline_sync()
         while pgconn.flush():
             if (yield Wait.RW) & Ready.R:
                 pgconn.consume_input()
 
-        answers = yield from self._answers(is_alone=is_alone)
+        answers = yield from self._receive(is_alone=is_alone)
         if pgconn.status == ConnStatus.OK and not is_alone:
             pgconn.exit_pipeline_mode()
-        self._take(messages, answers)
+        self._assign(messages, answers)
 
     def _is_one_message(self, statement: Statement) -> bool:
-        return not statement.is_kept or (statement.text, statement.types) in self._names
+        return not statement.is_prepared or (statement.text, statement.types) in self._names
 
-    def _sent(self, statement: Statement) -> Generator[Statement | _Key | _Forgotten]:
-        """Send what a statement takes; of each message say whether it is the statement or lets PostgreSQL keep one."""
+    def _send(self, statement: Statement) -> Generator[Statement | _Key | _Deallocation]:
+        """Send a statement; yield each message: a deallocation, the key of a preparation, the statement itself."""
         pgconn = self._pgconn
-        if not statement.is_kept:
+        if not statement.is_prepared:
             pgconn.send_query_params(
                 statement.text, statement.values, statement.types, statement.formats, statement.answer_format
             )
@@ -143,55 +139,55 @@ class Statements:
         key = (statement.text, statement.types)
         name = self._names.pop(key, None)
         if name is None:
-            if len(self._names) >= KEPT_MAX:
+            if len(self._names) >= PREPARED_MAX:
                 oldest = next(iter(self._names))
-                forgotten = _Forgotten(oldest, self._names.pop(oldest))
-                pgconn.send_query_params(b"DEALLOCATE " + forgotten.name, None)
-                yield forgotten
-            name = b"kept_%d" % next(_NUMBERS)
+                deallocation = _Deallocation(oldest, self._names.pop(oldest))
+                pgconn.send_query_params(b"DEALLOCATE " + deallocation.name, None)
+                yield deallocation
+            name = b"gatehouse_%d" % next(_NUMBERS)
             pgconn.send_prepare(name, statement.text, statement.types)
             yield key
         self._names[key] = name
         pgconn.send_query_prepared(name, statement.values, statement.formats, statement.answer_format)
         yield statement
 
-    def _answers(self, *, is_alone: bool) -> PQGen[list[PGresult]]:
+    def _receive(self, *, is_alone: bool) -> PQGen[list[PGresult]]:
         pgconn = self._pgconn
         answers: list[PGresult] = []
-        was_nothing = False
+        was_none = False
         while True:
             while pgconn.is_busy():
                 yield Wait.R
                 pgconn.consume_input()
             answer = pgconn.get_result()
             if answer is None:
-                # Once it is the end of an answer, and twice of a connection that was lost in the middle.
-                if is_alone or was_nothing:
+                # None ends an answer; a second None in a row means that the connection was lost.
+                if is_alone or was_none:
                     return answers
             elif answer.status == ExecStatus.PIPELINE_SYNC:
                 return answers
             else:
-                # It would be answered for ever.
-                assert answer.status not in _COPIES, "rows are taken in by `copy`"
+                # PostgreSQL would repeat this answer for ever.
+                assert answer.status not in _COPIES, "COPY was sent as a statement instead of by `copy`"
                 answers.append(answer)
-            was_nothing = answer is None
+            was_none = answer is None
 
-    def _take(self, messages: Sequence[Statement | _Key | _Forgotten], answers: Sequence[PGresult]) -> None:
+    def _assign(self, messages: Sequence[Statement | _Key | _Deallocation], answers: Sequence[PGresult]) -> None:
         failure: PGresult | None = None
-        not_done: list[_Key | _Forgotten] = []
-        # Where the connection was lost, answers are missing.
+        failed_messages: list[_Key | _Deallocation] = []
+        # When the connection was lost, answers are missing.
         for message, answer in zip_longest(messages, answers):
             if isinstance(message, Statement):
-                # What failed has none, and neither has what was not tried any more.
+                # A statement that failed has no answer, and neither has one that was not executed.
                 message.answer = answer if answer is not None and answer.status in _ANSWERED else None
             elif message is not None and (answer is None or answer.status != ExecStatus.COMMAND_OK):
-                not_done.append(message)
+                failed_messages.append(message)
             if failure is None and answer is not None and answer.status == ExecStatus.FATAL_ERROR:
                 failure = answer
-        # What was noted last is taken back first.
-        for message in reversed(not_done):
-            if isinstance(message, _Forgotten):
-                # It is still kept, and still the oldest.
+        # The record of prepared statements is corrected in reverse order.
+        for message in reversed(failed_messages):
+            if isinstance(message, _Deallocation):
+                # PostgreSQL still keeps it, and it is still the oldest.
                 self._names = {message.key: message.name} | self._names
             else:
                 self._names.pop(message, None)
@@ -201,23 +197,23 @@ class Statements:
             raise psycopg.OperationalError("The connection was lost.")
 
     def rows(self, answer: PGresult, factory: RowFactory[Row], rows_max: int) -> list[Row]:
-        """Read the first rows of an answer."""
-        make = factory(_names_of_columns(answer))
+        """Return the first rows of an answer."""
+        make = factory(_column_names(answer))
         self._transformer.set_pgresult(answer)
         return self._transformer.load_rows(0, rows_max, make)
 
 
-def _names_of_columns(answer: PGresult) -> list[str]:
+def _column_names(answer: PGresult) -> list[str]:
     return [(answer.fname(column) or b"").decode() for column in range(answer.nfields)]
 
 
 @lru_cache(TEXTS_MAX)
-def _with_numbers(text: Text) -> tuple[bytes, int, tuple[str, ...]]:
-    """Write a statement with the numbers that PostgreSQL wants; count them, and say in which order it names values."""
+def _numbered(text: Text) -> tuple[bytes, int, tuple[str, ...]]:
+    """Return the statement with PostgreSQL's numbered placeholders, how many there are, and the order of named ones."""
     numbers: dict[str, int] = {}
     places = 0
 
-    def numbered(found: re.Match[str]) -> str:
+    def numbered_placeholder(found: re.Match[str]) -> str:
         nonlocal places
         by_place, name, percent = found.groups()
         if percent:
@@ -228,5 +224,5 @@ def _with_numbers(text: Text) -> tuple[bytes, int, tuple[str, ...]]:
         return f"${numbers.setdefault(name, len(numbers) + 1)}"
 
     written: str = text.decode() if isinstance(text, bytes) else text
-    encoded = _PLACEHOLDER.sub(numbered, written).encode()
+    encoded = _PLACEHOLDER.sub(numbered_placeholder, written).encode()
     return encoded, places + len(numbers), tuple(numbers)

@@ -1,7 +1,7 @@
-"""Waiting for PostgreSQL as the event loop waits for everything else.
+"""Waiting for PostgreSQL's socket in Trio.
 
-The driver tells what its socket must be ready for, in the form of a generator, and leaves the waiting to others. It
-brings a way for threads and one for asyncio; this is the one for Trio.
+The driver yields what its socket must be ready for and leaves the waiting to its caller. It brings a way of waiting for
+threads and one for asyncio; this is the one for Trio.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 
 def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_seconds: float) -> Answer:
-    """Wait for what the driver waits for; who waits no longer makes it a `psycopg.OperationalError`."""
+    """Run one of the driver's generators to its result; raise `psycopg.OperationalError` at the deadline."""
     until_readable = partial(trio.lowlevel.wait_readable, socket)
     try:
         wanted = next(work)
@@ -34,11 +34,10 @@ def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_second
                 wait_in_greenlet(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
                 ready: int = Ready.R
             else:
-                # What is to be written nearly always can be, and asking is cheaper than a turn of the event loop.
+                # A socket can nearly always be written to, and asking is cheaper than a turn of the event loop.
                 while not (ready := ready_now(socket, wanted)):
-                    wait_in_greenlet(
-                        partial(_until_either, socket), seconds_max=seconds_max, spare_seconds=spare_seconds
-                    )
+                    until_either = partial(_until_readable_or_writable, socket)
+                    wait_in_greenlet(until_either, seconds_max=seconds_max, spare_seconds=spare_seconds)
             wanted = work.send(ready)
     except StopIteration as end:
         return end.value
@@ -47,7 +46,7 @@ def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_second
 
 
 def ready_now(socket: int, wanted: Wait) -> int:
-    """Say what the socket is ready for, without waiting."""
+    """Return what the socket is ready for, without waiting."""
     poll = select.poll()
     poll.register(socket, (select.POLLIN if wanted & Wait.R else 0) | (select.POLLOUT if wanted & Wait.W else 0))
     ready = 0
@@ -59,17 +58,17 @@ def ready_now(socket: int, wanted: Wait) -> int:
     return ready
 
 
-async def _until_either(socket: int) -> None:
+async def _until_readable_or_writable(socket: int) -> None:
     try:
         async with trio.open_nursery() as nursery:
 
-            async def until(is_so: Callable[[int], Awaitable[None]]) -> None:
-                await is_so(socket)
+            async def until(is_ready: Callable[[int], Awaitable[None]]) -> None:
+                await is_ready(socket)
                 nursery.cancel_scope.cancel()
 
             nursery.start_soon(until, trio.lowlevel.wait_readable)
             nursery.start_soon(until, trio.lowlevel.wait_writable)
     except* trio.Cancelled:
-        # Each of them says so, in a group; whoever waits knows only the one below.
+        # The two tasks raise it in a group, but the caller handles `trio.Cancelled` alone, raised below.
         pass
     await trio.lowlevel.checkpoint_if_cancelled()

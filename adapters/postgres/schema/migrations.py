@@ -19,7 +19,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
 
-from adapters.postgres.driver.pool import reason
+from adapters.postgres.driver.timed_connection import reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

@@ -50,7 +50,7 @@ class PostgresLoginEvents(Aggregate):
     def defer_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
     ) -> Deferred[Habits]:
-        habits = self._connection.cursor(row_factory=kwargs_row(Habits)).ask(
+        habits = self._connection.cursor(row_factory=kwargs_row(Habits)).defer(
             """
             SELECT count(*) AS sign_ins,
                    coalesce(array_agg(DISTINCT geo_country) FILTER (WHERE geo_country IS NOT NULL), '{}')

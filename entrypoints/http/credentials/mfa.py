@@ -98,10 +98,8 @@ async def set_up(call: Call) -> MfaSetup:
 @in_person
 async def enable(call: Call, body: SetupCode) -> MfaEnabled:
     """Turn multi-factor authentication on with a code of the app; the answer has the backup codes, this one time."""
-    outcome = await call.transact(mfa.enable, body.code)
-    if isinstance(outcome, mfa.SetupFailed):
-        raise outcome.refusal
-    return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in outcome.codes])
+    enabled = await call.transact(mfa.enable, body.code)
+    return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in enabled.codes])
 
 
 @routes.delete("/api/user/mfa", limits=SETUP_LIMITS, refuses=(Forbidden,))
@@ -145,7 +143,8 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
     """
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)
-    outcome = await call.transact(
+    verified = await token_answers.transact_counted(
+        call,
         second_factor.verify,
         UUID(call.claims["challenge"]),
         body.code,
@@ -153,9 +152,4 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
         device_token=token_answers.destination(call).device_token,
         trust_device=body.trust_device,
     )
-    if isinstance(outcome, second_factor.SecondFactorVerified):
-        answer = token_answers.answer_outcome(call, outcome.outcome, method=outcome.method)
-    else:
-        answer = token_answers.answer_outcome(call, outcome)
-    assert isinstance(answer, token_answers.SignedIn), "after the second factor nothing more is due"
-    return answer
+    return token_answers.signed_in(call, verified.completed, method=verified.method)

@@ -28,7 +28,13 @@ from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.rate_limits import RateLimit
 from core.sign_in import passkeys as passkeys_sign_in
 from core.sign_in.passkeys import PasskeyRefused
-from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.sessions.token_answers import (
+    SecondFactorDue,
+    SignedIn,
+    answer_outcome,
+    destination,
+    transact_counted,
+)
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in
 from entrypoints.web.hidden import Hidden
@@ -145,7 +151,7 @@ async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyI
     Its owner gets a letter about it.
     """
     credential, response = body.credential, body.credential.response
-    outcome = await call.transact(
+    return await call.transact(
         passkeys.finish_registration,
         body.challenge_id,
         Attestation(
@@ -156,9 +162,6 @@ async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyI
         [transport for transport in Transport if transport in response.transports],
         body.name,
     )
-    if isinstance(outcome, passkeys.NotRegistered):
-        raise outcome.refusal
-    return outcome
 
 
 @routes.get("/api/auth/passkeys")
@@ -212,7 +215,8 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
     """
     credential, response = body.credential, body.credential.response
     handle = response.user_handle
-    outcome = await call.transact(
+    outcome = await transact_counted(
+        call,
         passkeys_sign_in.finish,
         body.challenge_id,
         Assertion(

@@ -7,7 +7,7 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.invitations import answers, invitations
-from core.invitations.acceptance import AddressPromised, InvitationAnswered, InvitedRoleGone, Joined, TeamLimitExceeded
+from core.invitations.acceptance import AddressPromised, InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
 from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import (
     AlreadyInvited,
@@ -138,7 +138,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 
     If there is no account of the address yet, one is made, and is sent the link that proves the address.
     """
-    _require_joined(await call.transact(answers.accept_on_behalf, org_slug, invitation_id))
+    await call.transact(answers.accept_on_behalf, org_slug, invitation_id)
     return Empty()
 
 
@@ -172,7 +172,7 @@ async def accept(call: Call, body: Acceptance) -> Empty:
     Without the proof, an address that was never verified has to be verified before anybody signs in with it.
     """
     proof = str(body.proof) if body.proof is not None else None
-    _require_joined(await call.transact(answers.accept, str(body.token), proof))
+    await call.transact(answers.accept, str(body.token), proof)
     return Empty()
 
 
@@ -186,8 +186,3 @@ async def decline(call: Call, body: Declining) -> Empty:
     """Decline the invitation of the token, also one that has expired."""
     await call.transact(answers.decline, str(body.token))
     return Empty()
-
-
-def _require_joined(outcome: Joined | InvitationExpired) -> None:
-    if isinstance(outcome, InvitationExpired):
-        raise outcome

@@ -1,21 +1,25 @@
 """The answer to every kind of sign-in: what the core granted, signed, with the device token in body and cookie."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import msgspec
 
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
 from core.sessions.token_claims import TokenGrant
 from core.sessions.tokens import TokenKind
-from core.sign_in import conclusion
-from core.sign_in.conclusion import Outcome
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.mfa_challenges import MfaChallenge
 from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
-from core.sign_in.refusals import RefusedAttempt
+from core.sign_in.refusals import CountedRefusal
 from entrypoints.web.calls import Call
 from entrypoints.web.hidden import Hidden
+from ports.unit_of_work import UnitOfWork
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
@@ -59,14 +63,26 @@ def destination(call: Call, organization_slug: str | None = None, service_slug: 
     )
 
 
-def answer_outcome(call: Call, outcome: Outcome, *, method: str | None = None) -> SignedIn | SecondFactorDue:
+async def transact_counted(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, Arguments], Result | Refusal],
+    /,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Run a use case that may conclude a sign-in, and count a refusal in the metrics."""
+    try:
+        return await call.transact(use_case, *args, **kwargs)
+    except CountedRefusal as refusal:
+        call.installation.metrics.login_failed(refusal.counted_as)
+        raise
+
+
+def answer_outcome(call: Call, outcome: SignInCompleted | SecondFactorPending) -> SignedIn | SecondFactorDue:
     """Turn the conclusion of a sign-in into an answer."""
-    if isinstance(outcome, RefusedAttempt):
-        call.installation.metrics.login_failed(outcome.reason)
-        raise outcome.refusal
-    if isinstance(outcome, conclusion.SecondFactorPending):
+    if isinstance(outcome, SecondFactorPending):
         return _second_factor_due(call, outcome.challenge)
-    return _signed_in(call, outcome.grant, method)
+    return signed_in(call, outcome)
 
 
 def signed(call: Call, grant: TokenGrant) -> Tokens:
@@ -89,7 +105,9 @@ def signed(call: Call, grant: TokenGrant) -> Tokens:
     )
 
 
-def _signed_in(call: Call, grant: TokenGrant, method: str | None) -> SignedIn:
+def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = None) -> SignedIn:
+    """Answer with tokens and the device token; `method` names the second factor that was used."""
+    grant = completed.grant
     tokens = signed(call, grant)
     assert grant.device_token is not None, "a sign-in has a device"
     device_token = grant.device_token.reveal()

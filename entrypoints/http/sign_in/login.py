@@ -6,7 +6,13 @@ from core.rate_limits import RateLimit
 from core.sign_in import login
 from core.sign_in.login import Attempt
 from core.sign_in.refusals import SignInRefused
-from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.sessions.token_answers import (
+    SecondFactorDue,
+    SignedIn,
+    answer_outcome,
+    destination,
+    transact_counted,
+)
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
@@ -37,9 +43,10 @@ async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     attempt = await call.transact(login.begin, body.email, call.throttled_network, wanted)
     verdict = await _compare(call, body.password, attempt)
     upgraded = await _hash_anew(call, body.password) if verdict.needs_upgrade else None
-    return answer_outcome(
-        call, await call.transact(login.finish, attempt, wanted, is_right=verdict.is_right, upgraded_hash=upgraded)
+    outcome = await transact_counted(
+        call, login.finish, attempt, wanted, is_right=verdict.is_right, upgraded_hash=upgraded
     )
+    return answer_outcome(call, outcome)
 
 
 async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:

@@ -9,7 +9,13 @@ from core.sign_in import magic_links
 from core.sign_in.magic_links import AskedForElsewhere, MagicLinkRefused
 from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message
-from entrypoints.http.sessions.token_answers import SecondFactorDue, SignedIn, answer_outcome, destination
+from entrypoints.http.sessions.token_answers import (
+    SecondFactorDue,
+    SignedIn,
+    answer_outcome,
+    destination,
+    transact_counted,
+)
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
@@ -54,4 +60,4 @@ async def verify_link(call: Call, body: MagicLink) -> SignedIn | SecondFactorDue
     The organization and service that the link was asked for are those of the sign-in.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
-    return answer_outcome(call, await call.transact(magic_links.verify, str(body.token), wanted))
+    return answer_outcome(call, await transact_counted(call, magic_links.verify, str(body.token), wanted))

@@ -76,8 +76,6 @@ async def press_accept(call: Call) -> Page:
     """Accept; programs use `POST /api/invitations/accept`."""
     form = await read_form(call, InvitationForm)
     joined = await call.transact(answers.accept, str(form.token), form.proof or None)
-    if isinstance(joined, InvitationExpired):
-        raise joined
     return _message(
         call,
         f"You are a member of {joined.organization_name}",

@@ -140,7 +140,7 @@ def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, othe
 
         PostgresUsers(transaction_on(other)).save(replace(ada, is_platform_owner=True))
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            other.settle()
+            other.flush()
 
 
 def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, ada: User) -> None:

@@ -215,18 +215,18 @@ class TestWaiting:
     def test_what_waits_can_be_sent_by_itself(self, connection: Connection, other: Connection) -> None:
         put_later(connection, 1)
 
-        connection.settle()
+        connection.flush()
 
         assert on_shelf(other) == [1]
 
     def test_where_nothing_waits_nothing_is_sent(self, connection: Connection, turns: list[Any]) -> None:
-        connection.settle()
+        connection.flush()
 
         assert turns == []
 
     def test_an_answer_can_be_asked_for_later(self, connection: Connection, turns: list[Any]) -> None:
-        first = connection.cursor(row_factory=scalar_row).ask("SELECT generate_series(1, 3)")
-        second = connection.cursor(row_factory=dict_row).ask("SELECT %s::int AS much", (7,))
+        first = connection.cursor(row_factory=scalar_row).defer("SELECT generate_series(1, 3)")
+        second = connection.cursor(row_factory=dict_row).defer("SELECT %s::int AS much", (7,))
 
         assert second.fetchall() == [{"much": 7}]
         assert first.fetchall() == [1, 2, 3]
@@ -446,7 +446,7 @@ class TestReading:
 
         assert cursor.execute("SELECT generate_series(1, 3)").fetchall() == [1, 2, 3]
         assert cursor.execute("SELECT generate_series(4, 6)").fetchone() == 4
-        assert cursor.ask("SELECT generate_series(7, 9)").fetchall() == [7, 8, 9]
+        assert cursor.defer("SELECT generate_series(7, 9)").fetchall() == [7, 8, 9]
 
     def test_two_at_the_same_time(self, connection: Connection) -> None:
         numbers = connection.execute("SELECT generate_series(1, 2)")

@@ -167,7 +167,7 @@ class TestKept:
             ("SELECT $1::numeric", ["integer"]),
         ]
 
-    def test_what_goes_together_is_kept_as_well(self, connection: Connection) -> None:
+    def test_what_goes_together_is_gatehouse_as_well(self, connection: Connection) -> None:
         connection.execute_later("SELECT 1")
         connection.execute("SELECT 2")
         before = kept(connection)
@@ -178,7 +178,7 @@ class TestKept:
         assert [text for text, _ in before] == ["SELECT 1", "SELECT 2"]
         assert kept(connection) == before
 
-    def test_what_is_not_to_be_kept_is_not(self, connection: Connection) -> None:
+    def test_what_is_not_to_be_gatehouse_is_not(self, connection: Connection) -> None:
         assert connection.execute("SELECT %s::int", (1,), prepare=False).fetchone() == (1,)
         connection.execute_later("SELECT 2")
         assert connection.execute("SELECT %s::int", (3,), prepare=False).fetchone() == (3,)
@@ -205,7 +205,7 @@ class TestKept:
         assert texts_kept(connection) == {"SELECT 1 / 0"}
         assert connection.execute("SELECT 'later'").fetchone() == ("later",)
 
-    def test_what_fails_with_some_values_is_kept_for_others(self, connection: Connection) -> None:
+    def test_what_fails_with_some_values_is_gatehouse_for_others(self, connection: Connection) -> None:
         assert value_of(connection, "SELECT 6 / %s::int", 2) == 3
         before = kept(connection)
 
@@ -233,7 +233,7 @@ class TestKept:
     def test_when_there_are_too_many_the_one_that_was_used_longest_ago_goes(
         self, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(statements, "KEPT_MAX", 2)
+        monkeypatch.setattr(statements, "PREPARED_MAX", 2)
         for text in ("SELECT 1", "SELECT 2", "SELECT 1"):
             connection.execute(text)
 
@@ -244,8 +244,8 @@ class TestKept:
         assert texts_kept(connection) == {"SELECT 3", "SELECT 2"}
 
     def test_too_many_may_go_together(self, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(statements, "KEPT_MAX", 2)
-        cursors = [connection.cursor().ask(b"SELECT %d" % (number % 4)) for number in range(10)]
+        monkeypatch.setattr(statements, "PREPARED_MAX", 2)
+        cursors = [connection.cursor().defer(b"SELECT %d" % (number % 4)) for number in range(10)]
 
         assert [cursor.fetchone() for cursor in cursors] == [(number % 4,) for number in range(10)]
 
@@ -254,7 +254,7 @@ class TestKept:
     def test_when_there_are_too_many_a_failure_can_still_be_undone(
         self, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(statements, "KEPT_MAX", 2)
+        monkeypatch.setattr(statements, "PREPARED_MAX", 2)
 
         def fail() -> None:
             with connection.transaction():
@@ -271,7 +271,7 @@ class TestKept:
     def test_when_there_are_too_many_a_part_that_fails_can_still_be_undone(
         self, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(statements, "KEPT_MAX", 2)
+        monkeypatch.setattr(statements, "PREPARED_MAX", 2)
 
         with connection.transaction():
             value_of(connection, "SELECT 1 / %s::int", 1)
@@ -288,10 +288,10 @@ class TestKept:
 
         assert another.execute("SELECT 2").fetchone() == (2,)
 
-    def test_what_could_not_make_room_is_not_kept_for_ever(
+    def test_what_could_not_make_room_is_not_gatehouse_for_ever(
         self, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(statements, "KEPT_MAX", 2)
+        monkeypatch.setattr(statements, "PREPARED_MAX", 2)
 
         def fail(number: int) -> None:
             connection.execute_later("SELECT 1 / 0")
@@ -339,7 +339,7 @@ class TestTurns:
         connection.execute_later("SELECT 1 / 0")
         connection.execute_later("SELECT nextval('runs')")
         with pytest.raises(psycopg.errors.DivisionByZero):
-            connection.settle()
+            connection.flush()
 
         assert value_of(connection, "SELECT nextval('runs')") == 2
 
@@ -348,12 +348,14 @@ class TestTurns:
         connection.execute_later("SELECT nothing")
 
         with pytest.raises(psycopg.errors.DivisionByZero):
-            connection.settle()
+            connection.flush()
 
     def test_who_asks_for_the_answer_of_what_failed_or_was_not_run_gets_none(self, connection: Connection) -> None:
-        before, failed, after = (connection.cursor().ask(text) for text in (b"SELECT 1", b"SELECT 1 / 0", b"SELECT 2"))
+        before, failed, after = (
+            connection.cursor().defer(text) for text in (b"SELECT 1", b"SELECT 1 / 0", b"SELECT 2")
+        )
         with pytest.raises(psycopg.errors.DivisionByZero):
-            connection.settle()
+            connection.flush()
 
         assert before.fetchall() == [(1,)]
         for cursor in (failed, after):
@@ -369,7 +371,7 @@ class TestTurns:
 
         assert connection.execute("SELECT 2").fetchone() == (2,)
 
-    def test_one_statement_that_is_kept_is_a_message_of_its_own(
+    def test_one_statement_that_is_gatehouse_is_a_message_of_its_own(
         self, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[int] = []
@@ -399,7 +401,7 @@ class TestTurns:
     @pytest.mark.parametrize("statements_before", [0, 1, 5])
     def test_much_goes_in_both_directions_at_once(self, connection: Connection, statements_before: int) -> None:
         much = "x" * MANY_BYTES
-        cursors = [connection.cursor().ask("SELECT %s::text", (much,)) for _ in range(statements_before)]
+        cursors = [connection.cursor().defer("SELECT %s::text", (much,)) for _ in range(statements_before)]
 
         assert connection.execute("SELECT %s::text", (much,)).fetchone() == (much,)
         assert all(cursor.fetchone() == (much,) for cursor in cursors)
@@ -460,7 +462,7 @@ class TestLostConnections:
             end = Timer(0.05, other.execute, ("SELECT pg_terminate_backend(%s)", (pid,)))
             end.start()
             with pytest.raises(psycopg.OperationalError):
-                connection.settle()
+                connection.flush()
             end.join()
 
         assert connection.closed

@@ -122,7 +122,7 @@ async def test_a_closed_end_is_ready_to_be_read(ends: tuple[socket.socket, socke
 
 async def test_a_statement_longer_than_the_socket_holds_arrives_whole(database: PostgresDatabase) -> None:
     def echo(uow: object) -> int:
-        connection: Connection = vars(uow)["_connection"]
+        connection: Connection = vars(uow)["_transaction"].connection
         row = connection.execute("SELECT length(%s)", ("x" * MANY_BYTES,)).fetchone()
         assert row is not None
         return row[0]
@@ -132,9 +132,9 @@ async def test_a_statement_longer_than_the_socket_holds_arrives_whole(database: 
 
 async def test_much_that_goes_in_both_directions_at_once_arrives_whole(database: PostgresDatabase) -> None:
     def echo(uow: object) -> list[int]:
-        connection: Connection = vars(uow)["_connection"]
+        connection: Connection = vars(uow)["_transaction"].connection
         cursors = [
-            connection.cursor(row_factory=scalar_row).ask("SELECT %s::text", ("x" * MANY_BYTES,)) for _ in range(3)
+            connection.cursor(row_factory=scalar_row).defer("SELECT %s::text", ("x" * MANY_BYTES,)) for _ in range(3)
         ]
         return [len(text) for cursor in cursors for text in cursor]
 

@@ -262,7 +262,9 @@ def large(databases: Databases) -> Iterator[tuple[Connection, dict[str, object]]
         crowd = Crowd(connection, SettableClock())
         crowd.gather()
         slug = found_large(crowd)
-        yield connection, {"slug": slug, "session_id": crowd.sessions[crowd.people[0]]}
+        row = connection.execute("SELECT id FROM organizations WHERE slug = %s", (slug,)).fetchone()
+        assert row is not None
+        yield connection, {"organization_id": row[0]}
 
 
 def found_large(crowd: Crowd) -> str:

@@ -124,7 +124,7 @@ def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
             created_at=NOW,
         )
     )
-    before.settle()
+    before.flush()
 
     rewrap(connection, DURING, lambda _: None)
 

@@ -97,10 +97,10 @@ class TestList:
 
         assert [session["id"] for session in answer.json["sessions"]] == [str(present.session_id)]
 
-    async def test_it_is_one_hop_of_two_statements(
+    async def test_it_is_one_run_with_retries_of_two_statements(
         self, door: Door, ada: Entered, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        hops = count_hops(monkeypatch)
+        hops = count_run_with_retriess(monkeypatch)
 
         with recorded_statements() as statements:
             await door.ask(ada)
@@ -325,16 +325,16 @@ class TestNextRequest:
         assert claims_of(entered.access_token)["is_platform_owner"] is True
 
 
-def count_hops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def count_run_with_retriess(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Note every hop to the database from now on."""
     hops: list[object] = []
-    hop: Any = PostgresDatabase._hop
+    hop: Any = PostgresDatabase._run_with_retries
 
     async def noted(database: PostgresDatabase, run: Any) -> Any:
         hops.append(run)
         return await hop(database, run)
 
-    monkeypatch.setattr(PostgresDatabase, "_hop", noted)
+    monkeypatch.setattr(PostgresDatabase, "_run_with_retries", noted)
     return hops
 
 

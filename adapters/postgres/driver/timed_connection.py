@@ -1,0 +1,137 @@
+"""The driver's connection, with a deadline for every answer and a check whether the other side still answers.
+
+A connection fails in two ways. It breaks, which its socket shows, or it hangs: the other side neither answers nor
+closes. Nothing waits longer for an answer than PostgreSQL may work on a statement.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import psycopg
+import structlog
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+from psycopg.waiting import Wait
+
+from adapters.postgres.driver import waiting
+from adapters.postgres.driver.greenlets import is_in_greenlet
+
+if TYPE_CHECKING:
+    from psycopg.abc import PQGen
+
+Answer = TypeVar("Answer")
+
+STATEMENT_SECONDS_MAX = 5
+LOCK_WAIT_SECONDS_MAX = 3
+IDLE_IN_TRANSACTION_SECONDS_MAX = 10
+# PostgreSQL ends a statement before this, so a server that is still silent then hangs, and may never answer.
+ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 1.0
+# Several statements in a row share one deadline, which is this much later than that of the first.
+SPARE_SECONDS = 0.5
+# The shortest time that libpq accepts.
+CONNECT_SECONDS_MAX = 2
+# A connection that answered this lately is used without a check, which would double the cost of every read.
+TRUSTED_SECONDS = 1.0
+# An outage is logged now and then, not once for each attempt.
+LOG_PERIOD_SECONDS = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection of the driver that waits for an answer until a deadline, and is closed when it passes."""
+
+    logged_at: ClassVar[float] = -math.inf
+
+    connected_at = 0.0
+    _answer_seconds_max = ANSWER_SECONDS_MAX
+    _has_spare_seconds = True
+    _answered_at = 0.0
+
+    @classmethod
+    def open(cls, url: str) -> Self:
+        """Connect in autocommit mode with our time limits; log now and then when that fails."""
+        try:
+            connection = cls.connect(
+                url,
+                autocommit=True,
+                application_name="gatehouse",
+                client_encoding="UTF8",
+                connect_timeout=CONNECT_SECONDS_MAX,
+                options=_with_time_limits(conninfo_to_dict(url).get("options")),
+            )
+        except (psycopg.OperationalError, OSError) as error:
+            # The driver passes on errors of the system, for instance that too many files are open.
+            log_failure(error)
+            raise
+        connection.connected_at = connection._answered_at = time.monotonic()
+        return connection
+
+    def wait(self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None) -> Answer:
+        """Run one of the driver's generators; close the connection when no answer comes in time."""
+        seconds_max = timeout or self._answer_seconds_max
+        try:
+            if is_in_greenlet():
+                spare_seconds = SPARE_SECONDS if self._has_spare_seconds else 0.0
+                answer = waiting.answer(gen, self.pgconn.socket, seconds_max=seconds_max, spare_seconds=spare_seconds)
+            else:
+                answer = super().wait(gen, interval, seconds_max)
+        except psycopg.OperationalError:
+            # In any other state the error was PostgreSQL's answer.
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.close()
+                log.warning("database.no_answer", seconds=round(self._answer_seconds_max, 1))
+            raise
+        self._answered_at = time.monotonic()
+        return answer
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open and outside a transaction."""
+        return not self.closed and self.pgconn.transaction_status == TransactionStatus.IDLE
+
+    def is_alive(self, seconds_max: float) -> bool:
+        """Return whether the other side answers, asking it only when that is in doubt."""
+        is_trusted = time.monotonic() - self._answered_at < TRUSTED_SECONDS
+        return (is_trusted and not self._has_unread_data()) or self._answers(seconds_max)
+
+    def _has_unread_data(self) -> bool:
+        # There is no open question, so what is there to be read is nearly always the end of the connection.
+        return bool(waiting.ready_now(self.pgconn.socket, Wait.R))
+
+    def _answers(self, seconds_max: float) -> bool:
+        usual = self._answer_seconds_max
+        self._answer_seconds_max, self._has_spare_seconds = seconds_max, False
+        try:
+            self.execute("", prepare=False)
+        except psycopg.OperationalError:
+            return False
+        finally:
+            self._answer_seconds_max, self._has_spare_seconds = usual, True
+        return True
+
+
+def log_failure(error: Exception) -> None:
+    """Log that connecting failed, unless that was logged a moment ago."""
+    now = time.monotonic()
+    if now - TimedConnection.logged_at > LOG_PERIOD_SECONDS:
+        TimedConnection.logged_at = now
+        log.warning("database.connect_failed", reason=reason(error))
+
+
+def reason(error: Exception) -> str:
+    """Return why a connection failed, without the address of the database."""
+    return str(error).partition("\n")[0].rpartition(": ")[2].strip()
+
+
+def _with_time_limits(options: object) -> str:
+    limits = {
+        "statement_timeout": f"{STATEMENT_SECONDS_MAX}s",
+        "lock_timeout": f"{LOCK_WAIT_SECONDS_MAX}s",
+        "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS_MAX}s",
+        "timezone": "UTC",
+    }
+    return " ".join([str(options or ""), *(f"-c {name}={value}" for name, value in limits.items())])
