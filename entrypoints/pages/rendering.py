@@ -1,6 +1,6 @@
 """From a template and its values to a page: everything is escaped, nothing runs, and the browser is told so too.
 
-The look is `assets/gatehouse.css`; the pieces that pages are made of are the macros in `templates/components.html`.
+The style sheet is `assets/styles/`; the pieces that pages are made of are the macros in `templates/components.html`.
 """
 
 from collections.abc import Iterator
