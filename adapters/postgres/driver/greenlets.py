@@ -2,7 +2,7 @@
 
 It runs on the event loop, on a stack of its own (a greenlet). Whenever it must wait it steps aside: its stack is kept,
 its task waits as any other, and then it goes on where it was. So no threads compete for the interpreter;
-`ops/decisions/0008-a-use-case-steps-aside.md` has the figures.
+`ops/decisions/0008-use-cases-run-in-greenlets.md` has the figures.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ closes. So no connection is lent that is broken or has not shown for a while tha
 for an answer than PostgreSQL may work on a statement. What runs on a connection is the business of `database.py`.
 
 Whoever needs a connection gets the one that was used last, because behind each stands a process of PostgreSQL, and the
-one that has just worked is the quickest (`ops/decisions/0015-several-statements-in-one-turn.md`).
+one that has just worked is the quickest (`ops/decisions/0015-several-statements-per-round-trip.md`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A turn (one message to PostgreSQL and one answer from it) costs both sides more 
 nobody has to hear the answer to at once waits for the next statement and goes with it: BEGIN, and rows that are only
 written. Every statement is prepared when it is first sent, and PostgreSQL keeps it; the driver's own cursor would ask
 for the answer to each, and forget whatever is kept at every rollback
-(`ops/decisions/0015-several-statements-in-one-turn.md`).
+(`ops/decisions/0015-several-statements-per-round-trip.md`).
 """
 
 from __future__ import annotations
