@@ -1,7 +1,7 @@
-"""Every setting: its name in the environment, what it takes, its default, and a sentence for whoever runs the house.
+"""Every setting: its environment variable, the values it takes, its default, and a sentence for operators.
 
-The environment is read once, into one frozen object; nothing else in the house looks at it. A wrong value stops the
-start with one line that names the setting and says what it takes (decisions 11.3).
+The environment is read once, into a frozen object; no other module reads it. A wrong value stops the start with one
+line that names the setting and the values it takes (decisions 11.3).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX: Final = "GATEHOUSE_"
 _PORT_MAX: Final = 65535
-_USUAL_PORTS: Final = {"http": 80, "https": 443}
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 _PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
-# So alike that it is most likely the same word with a slip in it.
-_SLIP_LIKENESS_MIN: Final = 0.8
+# From this similarity on, an unknown name is most likely a misspelled setting.
+_MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
 
 class SettingWrong(CannotStart):
-    """A setting has a value that cannot be meant; the message is the line to print."""
+    """A setting has an invalid value; the message is the line to print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of value: how it is read, what to say it takes, and how it is shown."""
+    """A kind of value: how it is parsed, a description of the values it takes, and how it is shown."""
 
     read: Callable[[str], Any]
     takes: str
@@ -73,15 +73,15 @@ def _bind(text: str) -> Bind:
 
 
 def _web_address(text: str) -> str:
-    """Write an address as browsers do, so that two can be compared: in lower case, without the usual port."""
+    """Normalize an address as browsers do, so that two can be compared: in lower case, without the default port."""
     parts = urlsplit(text)
     host, port = parts.hostname or "", parts.port
-    if parts.scheme not in _USUAL_PORTS or not _HOST.fullmatch(host) or "@" in parts.netloc:
+    if parts.scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(host) or "@" in parts.netloc:
         raise ValueError
     if not _PATH.fullmatch(parts.path) or "?" in text or "#" in text:
         raise ValueError
     shown_host = f"[{host}]" if ":" in host else host
-    shown_port = "" if port in {None, _USUAL_PORTS[parts.scheme]} else f":{port}"
+    shown_port = "" if port in {None, _DEFAULT_PORTS[parts.scheme]} else f":{port}"
     return f"{parts.scheme}://{shown_host}{shown_port}{parts.path.rstrip('/')}"
 
 
@@ -158,13 +158,13 @@ class Settings:
 
     base_url: str = _setting(
         "BASE_URL",
-        "The address under which people and services reach Gatehouse; it goes into links and tokens.",
+        "The address at which people and services reach Gatehouse; links and tokens contain it.",
         _WEB_ADDRESS,
         "http://localhost:8000",
     )
     passkey_rp_id: str | None = _setting(
         "PASSKEY_RP_ID",
-        "The domain that passkeys belong to, by default the host of the base URL; changing it voids every passkey.",
+        "The domain of passkeys, by default the host of the base URL; changing it invalidates every passkey.",
         _Kind(_domain, "the host of GATEHOUSE_BASE_URL or a domain above it, such as example.com"),
         None,
     )
@@ -173,13 +173,13 @@ class Settings:
     )
     database_url: Secret | None = _setting(
         "DATABASE_URL",
-        "Which PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
+        "The PostgreSQL (14 or newer) to use; without it an embedded one runs in the data folder.",
         _Kind(_database_address, "an address such as postgresql://user:password@host/database"),
         None,
     )
     database_connections: int = _setting(
         "DATABASE_CONNECTIONS",
-        "How many connections to PostgreSQL each process may open.",
+        "The maximum number of connections to PostgreSQL of each process.",
         _Kind(_number(1, 500), "a whole number from 1 to 500"),
         10,
     )
@@ -197,7 +197,7 @@ class Settings:
     )
     owner_email: str | None = _setting(
         "OWNER_EMAIL",
-        "The address of the first platform owner, made at the first start.",
+        "The email address of the first platform owner, who is created at the first start.",
         _Kind(normalize_email, "an email address"),
         None,
     )
@@ -209,19 +209,19 @@ class Settings:
     )
     smtp_url: Secret | None = _setting(
         "SMTP_URL",
-        "The mail server; without it mail is kept in the database.",
+        "The mail server and the sender; without it mails stay in the database.",
         _Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
         None,
     )
     geoip_db: Path | None = _setting(
         "GEOIP_DB",
-        "A GeoIP database; without one the risk of a sign-in knows no places. A newer file is read at the next start.",
+        "A GeoIP database; without one, places do not count in the risk of a sign-in. It is read at the start.",
         _Kind(Path, "a file in MaxMind's format, such as GeoLite2-City.mmdb"),
         None,
     )
     frontend_url: str | None = _setting(
         "FRONTEND_URL",
-        "The address of your own pages, which invitations lead to; without it they lead to a page of Gatehouse.",
+        "The address of your own frontend, which invitations lead to; without it they lead to a page of Gatehouse.",
         _Kind(_web_address, "an address such as https://app.example.com, without query or fragment"),
         None,
     )
@@ -233,7 +233,7 @@ class Settings:
     )
     dev: bool = _setting(
         "DEV",
-        "Development mode: a first owner with a generated password, the mailbox page, migrations at every start.",
+        "Development mode: an owner with a generated password, the mailbox page, migrations at every start.",
         _SWITCH,
         False,
     )
@@ -245,7 +245,7 @@ class Settings:
     )
     trusted_proxies: tuple[Network, ...] = _setting(
         "TRUSTED_PROXIES",
-        "The networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.",
+        "The networks of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
         _NETWORKS,
         (),
     )
@@ -253,31 +253,31 @@ class Settings:
         "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
     )
     rate_limits: bool = _setting(
-        "RATE_LIMITS", "Whether rate limits hold; turn them off for load tests only.", _SWITCH, True
+        "RATE_LIMITS", "Whether rate limits apply; turn them off for load tests only.", _SWITCH, True
     )
     log_format: str = _setting(
-        "LOG_FORMAT", "How the log is written.", _Kind(_one_of("json", "console"), "json or console"), "json"
+        "LOG_FORMAT", "The format of the log.", _Kind(_one_of("json", "console"), "json or console"), "json"
     )
     log_level: str = _setting(
         "LOG_LEVEL",
-        "From which level on the log is written.",
+        "The lowest level that is logged.",
         _Kind(_one_of("debug", "info", "warning", "error"), "debug, info, warning or error"),
         "info",
     )
     shutdown_seconds: int = _setting(
         "SHUTDOWN_SECONDS",
-        "How long requests in flight may take to finish when the server is told to stop.",
+        "How long open requests may take to finish when the server stops.",
         _Kind(_number(1, 300), "seconds from 1 to 300"),
         15,
     )
 
     @property
     def origin(self) -> str:
-        """The origin of the base URL, as browsers write it: without a path, and without the port that goes unsaid."""
+        """The origin of the base URL, as browsers write it: without a path and without the default port."""
         parts = urlsplit(self.base_url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-        is_usual_port = parts.port in {None, {"http": 80, "https": 443}[parts.scheme]}
-        return f"{parts.scheme}://{host}" if is_usual_port else f"{parts.scheme}://{host}:{parts.port}"
+        is_default_port = parts.port in {None, _DEFAULT_PORTS[parts.scheme]}
+        return f"{parts.scheme}://{host}" if is_default_port else f"{parts.scheme}://{host}:{parts.port}"
 
     @property
     def relying_party_id(self) -> str:
@@ -292,7 +292,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingRow:
-    """One setting as it is shown to a person."""
+    """A setting as it is shown to people."""
 
     name: str
     value: str
@@ -302,7 +302,7 @@ class SettingRow:
 
 
 def load(environment: Mapping[str, str]) -> Settings:
-    """Read the settings; raise `SettingWrong` for the first one that cannot be meant."""
+    """Return the settings; raise `SettingWrong` for the first invalid one."""
     values: dict[str, Any] = {}
     for attribute in fields(Settings):
         name, kind = attribute.metadata["name"], attribute.metadata["kind"]
@@ -314,7 +314,7 @@ def load(environment: Mapping[str, str]) -> Settings:
         except (ValueError, KeyError, BadRequest):
             raise SettingWrong(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
     if "bind" in values:
-        # Whoever moves only the port wants links that lead here all the same.
+        # With another port alone, links have to lead to it all the same.
         values.setdefault("base_url", _web_address(f"http://localhost:{values['bind'].port}"))
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
@@ -327,14 +327,14 @@ def load(environment: Mapping[str, str]) -> Settings:
 
 
 def unknown(environment: Mapping[str, str]) -> list[str]:
-    """Say of each name that looks like a setting and is none that it is none, and which one may be meant."""
+    """Return a sentence for each unknown variable with the prefix, with the setting that may be meant."""
     known = [attribute.metadata["name"] for attribute in fields(Settings)]
-    strangers = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
-    return [_stranger(name, known) for name in strangers]
+    unknown_names = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    return [_unknown_name(name, known) for name in unknown_names]
 
 
 def rows(settings: Settings) -> list[SettingRow]:
-    """Show every setting, secrets masked."""
+    """Return every setting, with secrets masked."""
     return [
         SettingRow(
             name=attribute.metadata["name"],
@@ -353,7 +353,7 @@ def _shown(kind: _Kind, value: Any) -> str:
     return repr(value) if isinstance(value, Secret) else kind.show(value)
 
 
-def _stranger(name: str, known: list[str]) -> str:
+def _unknown_name(name: str, known: list[str]) -> str:
     sentence = f"{name} is set, but there is no such setting."
-    meant = difflib.get_close_matches(name, known, n=1, cutoff=_SLIP_LIKENESS_MIN)
-    return f"{sentence} Is {meant[0]} meant?" if meant else sentence
+    similar = difflib.get_close_matches(name, known, n=1, cutoff=_MISSPELLING_SIMILARITY_MIN)
+    return f"{sentence} Is {similar[0]} meant?" if similar else sentence

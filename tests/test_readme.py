@@ -100,8 +100,8 @@ def test_the_tour_and_the_import_work_as_pasted(services: Services, tmp_path: Pa
     (tmp_path / ".curlrc").write_text(f'noproxy = "*"\nconnect-to = "localhost:8000:127.0.0.1:{service.port}"\n')
     (tmp_path / ".venv").symlink_to(sys.prefix)
     (tmp_path / ".gatehouse").symlink_to(service.data_folder)
-    (tmp_path / "people.jsonl").write_text(block("Bringing accounts over", "json"))
-    script = block("A tour", "sh") + block("Bringing accounts over", "sh")
+    (tmp_path / "people.jsonl").write_text(block("Importing accounts", "json"))
+    script = block("A tour", "sh") + block("Importing accounts", "sh")
 
     done = subprocess.run(
         ["bash", "-euc", script],

@@ -1,7 +1,7 @@
-"""Writes letters from the templates in `mail_templates/`, read once at the start.
+"""The mail renderer: fills in the templates of `mail_templates/`, which are read once at the start.
 
-The first line of a letter's text is its subject. In the page everything is escaped; in both, a value is one line,
-because values are names, addresses and links, and a name with line breaks could write a letter of its own.
+The first line of a mail's text is its subject. Values are escaped in the HTML part. In both parts a value is one line:
+values are names, addresses and links, and a name with line breaks could add paragraphs of its own to a mail.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from core.mail.mail import MailMessage
 
 TEMPLATES_FOLDER = Path(__file__).with_name("mail_templates")
-# Longer ones are cut in every list of letters anyway.
+# Mail programs cut longer subjects in their lists.
 SUBJECT_CHARACTERS_MAX = 150
 
-# Controls, line separators, and the marks that turn the direction of writing and so make a text read as another.
-_UNSEEMLY = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+# Control characters, line separators, and the marks that reverse the writing direction and so disguise a text.
+_UNSAFE_CHARACTERS = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 
 
 class JinjaMailRenderer:
@@ -40,8 +40,8 @@ class JinjaMailRenderer:
         self._pages = {template: environment.get_template(f"{template}.html") for template in MailTemplate}
 
     def render(self, message: MailMessage) -> RenderedMail:
-        """Fill the template in; raise `MailRefused` when a value that it needs is missing."""
-        values = {name: _UNSEEMLY.sub(" ", value).strip() for name, value in message.values.items()}
+        """Fill in the template; raise `MailRefused` when a value that it needs is missing."""
+        values = {name: _UNSAFE_CHARACTERS.sub(" ", value).strip() for name, value in message.values.items()}
         values["base_url"] = self._base_url
         subject, text = _split(_fill(self._texts[message.template], values))
         html = _fill(self._pages[message.template], {**values, "subject": subject})

@@ -1,1 +1,1 @@
-"""The HTTP interface: how a route is declared, and one module of routes for each capability."""
+"""The routes of the HTTP interface: one folder for each area, one module for each capability."""

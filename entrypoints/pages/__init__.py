@@ -1,1 +1,1 @@
-"""What a person sees in a browser."""
+"""The pages that people see in a browser."""

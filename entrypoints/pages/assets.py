@@ -1,4 +1,7 @@
-"""The style sheet and the mark of the house, at addresses that change with their content and may be kept forever."""
+"""The style sheet and the icon of the pages, at addresses that change with their content and may be cached forever.
+
+The style sheet is one file for browsers, `gatehouse.css`, and several here, joined in the order of `STYLES`.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +16,12 @@ from entrypoints.web.credentials import public
 from entrypoints.web.documents import content_mark
 from entrypoints.web.routes import Routes
 
-routes = Routes("assets", "What the pages of the house load.")
+routes = Routes("assets", "The style sheet and the icon of the pages.")
 
 FOLDER: Final = Path(__file__).parent / "assets"
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
+# In the order of the cascade: what is more specific comes later.
+STYLES: Final = ("base.css", "layout.css", "components.css", "reference.css", "mailbox.css", "print.css")
 _PATH: Final = "/assets/"
 _MEDIA_TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
 
@@ -26,15 +31,15 @@ Picture: TypeAlias = Annotated[Response, Media("image/svg+xml")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """A file of the package, and the name under which browsers ask for it."""
+    """A file that browsers load, and the name under which they request it."""
 
     marked_name: str
     content: bytes
     media_type: str
 
 
-def _read(file: Path) -> Asset:
-    content = file.read_bytes()
+def _asset(name: str, content: bytes) -> Asset:
+    file = Path(name)
     return Asset(
         marked_name=f"{file.stem}.{content_mark(content)}{file.suffix}",
         content=content,
@@ -42,20 +47,27 @@ def _read(file: Path) -> Asset:
     )
 
 
-# Read once: what is asked for is looked up here and never becomes a path of the file system.
-_BY_NAME: Final = {file.name: _read(file) for file in sorted(FOLDER.iterdir())}
+def _style_sheet() -> bytes:
+    return b"\n".join((FOLDER / "styles" / name).read_bytes() for name in STYLES)
+
+
+# Read once. A requested name is looked up here and never becomes a path of the file system.
+_BY_NAME: Final = {
+    "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
+    "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),
+}
 _BY_MARKED_NAME: Final = {asset.marked_name: asset for asset in _BY_NAME.values()}
 
 
 def asset_address(name: str) -> str:
-    """Give the path under which a file of the folder is served."""
+    """Return the path under which an asset is served."""
     return _PATH + _BY_NAME[name].marked_name
 
 
 @routes.get("/assets/:name")
 @public
 async def asset(call: Call, name: str) -> StyleSheet | Picture:
-    """Give a file that a page of the house refers to."""
+    """Return a file that a page loads."""
     found = _BY_MARKED_NAME.get(name)
     if found is None:
         raise NotFound

@@ -1,4 +1,4 @@
-"""What brings people to pages: the links in letters, and the forms whose button they press."""
+"""The input of pages: the links in mails, and the forms that people submit."""
 
 from __future__ import annotations
 
@@ -19,21 +19,24 @@ Shape = TypeVar("Shape")
 
 
 class MailedLink(Hidden, Query, kw_only=True):
-    """What a link in a letter says."""
+    """The query of a link in a mail."""
 
     token: Annotated[str, msgspec.Meta(description="The token of the link.", examples=["$LINK_TOKEN"])]
 
 
 class MailedLinkForm(Hidden, kw_only=True):
-    """What the button of a page behind a link sends."""
+    """The form of a page that a mailed link opens."""
 
     token: str = ""
 
 
 async def read_form(call: Call, shape: type[Shape]) -> Shape:
-    """Read a form, whose fields are written like those of a query string."""
+    """Read a form; raise `UnsupportedMediaType` for another kind of body.
+
+    Its fields are encoded like those of a query string.
+    """
     data = await call.request.get_data(as_text=False)
-    assert isinstance(data, bytes), "it was not asked for as text"
+    assert isinstance(data, bytes), "the body is not bytes, although it was requested as bytes"
     if data and call.request.mimetype != FORM:
         raise UnsupportedMediaType(f"Send the form as {FORM}.")
     return decode_query(data, shape)

@@ -1,7 +1,7 @@
-"""A refusal as a page: what did not work, and what to do next, for whoever came by a link or a form.
+"""A refusal as a page: what did not work, and what to do next, for people who followed a link or sent a form.
 
-Every message of a refusal begins with a sentence that says what is the matter; that is the heading. Programs that ask
-for JSON are told as everywhere.
+The first sentence of a refusal's message states the problem; it is the heading. Programs that request JSON get the
+usual body.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from entrypoints.web.calls import Call
 
-_OUR_FAULT: Final = 500
+_SERVER_ERROR_MIN: Final = 500
 
 
 def prefers_json(call: Call) -> bool:
-    """Say whether the request asks for JSON rather than for a page."""
+    """Whether the request prefers JSON to a page."""
     return call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON
 
 
 def refusal_page(call: Call, refusal: Refusal) -> Response:
-    """Show a person what did not work; for `Routes` whose answers are pages."""
+    """Return the page that explains a refusal; for `Routes` whose answers are pages."""
     answer = refused(refusal, request_id=call.request_id)
     if prefers_json(call):
         return answer
@@ -39,7 +39,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         heading=heading.removesuffix("."),
         text=explanation,
         back=None,
-        request_id=call.request_id if answer.status_code >= _OUR_FAULT else None,
+        request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:
         shown.headers["Retry-After"] = answer.headers["Retry-After"]
@@ -47,6 +47,6 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
 
 
 def _words(refusal: Refusal) -> str:
-    # The fields of a link or a form are not written by hand: whatever is wrong with one, the link was mangled.
-    is_mangled = isinstance(refusal, BadRequest) and refusal.details
-    return LinkUnusable.default_message if is_mangled else refusal.message
+    # Nobody types the fields of a link or a form: when one is invalid, the link was damaged.
+    is_damaged = isinstance(refusal, BadRequest) and refusal.details
+    return LinkUnusable.default_message if is_damaged else refusal.message

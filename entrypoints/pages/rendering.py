@@ -1,6 +1,6 @@
-"""From a template and its values to a page: everything is escaped, nothing runs, and the browser is told so too.
+"""Renders pages from templates: every value is escaped, and the security policy forbids scripts.
 
-The look is `assets/gatehouse.css`; the pieces that pages are made of are the macros in `templates/components.html`.
+The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
 """
 
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from entrypoints.web.calls import Call
 
 HTML: Final = "text/html"
-# What a handler says that it answers.
+# The return type of a handler that answers with a page.
 Page: TypeAlias = Annotated[Response, Media(HTML)]
 
-# A page loads its style sheet and pictures, sends its forms to us alone, is framed by nobody and runs nothing.
+# A page loads its style sheet and pictures, submits forms to Gatehouse only, cannot be framed and runs no scripts.
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
@@ -29,7 +29,7 @@ CONTENT_SECURITY_POLICY: Final = (
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
-    """Show a person a page."""
+    """Return a page, which no cache stores."""
     html = render(template, version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
@@ -37,29 +37,29 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill a template in; a value that it needs and does not get is an error."""
+    """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
     return TEMPLATES.get_template(template).render(values)
 
 
 def protected(response: Response) -> Response:
-    """Tell the browser what the page may do, which is hardly anything."""
+    """Add the security policy to a response, and return it."""
     response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     return response
 
 
 def prose(text: str) -> Markup:
-    """Set a docstring: paragraphs at its empty lines, `code` between its backticks."""
+    """Format a docstring: paragraphs at empty lines, `code` between backticks."""
     paragraphs = (paragraph.strip() for paragraph in text.split("\n\n"))
     return Markup("").join(Markup("<p>{}</p>").format(inline(paragraph)) for paragraph in paragraphs if paragraph)
 
 
 def inline(text: str) -> Markup:
-    """Set a sentence: `code` between its backticks."""
+    """Format a sentence: `code` between backticks."""
     return Markup("").join(_inline_parts(text))
 
 
 def breakable(path: str) -> Markup:
-    """Let a path wrap behind its slashes."""
+    """Format a path so that it can wrap after its slashes."""
     return Markup("/<wbr>").join(path.split("/"))
 
 
@@ -73,7 +73,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        # A template is compiled when it is first shown, and never looked at again.
+        # A template is compiled when it is first used, and its file is not checked again.
         auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -6,20 +6,27 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints.pages.assets import FOLDER, asset_address
+from entrypoints.pages.assets import FOLDER, STYLES, asset_address
 
 if TYPE_CHECKING:
     from tests.application import Client
 
-FILES = sorted(file.name for file in FOLDER.iterdir())
+STYLES_FOLDER = FOLDER / "styles"
+STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
+CONTENTS = {"gatehouse.css": STYLE_SHEET, "favicon.svg": (FOLDER / "favicon.svg").read_bytes()}
 
 
-@pytest.mark.parametrize("name", FILES)
+def test_every_file_of_the_folder_is_served() -> None:
+    assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "styles"}
+    assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
+
+
+@pytest.mark.parametrize("name", CONTENTS)
 async def test_every_file_is_served_as_what_it_is_and_may_be_kept_forever(client: Client, name: str) -> None:
     answer = await client.get(asset_address(name))
 
     assert answer.status == 200
-    assert answer.content == (FOLDER / name).read_bytes()
+    assert answer.content == CONTENTS[name]
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
@@ -33,7 +40,7 @@ async def test_the_media_types_are_those_of_a_style_sheet_and_a_picture(client: 
 
 
 def test_the_address_of_a_file_changes_with_its_content() -> None:
-    assert len({asset_address(name) for name in FILES}) == len(FILES)
+    assert len({asset_address(name) for name in CONTENTS}) == len(CONTENTS)
     assert asset_address("gatehouse.css") != "/assets/gatehouse.css"
 
 

@@ -266,7 +266,7 @@ def test_the_mailbox_shows_a_letter_as_a_mail_program_would(site: Site, watch: "
     watched.page.goto(site.url + "/dev/mailbox")
 
     watched.page.get_by_text("As a mail program shows it").first.click()
-    message = watched.page.frame_locator("iframe").first.get_by_text("This is a test letter from Gatehouse.")
+    message = watched.page.frame_locator("iframe").first.get_by_text("This is a test mail from Gatehouse.")
 
     message.wait_for()
     assert watched.problems == []

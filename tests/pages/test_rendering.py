@@ -135,7 +135,7 @@ def test_a_path_may_wrap_behind_its_slashes_and_is_escaped() -> None:
 
 def test_no_template_has_a_script_a_style_or_an_address_elsewhere() -> None:
     folder = Path(rendering.__file__).parent
-    for file in [*folder.glob("templates/*"), *folder.glob("assets/*")]:
+    for file in [*folder.glob("templates/*"), *folder.glob("assets/**/*.*")]:
         text = file.read_text().replace('xmlns="http://www.w3.org/2000/svg"', "")
 
         assert "<script" not in text

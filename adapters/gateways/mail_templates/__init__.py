@@ -1,1 +1,1 @@
-"""The words of the letters: a text whose first line is the subject, and a page, for every `MailTemplate`."""
+"""The templates of the mails: for every `MailTemplate`, a text whose first line is the subject, and an HTML part."""

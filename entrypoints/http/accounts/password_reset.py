@@ -1,4 +1,4 @@
-"""Asking for the link to choose a new password, and choosing one with it; the page behind the link is a page."""
+"""Requesting a password reset link, and setting a password with it; `entrypoints/pages` has the page of the link."""
 
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
@@ -16,7 +16,7 @@ routes = Routes("passwords", "Setting, changing and recovering a password.")
 
 
 class PasswordReset(Hidden, kw_only=True):
-    """The token of the mailed link, and the password to be."""
+    """The token of the mailed link, and the new password."""
 
     token: str
     new_password: str
@@ -29,17 +29,15 @@ class PasswordReset(Hidden, kw_only=True):
 )
 @public
 async def forgot_password(call: Call, body: LetterWanted) -> Message:
-    """Send a link to choose a new password; the answer is the same whether or not an account has the address."""
+    """Mail a link to choose a new password; the answer is the same whether or not an account has the address."""
     await call.transact(password_reset.request, body.email, body.return_request)
-    return Message(
-        message="If an account has this address, a letter with a link to choose a password is on its way to it."
-    )
+    return Message(message="If an account has this address, we are sending it a mail with a link to choose a password.")
 
 
 @routes.post("/api/auth/reset-password", refuses=(LinkUnusable,))
 @public
 async def reset_password(call: Call, body: PasswordReset) -> Message:
-    """Choose a new password with the token of the mailed link, which is good once; every session ends."""
+    """Set a new password with the token of the mailed link, which can be used once; every session ends."""
     passwords.check(body.new_password, "new_password")
     await call.read(password_reset.inspect, body.token)
     password_hash = await call.installation.passwords.hash(body.new_password)

@@ -1,4 +1,4 @@
-"""Setting and changing one's password."""
+"""Setting and changing the caller's password."""
 
 from core.accounts import passwords
 from core.accounts.passwords import Change, CurrentPasswordWrong, NoPasswordSet, PasswordAlreadySet
@@ -14,13 +14,13 @@ routes = Routes("passwords", "Setting, changing and recovering a password.")
 
 
 class FirstPassword(Hidden, kw_only=True):
-    """The password to be."""
+    """The new password."""
 
     new_password: str
 
 
 class PasswordChange(Hidden, kw_only=True):
-    """The password that is, and the one to be."""
+    """The current password and the new one."""
 
     current_password: str
     new_password: str
@@ -29,7 +29,7 @@ class PasswordChange(Hidden, kw_only=True):
 @routes.post("/api/user/set-password", refuses=(PasswordAlreadySet, Forbidden))
 @in_person
 async def set_password(call: Call, body: FirstPassword) -> Message:
-    """Give your account its first password."""
+    """Set the first password of your account."""
     await call.read(passwords.begin_first, body.new_password)
     await call.transact(passwords.set_first, await call.installation.passwords.hash(body.new_password))
     return Message(message="Your password is set. You can sign in with it from now on.")
@@ -53,7 +53,7 @@ async def change_password(call: Call, body: PasswordChange) -> Message:
 
 
 async def _compare_and_hash(call: Call, body: PasswordChange, begun: Change) -> str:
-    # A longer password than anybody can have is compared with nothing, in the time of any other.
+    # No account has a longer password. Comparing with none takes the same time as a comparison.
     encoded = begun.password_hash if len(body.current_password) <= PASSWORD_CHARACTERS_MAX else None
     verdict = await call.installation.passwords.verify(body.current_password[:PASSWORD_CHARACTERS_MAX], encoded)
     if not verdict.is_right:

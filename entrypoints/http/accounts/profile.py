@@ -1,4 +1,4 @@
-"""One's own account: seeing it, and changing its address."""
+"""The caller's account: reading it, and changing its email address."""
 
 import msgspec
 
@@ -15,7 +15,7 @@ routes = Routes("profile", "Your own account.")
 
 
 class ProfileChange(msgspec.Struct, kw_only=True):
-    """What is to change; what is not named stays."""
+    """The fields to change; omitted fields keep their values."""
 
     email: str | None = None
 
@@ -23,7 +23,7 @@ class ProfileChange(msgspec.Struct, kw_only=True):
 @routes.get("/api/user", refuses=(Forbidden,))
 @signed_in
 async def read_profile(call: Call) -> Profile:
-    """Show who you are, and what you may do in the organization of your token."""
+    """Show your account, and your role and capabilities in the organization of your token."""
     return await call.read(profile.read)
 
 
@@ -32,8 +32,8 @@ async def read_profile(call: Call) -> Profile:
 async def change_profile(call: Call, body: ProfileChange) -> Profile:
     """Change your email address.
 
-    The new one counts at once and has to be verified by the link that is sent to it; your sessions stay. The old one
-    gets a notice with a link that undoes the change for seven days.
+    The new address takes effect at once and has to be verified with the link that is sent to it; your sessions
+    continue. The old address gets a notice with a link that can undo the change for seven days.
     """
     if body.email is None:
         return await call.read(profile.read)

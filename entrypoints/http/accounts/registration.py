@@ -1,4 +1,4 @@
-"""Making an account, and asking for the link that proves its address once more; the page behind it is a page."""
+"""Registration, and requesting another verification link; `entrypoints/pages` has the page of the link."""
 
 import msgspec
 
@@ -14,11 +14,11 @@ from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
-routes = Routes("registration", "Making an account, and proving its email address.")
+routes = Routes("registration", "Creating an account and verifying its email address.")
 
 
 class LetterWanted(msgspec.Struct, kw_only=True):
-    """Whose letter it is to be, and where it comes from and leads back to: that only colours it, and joins nothing."""
+    """The recipient of a mail, and the organization, service and return address that it mentions; it joins nothing."""
 
     email: str
     org_slug: str | None = None
@@ -27,14 +27,14 @@ class LetterWanted(msgspec.Struct, kw_only=True):
 
     @property
     def return_request(self) -> ReturnRequest:
-        """Where it comes from."""
+        """Where the request comes from and leads back to."""
         return ReturnRequest(
             organization_slug=self.org_slug, service_slug=self.service_slug, redirect_uri=self.redirect_uri
         )
 
 
 class Registration(Hidden, LetterWanted, kw_only=True):
-    """Who wants an account; `redirect_uri` is one that the service registered, exactly."""
+    """The new account; `redirect_uri` has to be exactly one that the service registered."""
 
     password: str
 
@@ -46,12 +46,12 @@ class Registration(Hidden, LetterWanted, kw_only=True):
 )
 @public
 async def register(call: Call, body: Registration) -> Message:
-    """Make an account with an email address and a password, and send the link that proves the address."""
+    """Create an account with an email address and a password, and mail the link that verifies the address."""
     email = normalize_email(body.email)
     passwords.check(body.password, "password")
     password_hash = await call.installation.passwords.hash(body.password)
     await call.transact(registration.register, email, password_hash, body.return_request)
-    return Message(message=f"Your account is made. Open the link in the letter to {email} to verify the address.")
+    return Message(message=f"Your account is created. Open the link in the mail to {email} to verify the address.")
 
 
 @routes.post(
@@ -61,6 +61,6 @@ async def register(call: Call, body: Registration) -> Message:
 )
 @public
 async def resend_verification(call: Call, body: LetterWanted) -> Message:
-    """Send the link that proves an address once more; the answer is the same whether or not an account waits for it."""
+    """Mail another verification link; the answer is the same whether or not an account waits for it."""
     await call.transact(verification.resend, body.email, body.return_request)
-    return Message(message="If an account waits for this address to be verified, a new letter is on its way to it.")
+    return Message(message="If an account waits for this address to be verified, we are sending it a new mail.")

@@ -22,20 +22,20 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "analytics",
-    "How people sign in to an organization. Only sign-ins that succeeded count; days are those of UTC, and both ends"
-    " of a period belong to it.",
+    "How people sign in to an organization. Only successful sign-ins count; days are in UTC, and a period includes its"
+    " first and its last day.",
 )
 
 
 class Days(Query, kw_only=True):
-    """From which day to which, as YYYY-MM-DD; from 30 days ago to today if not said."""
+    """The first and the last day, as YYYY-MM-DD; from 30 days ago to today by default."""
 
     start_date: date | None = None
     end_date: date | None = None
 
 
 class Latest(Query, kw_only=True):
-    """How many of the latest."""
+    """How many to list."""
 
     limit: Annotated[int, msgspec.Meta(ge=1)] = RECENT_LOGINS_DEFAULT
 
@@ -60,12 +60,12 @@ async def logins_by_service(call: Call, org_slug: str, query: Days) -> list[Logi
 @routes.get("/api/organizations/:org_slug/analytics/logins-by-provider")
 @in_organization(Operation.ANALYTICS_READ)
 async def logins_by_provider(call: Call, org_slug: str, query: Days) -> list[LoginsOfProvider]:
-    """Count the sign-ins of each way to sign in, the most used first."""
+    """Count the sign-ins of each sign-in method, the most used first."""
     return list(await call.read(analytics.logins_by_provider, org_slug, query.start_date, query.end_date))
 
 
 @routes.get("/api/organizations/:org_slug/analytics/recent-logins")
 @in_organization(Operation.ANALYTICS_READ)
 async def recent_logins(call: Call, org_slug: str, query: Latest) -> list[RecentLogin]:
-    """List the latest sign-ins, newest first; a limit above 10,000 is lowered to it."""
+    """List the latest sign-ins, newest first; `limit` is lowered to 10,000."""
     return list(await call.read(analytics.recent_logins, org_slug, query.limit))

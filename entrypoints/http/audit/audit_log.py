@@ -1,4 +1,4 @@
-"""Reading an organization's audit log, and the words that it is written in."""
+"""Reading an organization's audit log, and the vocabulary of its actions."""
 
 from core.audit import audit_log
 from core.audit.audit_log import AuditLogFilter, AuditLogPage
@@ -13,12 +13,12 @@ from entrypoints.web.routes import Routes
 routes = Routes(
     "audit log",
     "What was changed in an organization, by whom and from where. An entry is written in the transaction of the change,"
-    " so neither exists without the other, and none is ever deleted.",
+    " so neither exists without the other, and entries are never deleted.",
 )
 
 
 class Entries(Paged, kw_only=True):
-    """Which entries: of an action, of a type of target, of one target; a `target_id` needs its `target_type`."""
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
 
     action: AuditAction | None = None
     target_type: TargetType | None = None
@@ -30,7 +30,7 @@ class Entries(Paged, kw_only=True):
 async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogPage:
     """List the entries, newest first.
 
-    The actor `system` is Gatehouse itself; of somebody whose account was deleted only the id is left.
+    The actor `system` is Gatehouse itself. An actor whose account was deleted is shown by id only.
     """
     wanted = AuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(audit_log.read_page, org_slug, wanted, page=query.page, limit=query.limit)
@@ -39,5 +39,5 @@ async def read_audit_log(call: Call, org_slug: str, query: Entries) -> AuditLogP
 @routes.get("/api/organizations/:org_slug/audit-log/event-types")
 @in_organization(Operation.AUDIT_LOG_READ)
 async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
-    """List every action that the log can have, with words for a person."""
+    """List every action that the log can contain, with a description for people."""
     return await call.read(audit_log.event_types, org_slug)

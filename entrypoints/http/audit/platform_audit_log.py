@@ -11,12 +11,12 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "platform audit log",
-    "What platform owners did. It still names organizations that are deleted, whose own logs are gone with them.",
+    "What platform owners did. It also covers deleted organizations, whose own logs were deleted with them.",
 )
 
 
 class PlatformEntries(Paged, kw_only=True):
-    """Which entries: of an action, of a type of target, of one target; a `target_id` needs its `target_type`."""
+    """Filters: an action, a type of target, or one target; `target_id` requires `target_type`."""
 
     action: PlatformAction | None = None
     target_type: TargetType | None = None
@@ -26,6 +26,6 @@ class PlatformEntries(Paged, kw_only=True):
 @routes.get("/api/platform/audit-log")
 @platform_owner
 async def read_platform_audit_log(call: Call, query: PlatformEntries) -> PlatformAuditLogPage:
-    """List the entries, newest first; of an actor whose account was deleted only the id is left."""
+    """List the entries, newest first; an actor whose account was deleted is shown by id only."""
     wanted = PlatformAuditLogFilter(action=query.action, target_type=query.target_type, target_id=query.target_id)
     return await call.read(platform_audit_log.read_page, wanted, page=query.page, limit=query.limit)

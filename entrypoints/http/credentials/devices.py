@@ -1,4 +1,4 @@
-"""Seeing, naming and removing the devices that one signs in from."""
+"""Listing, naming and removing the caller's devices."""
 
 from uuid import UUID
 
@@ -20,20 +20,20 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "devices",
-    "What you sign in from. A device is recognized by its token, in a cookie or in `X-Device-Token`; one of the same"
-    " make without it is listed as the same device, and never trusted.",
+    "The devices that you sign in from. A device is recognized by its token, in a cookie or in `X-Device-Token`; one of"
+    " the same make without a token is listed as the same device, and never trusted.",
 )
 
 
 class DeviceList(msgspec.Struct, kw_only=True):
-    """One's devices that were used last, and how many there are."""
+    """The devices of the caller that were used last, and how many there are in total."""
 
     devices: list[DeviceItem]
     total: int
 
 
 class NewName(msgspec.Struct, kw_only=True):
-    """What to call a device from now on, in 1 to 100 characters."""
+    """The new name of a device, 1 to 100 characters."""
 
     name: str
 
@@ -41,9 +41,9 @@ class NewName(msgspec.Struct, kw_only=True):
 @routes.get("/api/user/devices")
 @signed_in
 async def list_devices(call: Call) -> DeviceList:
-    """List your devices, the one used last first.
+    """List your devices, the most recently used first.
 
-    `trusted` says that the device remembers a second factor, for as long as the organization of your token wants.
+    `trusted` means that the device remembers the second factor, for as long as the organization of your token allows.
     """
     mine, total = await call.read(devices.list_mine)
     return DeviceList(devices=list(mine), total=total)
@@ -59,7 +59,7 @@ async def show_device(call: Call, id: UUID) -> DeviceDetail:  # noqa: A002 - the
 @routes.patch("/api/user/devices/:id", refuses=(DeviceUnknown, DeviceOfAnother))
 @signed_in
 async def rename_device(call: Call, id: UUID, body: NewName) -> RenamedDevice:  # noqa: A002 - likewise
-    """Give one of your devices a name."""
+    """Rename one of your devices."""
     return await call.transact(devices.rename_mine, id, body.name)
 
 
@@ -68,8 +68,8 @@ async def rename_device(call: Call, id: UUID, body: NewName) -> RenamedDevice:  
 async def remove_device(call: Call, id: UUID) -> Message:  # noqa: A002 - likewise
     """Remove one of your devices.
 
-    Its sessions and tokens end at once, and it is a new device when somebody signs in from it again. The device you
-    are using is removed by signing out. Removing a device once more changes nothing.
+    Its sessions and tokens end at once, and a later sign-in from it counts as one from a new device. To remove the
+    device that you are using, sign out. Removing a removed device changes nothing.
     """
     await call.transact(devices.remove_mine, id)
-    return Message(message="The device is removed. Whoever uses it has to sign in again.")
+    return Message(message="The device is removed, and its sessions have ended.")

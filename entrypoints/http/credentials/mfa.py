@@ -23,7 +23,7 @@ QR_CODE_TITLE = "QR code for your authenticator app"
 
 
 class MfaSetup(Hidden, kw_only=True):
-    """What an authenticator app needs: as text to type, as a picture to scan, and as an address to open."""
+    """The secret for an authenticator app: as text to type, as a QR code to scan, and as an address to open."""
 
     secret: str
     qr_code_svg: str
@@ -37,29 +37,29 @@ class SetupCode(Hidden, kw_only=True):
 
 
 class MfaEnabled(Hidden, kw_only=True):
-    """It is on, and these are the backup codes; they are never shown again."""
+    """Multi-factor authentication is on; the backup codes are shown this one time only."""
 
     enabled: bool
     backup_codes: list[str]
 
 
 class MfaDisabled(msgspec.Struct, kw_only=True):
-    """It is off."""
+    """Multi-factor authentication is off."""
 
     success: bool
     message: str
 
 
 class BackupCodes(Hidden, kw_only=True):
-    """The new backup codes; they are never shown again."""
+    """The new backup codes, shown this one time only."""
 
     backup_codes: list[str]
 
 
 class SignInCode(Hidden, kw_only=True):
-    """A code of the app or a backup code, and the pre-auth token if it is not sent as a bearer token.
+    """A code of the app or a backup code, and the pre-auth token unless it is sent as a bearer token.
 
-    With `trust_device` this device is asked for no code for a while; the organization says how long.
+    With `trust_device`, this device needs no code for a while; the organization decides how long.
     """
 
     code: str
@@ -70,16 +70,16 @@ class SignInCode(Hidden, kw_only=True):
 @routes.get("/api/user/mfa/status")
 @signed_in
 async def status(call: Call) -> MfaStatus:
-    """Say whether multi-factor authentication is on, and whether there are unused backup codes."""
+    """Show whether multi-factor authentication is on, and whether unused backup codes are left."""
     return await call.read(mfa.status)
 
 
 @routes.post("/api/user/mfa/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, Forbidden))
 @in_person
 async def set_up(call: Call) -> MfaSetup:
-    """Begin to set an authenticator app up: show the person the QR code, then send its first code to `verify`.
+    """Begin to set up an authenticator app: show the user the QR code, then send the app's first code to `verify`.
 
-    Nothing is on until then, and beginning again replaces the secret.
+    Multi-factor authentication stays off until then; beginning again replaces the secret.
     """
     setup = await call.transact(mfa.set_up)
     uri = setup.uri.reveal()
@@ -97,7 +97,7 @@ async def set_up(call: Call) -> MfaSetup:
 )
 @in_person
 async def enable(call: Call, body: SetupCode) -> MfaEnabled:
-    """Turn multi-factor authentication on with a code of the app; the answer has the backup codes, this one time."""
+    """Turn multi-factor authentication on with a code of the app; only this answer contains the backup codes."""
     enabled = await call.transact(mfa.enable, body.code)
     return MfaEnabled(enabled=True, backup_codes=[code.reveal() for code in enabled.codes])
 
@@ -108,14 +108,14 @@ async def disable(call: Call) -> MfaDisabled:
     """Turn multi-factor authentication off; the secret and all backup codes are deleted."""
     await call.transact(mfa.disable)
     return MfaDisabled(
-        success=True, message="Multi-factor authentication is off. Signing in asks for no code any longer."
+        success=True, message="Multi-factor authentication is off. Signing in no longer requires a code."
     )
 
 
 @routes.post("/api/user/mfa/backup-codes/regenerate", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, Forbidden))
 @in_person
 async def renew_backup_codes(call: Call) -> BackupCodes:
-    """Make ten new backup codes; all earlier ones, used and unused, are worth nothing from now on."""
+    """Generate ten new backup codes; all earlier ones become invalid."""
     codes = await call.transact(mfa.renew_backup_codes)
     return BackupCodes(backup_codes=[code.reveal() for code in codes])
 
@@ -138,8 +138,8 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
 async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
     """Finish a sign-in with a code: exchange the pre-auth token for an access token and a refresh token.
 
-    `code` is what the app shows, or a backup code. Each is good once, and so is the pre-auth token; five wrong codes
-    void it.
+    `code` is a code of the app or a backup code. Each can be used once, and so can the pre-auth token; five wrong
+    codes invalidate it.
     """
     if not call.claims:
         await admit_pre_auth_token(call, body.preauth_token)

@@ -1,7 +1,7 @@
-"""Registering and keeping passkeys, and signing in with one.
+"""Registering and managing passkeys, and signing in with one.
 
 The options and credentials are those of the browser's own functions: `PublicKeyCredential.parseCreationOptionsFromJSON`
-and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` writes what is sent back.
+and `parseRequestOptionsFromJSON` read the options, and `credential.toJSON()` produces what is sent back.
 """
 
 import base64
@@ -41,12 +41,12 @@ from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
 routes = Routes(
-    "passkeys", "Passkeys: registering and keeping them, and signing in with one, by the WebAuthn standard."
+    "passkeys", "Registering and managing passkeys, and signing in with one, according to the WebAuthn standard."
 )
 
-# WebAuthn (4, Credential ID) allows no longer ones.
+# The maximum of WebAuthn (4, Credential ID).
 CREDENTIAL_ID_BYTES_MAX: Final = 1023
-# Many times what authenticators really send.
+# Many times the size of what authenticators send.
 ENCODED_CHARACTERS_MAX: Final = 64 * 1024
 TRANSPORTS_MAX: Final = 20
 
@@ -56,7 +56,7 @@ Encoded = Annotated[str, msgspec.Meta(max_length=ENCODED_CHARACTERS_MAX)]
 
 
 class AttestationResponse(Hidden, kw_only=True, rename="camel"):
-    """What the authenticator answered when it made the passkey; bytes are in base64url."""
+    """The answer of the authenticator that created the passkey; bytes are in base64url."""
 
     client_data_json: Encoded = msgspec.field(name="clientDataJSON")
     attestation_object: Encoded
@@ -64,7 +64,7 @@ class AttestationResponse(Hidden, kw_only=True, rename="camel"):
 
 
 class NewCredential(Hidden, kw_only=True):
-    """What `navigator.credentials.create()` gave, as its `toJSON()` writes it."""
+    """The result of `navigator.credentials.create()`, as its `toJSON()` writes it."""
 
     id: Encoded
     type: Literal["public-key"]
@@ -72,7 +72,7 @@ class NewCredential(Hidden, kw_only=True):
 
 
 class PasskeyRegistration(Hidden, kw_only=True):
-    """The new passkey, and what its owner calls it."""
+    """The new passkey and its name."""
 
     challenge_id: UUID
     credential: NewCredential
@@ -80,7 +80,7 @@ class PasskeyRegistration(Hidden, kw_only=True):
 
 
 class AssertionResponse(Hidden, kw_only=True, rename="camel"):
-    """What the authenticator signed; bytes are in base64url."""
+    """The assertion that the authenticator signed; bytes are in base64url."""
 
     client_data_json: Encoded = msgspec.field(name="clientDataJSON")
     authenticator_data: Encoded
@@ -89,7 +89,7 @@ class AssertionResponse(Hidden, kw_only=True, rename="camel"):
 
 
 class Credential(Hidden, kw_only=True):
-    """What `navigator.credentials.get()` gave, as its `toJSON()` writes it."""
+    """The result of `navigator.credentials.get()`, as its `toJSON()` writes it."""
 
     id: Encoded
     type: Literal["public-key"]
@@ -97,7 +97,7 @@ class Credential(Hidden, kw_only=True):
 
 
 class PasskeySignInWanted(msgspec.Struct, kw_only=True):
-    """Who wants in, and where to; without an address the browser offers every passkey that it has for us."""
+    """Who signs in, and where; without `email` the browser offers every passkey that it has for this site."""
 
     email: str | None = None
     org_slug: str | None = None
@@ -105,7 +105,7 @@ class PasskeySignInWanted(msgspec.Struct, kw_only=True):
 
 
 class PasskeySignIn(Hidden, kw_only=True):
-    """The answer of the authenticator, and where its owner wants to."""
+    """The answer of the authenticator, and the organization and service to sign in to."""
 
     challenge_id: UUID
     credential: Credential
@@ -114,20 +114,20 @@ class PasskeySignIn(Hidden, kw_only=True):
 
 
 class PasskeyChallenge(msgspec.Struct, kw_only=True):
-    """The options for the browser, and the id under which its answer is expected within five minutes."""
+    """The options for the browser, and the id to send with its answer within five minutes."""
 
     challenge_id: UUID
     options: dict[str, Any]
 
 
 class PasskeyName(msgspec.Struct, kw_only=True):
-    """What a passkey is to be called: 1 to 100 characters."""
+    """The new name of a passkey, 1 to 100 characters."""
 
     name: str
 
 
 class PasskeyList(msgspec.Struct, kw_only=True):
-    """One's passkeys."""
+    """The passkeys of the caller."""
 
     passkeys: list[PasskeyItem]
     total: int
@@ -137,7 +137,7 @@ class PasskeyList(msgspec.Struct, kw_only=True):
 @in_person
 async def start_registration(call: Call) -> PasskeyChallenge:
     """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
-    return _asked(await call.transact(passkeys.start_registration))
+    return _challenge(await call.transact(passkeys.start_registration))
 
 
 @routes.post(
@@ -146,9 +146,9 @@ async def start_registration(call: Call) -> PasskeyChallenge:
 )
 @in_person
 async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyItem:
-    """Register the passkey that the browser has made; without a `name` it is called like the browser.
+    """Register the passkey that the browser created; without a `name` it is named after the browser.
 
-    Its owner gets a letter about it.
+    You are notified by mail.
     """
     credential, response = body.credential, body.credential.response
     return await call.transact(
@@ -175,7 +175,7 @@ async def list_passkeys(call: Call) -> PasskeyList:
 @routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
 @in_person
 async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem:  # noqa: A002 - as the path names it
-    """Give one of your passkeys another name."""
+    """Rename one of your passkeys."""
     return await call.transact(passkeys.rename_mine, id, body.name)
 
 
@@ -184,7 +184,7 @@ async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem
 async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
     """Remove one of your passkeys; the last one only if you have a password.
 
-    Its owner gets a letter about it. What was begun with the passkey goes on; end it with `DELETE /api/user/sessions`.
+    You are notified by mail. Sessions that began with the passkey continue; end them with `DELETE /api/user/sessions`.
     """
     await call.transact(passkeys.remove_mine, id)
 
@@ -194,11 +194,11 @@ async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the p
 async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallenge:
     """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
 
-    With an `email` they name its passkeys, and for an address without any some that look like it. Without one the
-    browser offers what it has.
+    With `email`, the options list the passkeys of the account, or plausible ones if the address has none. Without it,
+    the browser offers the passkeys that it has.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
-    return _asked(await call.transact(passkeys_sign_in.start, body.email, wanted))
+    return _challenge(await call.transact(passkeys_sign_in.start, body.email, wanted))
 
 
 @routes.post(
@@ -208,10 +208,10 @@ async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallen
 )
 @public
 async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFactorDue:
-    """Sign in with what the authenticator signed; the answer is that of `POST /api/auth/login`.
+    """Sign in with the signed assertion; the answer is that of `POST /api/auth/login`.
 
-    A passkey that checked a PIN, a finger or a face is two factors in one. With another one, and multi-factor
-    authentication on, a code is asked for.
+    A passkey that verified a PIN, a fingerprint or a face counts as two factors. Otherwise a code is required if
+    multi-factor authentication is on.
     """
     credential, response = body.credential, body.credential.response
     handle = response.user_handle
@@ -231,8 +231,8 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
     return answer_outcome(call, outcome)
 
 
-def _asked(asked: PasskeyOptions) -> PasskeyChallenge:
-    return PasskeyChallenge(challenge_id=asked.challenge_id, options=asked.options)
+def _challenge(options: PasskeyOptions) -> PasskeyChallenge:
+    return PasskeyChallenge(challenge_id=options.challenge_id, options=options.options)
 
 
 def _credential_id(text: str) -> bytes:
@@ -243,7 +243,7 @@ def _credential_id(text: str) -> bytes:
 
 
 def _decoded(text: str, field: str) -> bytes:
-    """Read bytes in base64url, with or without the padding that browsers leave out."""
+    """Decode base64url with or without padding, which browsers omit."""
     try:
         if _BASE64URL.fullmatch(text):
             bare = text.rstrip("=")

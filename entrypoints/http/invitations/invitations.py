@@ -1,4 +1,4 @@
-"""Inviting people into an organization, and their answer; the pages behind the mailed link are pages."""
+"""Inviting people to an organization, and their answers; `entrypoints/pages` has the pages of the mailed link."""
 
 from datetime import datetime
 from uuid import UUID
@@ -28,7 +28,7 @@ from entrypoints.web.decoding import Paged
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
-routes = Routes("invitations", "Inviting people into an organization, and their answer.")
+routes = Routes("invitations", "Inviting people to an organization, and their answers.")
 
 CANNOT_JOIN = (
     InvitationExpired,
@@ -42,14 +42,14 @@ CANNOT_JOIN = (
 
 
 class InvitationWanted(msgspec.Struct, kw_only=True):
-    """Whom to invite; `role` is `member`, `admin`, or the slug of a role of the organization."""
+    """The person to invite; `role` is `member`, `admin`, or the slug of a role of the organization."""
 
     email: str
     role: str
 
 
 class InvitationCreated(Hidden, kw_only=True):
-    """The new invitation. `token` is shown here only; the invitation's own is its SHA-256."""
+    """The new invitation. `token` is shown here only; `invitation` contains its SHA-256."""
 
     invitation: Invitation
     inviter: Inviter
@@ -57,20 +57,20 @@ class InvitationCreated(Hidden, kw_only=True):
 
 
 class InvitationsWanted(Paged, kw_only=True):
-    """Which page of the invitations; without `status` those of every status."""
+    """Which invitations to list; without `status` those of every status."""
 
     status: InvitationStatus | None = None
 
 
 class InvitingOrganization(msgspec.Struct, kw_only=True):
-    """Where an invitation leads."""
+    """The organization of an invitation."""
 
     slug: str
     name: str
 
 
 class InvitationOfMine(Hidden, kw_only=True):
-    """An invitation that waits for your answer."""
+    """A pending invitation of the caller."""
 
     id: UUID
     email: str
@@ -82,7 +82,7 @@ class InvitationOfMine(Hidden, kw_only=True):
 
 
 class Acceptance(Hidden, kw_only=True):
-    """The token of an invitation, and from the mailed link the proof that the address is yours."""
+    """The token of an invitation, and the proof from the mailed link that the address is yours."""
 
     token: UUID
     proof: UUID | None = None
@@ -95,7 +95,7 @@ class Declining(Hidden, kw_only=True):
 
 
 class Empty(msgspec.Struct, kw_only=True):
-    """It is done."""
+    """The request succeeded."""
 
 
 @routes.post(
@@ -104,10 +104,10 @@ class Empty(msgspec.Struct, kw_only=True):
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
-    """Invite somebody by a letter to their address.
+    """Invite a person by mail.
 
-    An invitation is good for seven days and once. A role other than `member` takes the capability `org.roles.manage`
-    besides, and allows nothing that you may not do yourself; nobody is invited as owner.
+    An invitation is valid for seven days and can be accepted once. A role other than `member` also requires the
+    capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner.
     """
     invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
     return InvitationCreated(
@@ -126,7 +126,7 @@ async def list_invitations(call: Call, org_slug: str, query: InvitationsWanted) 
 @routes.post("/api/organizations/:org_slug/invitations/:invitation_id", refuses=(NotFound,))
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def revoke(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
-    """Withdraw an invitation that waits for its answer."""
+    """Revoke a pending invitation."""
     await call.transact(invitations.revoke, org_slug, invitation_id)
     return Empty()
 
@@ -136,7 +136,7 @@ async def revoke(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
 async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
     """Make the invited person a member at once, without waiting for their answer.
 
-    If there is no account of the address yet, one is made, and is sent the link that proves the address.
+    If the address has no account yet, one is created and gets a mail with the link that verifies the address.
     """
     await call.transact(answers.accept_on_behalf, org_slug, invitation_id)
     return Empty()
@@ -145,7 +145,7 @@ async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Em
 @routes.get("/api/invitations", refuses=(Forbidden,))
 @signed_in
 async def list_mine(call: Call) -> list[InvitationOfMine]:
-    """List the invitations of your address that wait for your answer; the address has to be verified."""
+    """List the pending invitations of your address, which has to be verified."""
     return [
         InvitationOfMine(
             id=mine.id,
@@ -167,9 +167,9 @@ async def list_mine(call: Call) -> list[InvitationOfMine]:
 async def accept(call: Call, body: Acceptance) -> Empty:
     """Join the organization that the token invites to.
 
-    The account of the invited address becomes a member; where there is none, one is made without a password. The proof
-    of the mailed link shows that the address is yours, and you are sent a letter to choose a password if you need one.
-    Without the proof, an address that was never verified has to be verified before anybody signs in with it.
+    The account of the invited address becomes a member; if there is none, one is created without a password. The proof
+    of the mailed link verifies the address, and you get a mail to choose a password if you need one. Without the
+    proof, an unverified address has to be verified before it can be used to sign in.
     """
     proof = str(body.proof) if body.proof is not None else None
     await call.transact(answers.accept, str(body.token), proof)
@@ -183,6 +183,6 @@ async def accept(call: Call, body: Acceptance) -> Empty:
 )
 @public
 async def decline(call: Call, body: Declining) -> Empty:
-    """Decline the invitation of the token, also one that has expired."""
+    """Decline an invitation by its token, even if it has expired."""
     await call.transact(answers.decline, str(body.token))
     return Empty()

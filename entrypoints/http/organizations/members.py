@@ -1,4 +1,4 @@
-"""Seeing who manages an organization, changing their roles, and removing them."""
+"""Listing the members of an organization, changing their roles, and removing them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,17 +16,19 @@ from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Paged
 from entrypoints.web.routes import Routes
 
-routes = Routes("members", "Who manages an organization. End users, who sign in with its services, are listed apart.")
+routes = Routes(
+    "members", "The people who manage an organization. End users, who sign in to its services, are listed separately."
+)
 
 
 class MembersQuery(Paged, kw_only=True):
-    """Which members to list: those of one role, a custom one by its slug, or all."""
+    """Filters: a role, custom ones by slug; without it all members."""
 
     role: str | None = None
 
 
 class RoleToGive(msgspec.Struct, kw_only=True):
-    """The role to give: `admin`, `member`, or the slug of a custom role."""
+    """The new role: `admin`, `member`, or the slug of a custom role."""
 
     role: str
 
@@ -40,7 +42,7 @@ class MemberUser(msgspec.Struct, kw_only=True):
 
 
 class MemberRole(msgspec.Struct, kw_only=True):
-    """What the person is in the organization, and since when they are a member."""
+    """The membership: the role, and when it began."""
 
     id: UUID
     role: str
@@ -55,7 +57,7 @@ class MemberItem(msgspec.Struct, kw_only=True):
 
 
 class ShortPagination(msgspec.Struct, kw_only=True):
-    """Which page this is, and how many items all pages have."""
+    """The page, and the total number of items."""
 
     page: int
     limit: int
@@ -63,7 +65,7 @@ class ShortPagination(msgspec.Struct, kw_only=True):
 
 
 class MemberList(msgspec.Struct, kw_only=True):
-    """A page of members, and how many there may be."""
+    """A page of members, and the limit of their number."""
 
     members: list[MemberItem]
     pagination: ShortPagination
@@ -71,14 +73,14 @@ class MemberList(msgspec.Struct, kw_only=True):
 
 
 class ChangedUser(msgspec.Struct, kw_only=True):
-    """Whose role was changed."""
+    """The person whose role was changed."""
 
     id: UUID
     email: str
 
 
 class ChangedMember(msgspec.Struct, kw_only=True):
-    """A member in their new role."""
+    """A member with the new role."""
 
     user: ChangedUser
     membership: Membership
@@ -87,10 +89,10 @@ class ChangedMember(msgspec.Struct, kw_only=True):
 @routes.get("/api/organizations/:slug/members")
 @in_organization(Operation.MEMBERS_LIST)
 async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList:
-    """List the members, who came first first.
+    """List the members, the oldest memberships first.
 
-    `limits.max_users` is how many there may be, null for any number; `limits.source` is what says so: the
-    `organization` itself, its `tier`, or the `default`.
+    `limits.max_users` is the maximum number of members, null for no maximum; `limits.source` is where it is set: in
+    the `organization` itself, in its `tier`, or by `default`.
     """
     found, limits = await call.read(members.list_page, slug, role=query.role, page=query.page, limit=query.limit)
     return MemberList(
@@ -103,9 +105,9 @@ async def list_members(call: Call, slug: str, query: MembersQuery) -> MemberList
 @routes.patch("/api/organizations/:slug/members/:user_id", refuses=(AssignedRoleUnknown, MemberUnknown))
 @in_organization(Operation.MEMBER_CHANGE)
 async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) -> ChangedMember:
-    """Give a member another role; what it allows counts from their next request on.
+    """Change the role of a member, which takes effect with their next request.
 
-    Nobody becomes the owner this way, and the owner stays it: the ownership is transferred.
+    The owner cannot be made or changed this way: transfer the ownership instead.
     """
     member = await call.transact(members.change_role, slug, user_id, body.role)
     return ChangedMember(user=ChangedUser(id=user_id, email=member.email), membership=member.membership)
@@ -116,8 +118,8 @@ async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) 
 async def remove_member(call: Call, slug: str, user_id: UUID) -> Message:
     """Remove a member.
 
-    Their sessions in this organization end at once, and what was granted to them on its services ends too. Neither
-    yourself nor the owner can be removed.
+    Their sessions in this organization end at once, and so do their grants on its services. You cannot remove yourself
+    or the owner.
     """
     await call.transact(members.remove, slug, user_id)
     return Message(message="The member is removed, and their sessions in this organization have ended.")

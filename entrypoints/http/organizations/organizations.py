@@ -1,4 +1,4 @@
-"""Organizations as their people see, change, enter and delete them."""
+"""Organizations as their members create, read, change, select and delete them."""
 
 from typing import Annotated
 
@@ -18,19 +18,19 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "organizations",
-    "The customers of the platform. Whoever has a verified address founds one; it can be worked in once it is active.",
+    "The customers of the platform. Every user with a verified address can create one; it is usable once it is active.",
 )
 
 
 class Founding(msgspec.Struct, kw_only=True):
-    """What a new organization is called, in paths and to people; the slug never changes."""
+    """The slug of a new organization for paths, which never changes, and its name for people."""
 
     slug: str
     name: str
 
 
 class OrganizationChange(msgspec.Struct, kw_only=True):
-    """What is to change; what is not named stays."""
+    """The fields to change; omitted fields keep their values."""
 
     name: str | None = None
     mfa_required: bool | None = None
@@ -38,13 +38,13 @@ class OrganizationChange(msgspec.Struct, kw_only=True):
 
 
 class OrganizationRecord(msgspec.Struct, kw_only=True):
-    """An organization as it is now."""
+    """The current state of an organization."""
 
     organization: Organization
 
 
 class SelectedOrganization(Tokens, kw_only=True):
-    """Who works in the organization now, in which role, and with which tokens."""
+    """The user, their membership of the selected organization, and the new tokens."""
 
     user: Person
     membership: Membership
@@ -53,9 +53,9 @@ class SelectedOrganization(Tokens, kw_only=True):
 @routes.post("/api/organizations", refuses=(TooManyPending, AddressNotVerified, SlugTaken))
 @signed_in
 async def create_organization(call: Call, body: Founding) -> Founded:
-    """Found an organization, which is yours.
+    """Create an organization, which you own.
 
-    Unless the installation approves every organization by itself, it waits until a platform owner approves it.
+    Unless the installation approves organizations automatically, it is pending until a platform owner approves it.
     """
     is_welcome = call.installation.settings.auto_approve
     return await call.transact(creation.create, body.slug, body.name, is_welcome=is_welcome)
@@ -64,25 +64,25 @@ async def create_organization(call: Call, body: Founding) -> Founded:
 @routes.get("/api/organizations")
 @signed_in
 async def list_organizations(call: Call) -> list[OrganizationOfMine]:
-    """List the organizations that you are a member of, by their slugs."""
+    """List the organizations that you are a member of, sorted by slug."""
     return list(await call.read(management.list_mine))
 
 
 @routes.get("/api/organizations/:slug")
 @in_organization(Operation.ORGANIZATION_READ)
 async def read_organization(call: Call, slug: str) -> OrganizationDetail:
-    """Show an organization, in whichever state it is."""
+    """Show an organization, whatever its state."""
     return await call.read(management.read, slug)
 
 
 @routes.patch("/api/organizations/:slug", refuses=(OrganizationNotActive,))
 @in_organization(Operation.ORGANIZATION_UPDATE)
 async def change_organization(call: Call, slug: str, body: OrganizationChange) -> OrganizationRecord:
-    """Change what an organization is called, and what it asks of its members.
+    """Change the name of an organization, and what it requires of its members.
 
-    Where `mfa_required` is set, members need a second factor to sign in to it, to select it, and to do anything there
-    but read and change the organization itself. A device that remembers the second factor does so for
-    `device_trust_days`; 0 is never.
+    If `mfa_required` is set, members need a second factor to sign in to the organization, to select it, and for
+    everything in it except reading and changing the organization itself. A trusted device remembers the second factor
+    for `device_trust_days`; 0 means never.
     """
     settings = OrganizationSettings(
         name=body.name, mfa_required=body.mfa_required, device_trust_days=body.device_trust_days
@@ -93,7 +93,7 @@ async def change_organization(call: Call, slug: str, body: OrganizationChange) -
 @routes.delete("/api/organizations/:slug", status=204, refuses=(OrganizationNotActive,))
 @in_organization(Operation.ORGANIZATION_DELETE)
 async def delete_organization(call: Call, slug: str) -> None:
-    """Delete an organization with everything that belongs to it, for good; a suspended one stays."""
+    """Delete an organization and everything that belongs to it, permanently; a suspended one cannot be deleted."""
     await call.transact(management.delete, slug)
 
 
@@ -103,10 +103,10 @@ async def delete_organization(call: Call, slug: str) -> None:
 )
 @in_organization(Operation.ORGANIZATION_SELECT)
 async def select_organization(call: Call, slug: str) -> SelectedOrganization:
-    """Go on with your session in an organization.
+    """Select the organization that your session works in.
 
-    The session leaves the organization that it was in; one with a service selects nothing. Its refresh token is
-    exchanged, so keep the new one.
+    The session leaves its previous organization. A session with a service cannot select one. The refresh token is
+    replaced, so store the new one.
     """
     selected = await call.transact(selection.select, slug)
     tokens = signed(call, selected.grant)

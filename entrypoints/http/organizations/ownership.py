@@ -1,4 +1,4 @@
-"""Passing on the ownership of an organization."""
+"""Transferring the ownership of an organization."""
 
 from typing import Literal
 from uuid import UUID
@@ -16,27 +16,27 @@ routes = Routes("ownership", "Every organization has one owner.")
 
 
 class NewOwner(msgspec.Struct, kw_only=True):
-    """Who is to be the owner: a member of the organization."""
+    """The new owner: a member of the organization."""
 
     new_owner_user_id: UUID
 
 
 class FormerOwner(msgspec.Struct, kw_only=True):
-    """Who was the owner, and what they are now."""
+    """The previous owner and their new role."""
 
     user_id: UUID
     new_role: Literal["admin"] = "admin"
 
 
 class PresentOwner(msgspec.Struct, kw_only=True):
-    """Who is the owner now."""
+    """The new owner."""
 
     user_id: UUID
     role: Literal["owner"] = "owner"
 
 
 class Transferred(msgspec.Struct, kw_only=True):
-    """That it was done, in words for a person, and who is what now."""
+    """A message for people, the previous owner and the new one."""
 
     message: str
     old_owner: FormerOwner

@@ -1,4 +1,4 @@
-"""The roles of an organization: the built-in ones, and those that it makes for itself."""
+"""The roles of an organization: the built-in ones and its custom ones."""
 
 import msgspec
 
@@ -12,13 +12,13 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "roles",
-    "What members may do. The roles `owner`, `admin` and `member` are built in; an organization makes others of"
-    " capabilities, and its owner gives them to members.",
+    "What members may do. The roles `owner`, `admin` and `member` are built in; an organization can define custom roles"
+    " from capabilities, and its owner assigns them to members.",
 )
 
 
 class RoleToMake(msgspec.Struct, kw_only=True):
-    """A role to make: a slug for paths, a name and a description for people, and what it allows."""
+    """A new role: a slug for paths, a name and a description for people, and its capabilities."""
 
     slug: str
     name: str
@@ -27,7 +27,7 @@ class RoleToMake(msgspec.Struct, kw_only=True):
 
 
 class RoleChange(msgspec.Struct, kw_only=True):
-    """What is to change; what is not named stays, and so does the slug."""
+    """The fields to change; omitted fields keep their values. The slug cannot change."""
 
     name: str | None = None
     description: str | None = None
@@ -44,7 +44,7 @@ class RoleList(msgspec.Struct, kw_only=True):
 @routes.get("/api/organizations/:slug/roles")
 @in_organization(Operation.ROLES_READ)
 async def list_roles(call: Call, slug: str) -> RoleList:
-    """List the roles: the built-in ones, then the organization's own by their slugs."""
+    """List the roles: the built-in ones, then the custom ones sorted by slug."""
     found = list(await call.read(roles.list_all, slug))
     return RoleList(roles=found, total=len(found))
 
@@ -52,7 +52,7 @@ async def list_roles(call: Call, slug: str) -> RoleList:
 @routes.post("/api/organizations/:slug/roles", refuses=(Forbidden, RoleTaken, TooManyRoles))
 @in_organization(Operation.ROLES_CHANGE)
 async def create_role(call: Call, slug: str, body: RoleToMake) -> Role:
-    """Make a role of capabilities that you have yourself."""
+    """Create a role from capabilities that you have yourself."""
     return await call.transact(
         roles.create,
         slug,
@@ -73,9 +73,9 @@ async def show_role(call: Call, slug: str, role_slug: str) -> Role:
 @routes.patch("/api/organizations/:slug/roles/:role_slug", refuses=(RoleBuiltIn, Forbidden, RoleUnknown))
 @in_organization(Operation.ROLES_CHANGE)
 async def change_role(call: Call, slug: str, role_slug: str, body: RoleChange) -> Role:
-    """Change a role; for everybody who has it that counts from their next request on.
+    """Change a role, which takes effect with the next request of every member who has it.
 
-    What you add to it you must have yourself.
+    You can only add capabilities that you have yourself.
     """
     return await call.transact(
         roles.change, slug, role_slug, name=body.name, description=body.description, permissions=body.permissions
@@ -85,5 +85,5 @@ async def change_role(call: Call, slug: str, role_slug: str, body: RoleChange) -
 @routes.delete("/api/organizations/:slug/roles/:role_slug", status=204, refuses=(RoleBuiltIn, RoleUnknown, RoleInUse))
 @in_organization(Operation.ROLES_CHANGE)
 async def delete_role(call: Call, slug: str, role_slug: str) -> None:
-    """Delete a role that nobody has and nobody is invited to."""
+    """Delete a role that no member has and no pending invitation names."""
     await call.transact(roles.delete, slug, role_slug)

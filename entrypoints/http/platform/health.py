@@ -1,4 +1,4 @@
-"""Is the house well? Answers for a person, a process supervisor and a load balancer (operations 4.11)."""
+"""Health checks for people, process supervisors and load balancers (operations 4.11)."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 from ports.actors import ActorState
 
-routes = Routes("health", "Whether the service runs and can do its work. Not rate limited.")
+routes = Routes("health", "Whether the service runs and can process requests. Not rate limited.")
 
 
 class Health(msgspec.Struct, kw_only=True, frozen=True):
@@ -23,7 +23,7 @@ class Health(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Readiness(msgspec.Struct, kw_only=True, frozen=True):
-    """Whether the service can do its work, and how its background tasks are."""
+    """Whether the service can process requests, and the state of its background tasks."""
 
     status: Literal["ready", "unhealthy"]
     version: str
@@ -34,25 +34,25 @@ class Readiness(msgspec.Struct, kw_only=True, frozen=True):
 @routes.get("/health", is_operational=True)
 @public
 async def health(call: Call) -> Health:
-    """Say that the service runs, and which version of it."""
+    """Show that the service runs, and its version."""
     return Health(status="healthy", version=call.installation.version)
 
 
 @routes.get("/health/live", is_operational=True)
 @public
 async def live(call: Call) -> None:
-    """Answer at all; a process that does not is to be restarted."""
+    """Show that the process responds; restart a process that does not."""
 
 
 @routes.get("/health/ready", is_operational=True)
 @public
 async def ready(call: Call) -> Readiness | Annotated[Readiness, Status(503)]:
-    """Ask the database something trivial, and say whether requests may be sent here; not when the service stops."""
+    """Show whether requests can be sent here: the database answers a trivial query, and the service is not stopping."""
     is_connected = True
     try:
         await call.read(health_figures.probe)
     except (ServiceUnavailable, DatabaseFailed):
-        # The reason is in the log already; here the refusal is the finding.
+        # The reason is logged already; the refusal itself is the result of this check.
         is_connected = False
     is_ready = is_connected and not call.installation.stopping.is_set()
     if not is_ready:

@@ -1,4 +1,4 @@
-"""Acting as somebody else, for platform owners."""
+"""Impersonation: platform owners act as another user."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,11 +15,11 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes
 
-routes = Routes("impersonation", "Acting as somebody else to help them, for platform owners.")
+routes = Routes("impersonation", "Acting as another user to help them, for platform owners.")
 
 
 class ImpersonationRequest(msgspec.Struct, kw_only=True):
-    """Why, in 1 to 1000 characters, and in which organization, or with which of its services."""
+    """The reason, 1 to 1000 characters, and the organization, or the service of it, to sign in to."""
 
     reason: str
     org_slug: str | None = None
@@ -27,7 +27,7 @@ class ImpersonationRequest(msgspec.Struct, kw_only=True):
 
 
 class ImpersonationSession(Tokens, kw_only=True):
-    """A session in somebody else's name, and the entry of the platform's audit log that says so."""
+    """A session as another user, and the id of the entry in the platform's audit log."""
 
     impersonated_user: ImpersonatedUser
     session_id: UUID
@@ -42,10 +42,10 @@ class ImpersonationSession(Tokens, kw_only=True):
 )
 @platform_owner
 async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> ImpersonationSession:
-    """Begin a session in somebody's name, which lasts an hour at most; its refresh token works within that hour.
+    """Begin a session as another user, which lasts an hour at most; its refresh token works within that hour.
 
-    Passwords, multi-factor authentication, passkeys, the address, devices and other sessions of the person cannot be
-    changed in it, and every audit entry names the impersonator. The person sees it among their sessions.
+    It cannot change the password, multi-factor authentication, passkeys, email address, devices and other sessions of
+    the user. Every audit entry names the impersonator, and the user sees the session among their own.
     """
     wanted = ImpersonationTarget(reason=body.reason, organization_slug=body.org_slug, service_slug=body.service_slug)
     begun = await call.transact(impersonation.start, user_id, wanted)

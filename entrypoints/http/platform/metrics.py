@@ -1,4 +1,4 @@
-"""What operators measure, as Prometheus reads it; what is measured is the business of `ports/metrics.py`."""
+"""The metrics for Prometheus; `ports/metrics.py` declares them."""
 
 from typing import Annotated
 
@@ -17,6 +17,6 @@ routes = Routes("metrics", "Figures for monitoring. Not rate limited.")
 @routes.get("/metrics", is_operational=True)
 @public
 async def metrics(call: Call) -> Annotated[Response, Media(EXPOSITION_CONTENT_TYPE)]:
-    """Give all metrics in the text format of Prometheus."""
+    """Return all metrics in the text format of Prometheus."""
     exposition = await trio.to_thread.run_sync(call.installation.metrics.exposition)
     return Response(exposition, content_type=EXPOSITION_CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""Everybody's second factors, for platform owners: one person's, all in numbers, and what looks like an attack."""
+"""Second factors on the platform: those of one user, statistics, and signs of attacks."""
 
 from uuid import UUID
 
@@ -12,17 +12,17 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes
 
-routes = Routes("platform multi-factor authentication", "Everybody's second factors, for platform owners.")
+routes = Routes("platform multi-factor authentication", "The second factors of all users, for platform owners.")
 
 
 class Reason(msgspec.Struct, kw_only=True):
-    """Why it is done, in 1 to 1000 characters; it is kept in the platform's audit log."""
+    """The reason, 1 to 1000 characters; the platform's audit log records it."""
 
     reason: str
 
 
 class Alerts(msgspec.Struct, kw_only=True):
-    """What may be an attack."""
+    """Possible attacks."""
 
     alerts: list[Alert]
 
@@ -30,17 +30,17 @@ class Alerts(msgspec.Struct, kw_only=True):
 @routes.get("/api/platform/users/:user_id/mfa/status", refuses=(Forbidden, UserUnknown))
 @platform_owner
 async def status(call: Call, user_id: UUID) -> PersonMfaStatus:
-    """Show how a person's second factor stands."""
+    """Show the second factor of a user."""
     return await call.read(mfa.status, user_id)
 
 
 @routes.delete("/api/platform/users/:user_id/mfa", status=204, refuses=(Forbidden, UserMfaNotEnabled, UserUnknown))
 @platform_owner
 async def force_disable(call: Call, user_id: UUID, body: Reason) -> None:
-    """Turn a person's second factor off, who has lost it.
+    """Turn off the second factor of a user who has lost it.
 
-    The secret and all backup codes are deleted and no device remembers the factor; sessions stay. The person is told
-    by mail, and the reason is kept in the platform's audit log.
+    The secret and all backup codes are deleted, and no device remembers the factor any longer; sessions continue. The
+    user is notified by mail, and the reason is recorded in the platform's audit log.
     """
     await call.transact(mfa.force_disable, user_id, body.reason)
 
@@ -55,10 +55,10 @@ async def metrics(call: Call) -> MfaMetrics:
 @routes.get("/api/platform/mfa/suspicious", refuses=(Forbidden,))
 @platform_owner
 async def suspicious(call: Call) -> Alerts:
-    """List what may be an attack on somebody's second factor, of the last seven days, the newest first; at most 100.
+    """List possible attacks on second factors in the last seven days, newest first, at most 100.
 
-    `many_mfa_failures`: five wrong codes within 15 minutes. `backup_code_from_new_device`: a backup code was used on a
-    device that was not known. `mfa_disabled_after_risky_sign_in`: the factor was turned off within an hour after a
-    sign-in of a risk above 0.7.
+    `many_mfa_failures`: five wrong codes within 15 minutes. `backup_code_from_new_device`: a backup code was used on an
+    unknown device. `mfa_disabled_after_risky_sign_in`: the factor was turned off within an hour after a sign-in with a
+    risk above 0.7.
     """
     return Alerts(alerts=list(await call.read(mfa.suspicious)))

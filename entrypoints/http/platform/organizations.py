@@ -1,4 +1,4 @@
-"""Organizations as platform owners govern them."""
+"""Organizations as platform owners manage them."""
 
 from typing import Annotated
 from uuid import UUID
@@ -16,40 +16,40 @@ from entrypoints.web.credentials import platform_owner
 from entrypoints.web.decoding import Sliced
 from entrypoints.web.routes import Routes
 
-routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
+routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
 
-# More services or people than any organization has, and a number that fits its column.
+# More services or people than any organization has; it also fits the column.
 Limit = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Reason = Annotated[str, msgspec.Meta(max_length=REASON_CHARACTERS_MAX)]
 
 
 class OrganizationsQuery(Sliced, kw_only=True):
-    """Which organizations: of a state, of a tier."""
+    """Filters: a state and a tier."""
 
     status: OrganizationStatus | None = None
     tier_id: UUID | None = None
 
 
 class Approval(msgspec.Struct, kw_only=True):
-    """The tier to begin in, if not the one that the organization has."""
+    """The tier to begin in; by default the one that the organization has."""
 
     tier_id: UUID | None = None
 
 
 class Rejection(msgspec.Struct, kw_only=True):
-    """Why; the organization's people read it."""
+    """The reason, which the members of the organization can read."""
 
     reason: Reason
 
 
 class Suspension(msgspec.Struct, kw_only=True):
-    """Why, if it is to be said; the organization's people read it."""
+    """An optional reason, which the members of the organization can read."""
 
     reason: Reason | None = None
 
 
 class TierChange(msgspec.Struct, kw_only=True):
-    """The tier, and limits of the organization's own: null for those of the tier; what is not named stays."""
+    """The tier, and limits of the organization itself: null for those of the tier; omitted limits stay."""
 
     tier_id: UUID
     max_services: Limit | msgspec.UnsetType | None = msgspec.UNSET
@@ -57,7 +57,7 @@ class TierChange(msgspec.Struct, kw_only=True):
 
 
 class GovernedOrganizations(msgspec.Struct, kw_only=True):
-    """Some organizations, and how many there are."""
+    """A page of organizations, and the total number."""
 
     organizations: list[GovernedOrganization]
     total: int
@@ -68,7 +68,7 @@ class GovernedOrganizations(msgspec.Struct, kw_only=True):
 async def list_organizations(call: Call, query: OrganizationsQuery) -> GovernedOrganizations:
     """List organizations, the newest first.
 
-    Of an owner whose account no longer exists the id is `unknown`.
+    The id of an owner whose account no longer exists is `unknown`.
     """
     page = await call.read(
         platform_organizations.list_all,
@@ -83,7 +83,7 @@ async def list_organizations(call: Call, query: OrganizationsQuery) -> GovernedO
 @routes.post("/api/platform/organizations/:id/approve", refuses=(WrongState, TierUnknown, OrganizationUnknown))
 @platform_owner
 async def approve(call: Call, id: UUID, body: Approval) -> OrganizationRecord:  # noqa: A002 - the path's parameter
-    """Let a pending organization begin."""
+    """Approve a pending organization."""
     return OrganizationRecord(
         organization=await call.transact(platform_organizations.approve, id, tier_id=body.tier_id)
     )
@@ -92,17 +92,17 @@ async def approve(call: Call, id: UUID, body: Approval) -> OrganizationRecord:  
 @routes.post("/api/platform/organizations/:id/reject", refuses=(WrongState, OrganizationUnknown))
 @platform_owner
 async def reject(call: Call, id: UUID, body: Rejection) -> OrganizationRecord:  # noqa: A002 - likewise
-    """Turn a pending organization away, and say why."""
+    """Reject a pending organization, with a reason."""
     return OrganizationRecord(organization=await call.transact(platform_organizations.reject, id, body.reason))
 
 
 @routes.post("/api/platform/organizations/:id/suspend", refuses=(WrongState, OrganizationUnknown))
 @platform_owner
 async def suspend(call: Call, id: UUID, body: Suspension) -> OrganizationRecord:  # noqa: A002 - likewise
-    """Close an active organization.
+    """Suspend an active organization.
 
-    From the very next request on whatever is done in it is refused with `ORGANIZATION_NOT_ACTIVE`, and its webhooks,
-    letters and other work in the background wait until it is activated again.
+    From the next request on, everything in it is refused with `ORGANIZATION_NOT_ACTIVE`. Its webhooks, mails and other
+    background work wait until it is activated again.
     """
     return OrganizationRecord(organization=await call.transact(platform_organizations.suspend, id, body.reason))
 
@@ -110,14 +110,14 @@ async def suspend(call: Call, id: UUID, body: Suspension) -> OrganizationRecord:
 @routes.post("/api/platform/organizations/:id/activate", refuses=(WrongState, OrganizationUnknown))
 @platform_owner
 async def activate(call: Call, id: UUID) -> OrganizationRecord:  # noqa: A002 - likewise
-    """Open a suspended organization again."""
+    """Reactivate a suspended organization."""
     return OrganizationRecord(organization=await call.transact(platform_organizations.activate, id))
 
 
 @routes.patch("/api/platform/organizations/:id/tier", refuses=(TierUnknown, OrganizationUnknown))
 @platform_owner
 async def change_tier(call: Call, id: UUID, body: TierChange) -> OrganizationRecord:  # noqa: A002 - likewise
-    """Put an organization into a tier, and give it limits of its own or take them away."""
+    """Change the tier of an organization, and set or remove its own limits."""
     named = {"max_services": body.max_services, "max_users": body.max_users}
     limits = {name: limit for name, limit in named.items() if not isinstance(limit, msgspec.UnsetType)}
     return OrganizationRecord(
@@ -128,5 +128,5 @@ async def change_tier(call: Call, id: UUID, body: TierChange) -> OrganizationRec
 @routes.delete("/api/platform/organizations/:id", status=204, refuses=(OrganizationUnknown,))
 @platform_owner
 async def delete_organization(call: Call, id: UUID) -> None:  # noqa: A002 - likewise
-    """Delete an organization with everything that belongs to it, for good."""
+    """Delete an organization and everything that belongs to it, permanently."""
     await call.transact(platform_organizations.delete, id)

@@ -1,4 +1,4 @@
-"""Who governs the platform: promoting and demoting."""
+"""Promoting and demoting platform owners."""
 
 from uuid import UUID
 
@@ -18,17 +18,17 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes
 
-routes = Routes("platform owners", "Who governs the whole platform.")
+routes = Routes("platform owners", "The people who manage the whole platform.")
 
 
 class Promotion(msgspec.Struct, kw_only=True):
-    """Who is to be a platform owner."""
+    """The user to promote."""
 
     user_id: UUID
 
 
 class Promoted(msgspec.Struct, kw_only=True):
-    """Who is a platform owner now."""
+    """The new platform owner."""
 
     user: PlatformOwner
 
@@ -36,7 +36,7 @@ class Promoted(msgspec.Struct, kw_only=True):
 @routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, CannotGovern))
 @platform_owner
 async def promote(call: Call, body: Promotion) -> Promoted:
-    """Make somebody a platform owner, whose email address is verified. It counts from their next request on."""
+    """Make a user with a verified address a platform owner, with effect from their next request."""
     return Promoted(user=await call.transact(owners.promote, body.user_id))
 
 
@@ -45,8 +45,8 @@ async def promote(call: Call, body: Promotion) -> Promoted:
 )
 @platform_owner
 async def demote(call: Call, user_id: UUID) -> None:
-    """Let a platform owner be one no longer, from this moment on; whoever they impersonate they no longer do.
+    """Demote a platform owner, with immediate effect; it also ends their impersonations.
 
-    Nobody can demote themselves, so the last platform owner stays.
+    You cannot demote yourself, so at least one platform owner remains.
     """
     await call.transact(owners.demote, user_id)

@@ -6,11 +6,11 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import platform_owner
 from entrypoints.web.routes import Routes
 
-routes = Routes("platform organizations", "Organizations as platform owners govern them, and the tiers they are in.")
+routes = Routes("platform organizations", "Managing all organizations and their tiers, for platform owners.")
 
 
 @routes.get("/api/platform/tiers")
 @platform_owner
 async def list_tiers(call: Call) -> list[Tier]:
-    """List the tiers, the smallest first; a limit of null is no limit."""
+    """List the tiers, the smallest first; null means no limit."""
     return list(await call.read(tiers.list_all))

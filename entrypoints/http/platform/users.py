@@ -1,4 +1,4 @@
-"""Finding people on the whole platform."""
+"""Searching users of the whole platform."""
 
 from typing import Annotated
 from uuid import UUID
@@ -14,11 +14,11 @@ from entrypoints.web.credentials import platform_owner
 from entrypoints.web.decoding import Query
 from entrypoints.web.routes import Routes
 
-routes = Routes("platform users", "Finding people on the whole platform, for platform owners.")
+routes = Routes("platform users", "Searching the users of the whole platform, for platform owners.")
 
 
 class UserSearch(Query, kw_only=True):
-    """Whom to look for: part of an address, an id, or both; `limit` is lowered to 100."""
+    """Filters: a part of the email address, an id, or both; `limit` is lowered to 100."""
 
     email: str | None = None
     user_id: UUID | None = None
@@ -29,7 +29,7 @@ class UserSearch(Query, kw_only=True):
 
 
 class FoundUsers(msgspec.Struct, kw_only=True):
-    """Who was found."""
+    """The users found."""
 
     users: list[FoundUser]
 
@@ -37,10 +37,10 @@ class FoundUsers(msgspec.Struct, kw_only=True):
 @routes.get("/api/platform/users/search", refuses=(Forbidden,))
 @platform_owner
 async def search(call: Call, query: UserSearch) -> FoundUsers:
-    """Find people by a part of their email address, or by their id.
+    """Find users by a part of their email address, or by their id.
 
-    First come those whose address begins with the part, then the newest of the others; one or two letters are only
-    looked for at the beginning. At most 100 organizations of each person are shown, those that they joined first.
+    Users whose address begins with the part come first, then the newest of the others; one or two characters match
+    only at the beginning. For each user at most 100 organizations are shown, those that they joined first.
     """
     found = await call.read(platform_users.search, email=query.email, user_id=query.user_id, limit=query.limit)
     return FoundUsers(users=list(found))

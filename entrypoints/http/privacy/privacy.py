@@ -1,4 +1,4 @@
-"""What is kept of a person: having it, and having it forgotten."""
+"""Personal data: exporting it, and anonymizing a user."""
 
 from uuid import UUID
 
@@ -13,11 +13,11 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in
 from entrypoints.web.routes import Routes
 
-routes = Routes("privacy", "What is kept of a person, and forgetting it for good.")
+routes = Routes("privacy", "Exporting the personal data of a user, and anonymizing a user permanently.")
 
 
 class Forgotten(msgspec.Struct, kw_only=True):
-    """Who was forgotten."""
+    """The user who was anonymized."""
 
     success: bool
     message: str
@@ -27,10 +27,10 @@ class Forgotten(msgspec.Struct, kw_only=True):
 @routes.get("/api/privacy/export/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @signed_in
 async def export(call: Call, user_id: UUID) -> ExportPackage:
-    """Export what is kept of a person: for themselves, an owner of an organization of theirs, or a platform owner.
+    """Export the data of a user: for the user, an owner of one of their organizations, or a platform owner.
 
-    Passwords, secrets and tokens are not in it. Of the login events it has the newest 1,000, and counts all of them. An
-    owner gets what concerns their own active organizations, and sign-ins to none; not what concerns others.
+    Passwords, secrets and tokens are left out. Of the login events the newest 1,000 are included, and all are counted.
+    An owner gets what concerns their own active organizations and sign-ins without an organization, nothing else.
     """
     return await call.read(privacy_export.export, user_id)
 
@@ -38,11 +38,11 @@ async def export(call: Call, user_id: UUID) -> ExportPackage:
 @routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))
 @in_person
 async def forget(call: Call, user_id: UUID) -> Forgotten:
-    """Forget a person for good: for the owner of every organization that they belong to, or for a platform owner.
+    """Anonymize a user: for a caller who owns every organization of the user, or a platform owner.
 
-    The email address is replaced by a placeholder, every way to sign in is deleted, and from where and with what they
-    acted is removed from all logs. Memberships, counts and audit entries stay. This cannot be undone. A platform owner
-    has to be demoted first.
+    The email address is replaced by a placeholder, every sign-in method is deleted, and network addresses and devices
+    are removed from all logs. Memberships, counts and audit entries stay. This cannot be undone. A platform owner has
+    to be demoted first.
     """
     await call.transact(anonymization.forget, user_id)
-    return Forgotten(success=True, message="Everything personal of this person is removed.", user_id=user_id)
+    return Forgotten(success=True, message="All personal data of this user is removed.", user_id=user_id)

@@ -1,4 +1,4 @@
-"""Finding the end users of an organization, and ending their sessions."""
+"""Listing the end users of an organization, and ending their sessions."""
 
 from typing import Annotated
 from uuid import UUID
@@ -17,26 +17,26 @@ from entrypoints.web.routes import Routes
 
 routes = Routes(
     "end users",
-    "The people who sign in to the services of an organization. Who manages the organization is one of its members.",
+    "The people who sign in to the services of an organization. The people who manage it are its members.",
 )
 
 
 class EndUsersQuery(Paged, kw_only=True):
-    """Which end users: those with a part of their address in `search`, those of a service."""
+    """Filters: a part of the email address in `search`, and a service."""
 
     search: Annotated[str, msgspec.Meta(max_length=EMAIL_CHARACTERS_MAX)] | None = None
     service_id: UUID | None = None
 
 
 class EndUserList(msgspec.Struct, kw_only=True):
-    """Some end users."""
+    """A page of end users."""
 
     users: list[EndUser]
     pagination: ShortPagination
 
 
 class SessionsEnded(msgspec.Struct, kw_only=True):
-    """That sessions were ended, and how many."""
+    """A message for people, and how many sessions were ended."""
 
     message: str
     sessions_revoked: int
@@ -61,16 +61,14 @@ async def list_end_users(call: Call, slug: str, query: EndUsersQuery) -> EndUser
 @routes.get("/api/organizations/:slug/users/:user_id", refuses=(EndUserUnknown,))
 @in_organization(Operation.END_USERS_READ)
 async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetail:
-    """Show an end user: the services they use here, and their sessions here."""
+    """Show an end user: the services they use in this organization, and their sessions in it."""
     return await call.read(end_users.show, slug, user_id)
 
 
 @routes.delete("/api/organizations/:slug/users/:user_id/sessions", refuses=(EndUserUnknown,))
 @in_organization(Operation.END_USERS_CHANGE)
 async def end_sessions_of_end_user(call: Call, slug: str, user_id: UUID) -> SessionsEnded:
-    """End all sessions that an end user has in this organization; those elsewhere go on."""
+    """End all sessions that an end user has in this organization; others continue."""
     ended = await call.transact(end_users.end_sessions, slug, user_id)
-    message = (
-        "There was no session to end." if not ended else "The sessions are ended. The person has to sign in again."
-    )
+    message = "There was no session to end." if not ended else "The sessions have ended. The user has to sign in again."
     return SessionsEnded(message=message, sessions_revoked=ended)

@@ -1,4 +1,4 @@
-"""Letting members manage or see single services, beyond what their roles allow."""
+"""Grants: members manage or see single services beyond what their roles allow."""
 
 from uuid import UUID
 
@@ -23,7 +23,7 @@ routes = Routes(
 
 
 class Granted(msgspec.Struct, kw_only=True):
-    """What to make the member to the service."""
+    """The relation of the member to the service."""
 
     relation: ServiceRelation
 
@@ -38,7 +38,7 @@ class GrantList(msgspec.Struct, kw_only=True):
 @routes.get("/api/organizations/:org_slug/services/:service_slug/grants", refuses=(ServiceUnknown,))
 @in_organization(Operation.SERVICE_GRANTS_CHANGE)
 async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged) -> GrantList:
-    """List who was granted what on a service, the first first."""
+    """List the grants on a service, the oldest first."""
     found = await call.read(service_grants.list_page, org_slug, service_slug, page=query.page, limit=query.limit)
     return GrantList(
         grants=list(found.grants), pagination=ShortPagination(page=query.page, limit=query.limit, total=found.total)
@@ -50,7 +50,7 @@ async def list_grants(call: Call, org_slug: str, service_slug: str, query: Paged
 )
 @in_organization(Operation.SERVICE_GRANTS_CHANGE)
 async def grant(call: Call, org_slug: str, service_slug: str, user_id: UUID, body: Granted) -> ServiceGrant:
-    """Make a member a manager or viewer of a service, in place of what was granted to them before."""
+    """Make a member a manager or viewer of a service; this replaces an earlier grant."""
     return await call.transact(service_grants.grant, org_slug, service_slug, user_id, body.relation)
 
 
@@ -61,5 +61,5 @@ async def grant(call: Call, org_slug: str, service_slug: str, user_id: UUID, bod
 )
 @in_organization(Operation.SERVICE_GRANTS_CHANGE)
 async def revoke_grant(call: Call, org_slug: str, service_slug: str, user_id: UUID) -> None:
-    """Take back what was granted to a member on a service; what their role allows stays."""
+    """Revoke the grant of a member on a service; the permissions of their role stay."""
     await call.transact(service_grants.revoke, org_slug, service_slug, user_id)

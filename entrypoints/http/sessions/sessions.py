@@ -1,4 +1,4 @@
-"""Seeing and ending one's sessions, and going on with one."""
+"""Listing, ending and refreshing the caller's sessions."""
 
 from uuid import UUID
 
@@ -15,7 +15,10 @@ from entrypoints.web.credentials import in_person, public, signed_in
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
-routes = Routes("sessions", "Every sign-in is a session; people see theirs, end them, and go on with a refresh token.")
+routes = Routes(
+    "sessions",
+    "Every sign-in begins a session. Users list and end their sessions, and continue them with a refresh token.",
+)
 
 
 class Refresh(Hidden, kw_only=True):
@@ -25,13 +28,13 @@ class Refresh(Hidden, kw_only=True):
 
 
 class Message(msgspec.Struct, kw_only=True):
-    """That it was done, in words for a person."""
+    """What was done, in words for people."""
 
     message: str
 
 
 class SessionList(msgspec.Struct, kw_only=True):
-    """One's sessions."""
+    """The sessions of the caller."""
 
     sessions: list[SessionItem]
     total: int
@@ -42,8 +45,8 @@ class SessionList(msgspec.Struct, kw_only=True):
 async def refresh(call: Call, body: Refresh) -> Tokens:
     """Exchange a refresh token for a new access token and the next refresh token.
 
-    A refresh token is good once. For half a minute its repetition gets the same answer, for two tabs that refresh at
-    once; later it ends the session, because somebody must have copied it.
+    A refresh token can be used once. For half a minute a repeated use gets the same answer, because two tabs may
+    refresh at once; later it ends the session, because the token must have been copied.
     """
     outcome = await call.step(sessions_refresh.refresh, body.refresh_token)
     if isinstance(outcome, TokenReused):
@@ -63,7 +66,7 @@ async def log_out(call: Call) -> Message:
 @routes.get("/api/user/sessions")
 @signed_in
 async def list_sessions(call: Call) -> SessionList:
-    """List your sessions that are alive, the one used last first."""
+    """List your active sessions, the most recently used first."""
     mine = list(await call.read(sessions.list_mine))
     return SessionList(sessions=mine, total=len(mine))
 
@@ -78,5 +81,5 @@ async def end_session(call: Call, id: UUID) -> None:  # noqa: A002 - the name of
 @routes.delete("/api/user/sessions", status=204, refuses=(Forbidden,))
 @in_person
 async def end_other_sessions(call: Call) -> None:
-    """End all your sessions but this one."""
+    """End all your sessions except this one."""
     await call.transact(sessions.end_my_others)

@@ -1,4 +1,4 @@
-"""The public keys by which anybody can check our tokens. Making and rotating them is a command, never a request."""
+"""The public keys that verify tokens. They are created and rotated by a command, never by a request."""
 
 import msgspec
 
@@ -6,9 +6,9 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 
-routes = Routes("signing keys", "The public keys that access tokens are checked with.")
+routes = Routes("signing keys", "The public keys that verify access tokens.")
 
-# The next key is published long before it signs, so nobody is surprised by a copy that is this old.
+# The next key is published long before it signs, so a copy of this age is never outdated.
 CACHE_SECONDS = 300
 
 

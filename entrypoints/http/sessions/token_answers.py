@@ -1,4 +1,4 @@
-"""The answer to every kind of sign-in: what the core granted, signed, with the device token in body and cookie."""
+"""The answer to every sign-in: the signed tokens of a grant, with the device token in body and cookie."""
 
 from collections.abc import Callable
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -26,7 +26,7 @@ DEVICE_HEADER: Final = "X-Device-Token"
 
 
 class Tokens(Hidden, kw_only=True):
-    """An access token, and the refresh token that gets the next one."""
+    """An access token, and the refresh token to get the next one."""
 
     access_token: str
     refresh_token: str
@@ -35,14 +35,14 @@ class Tokens(Hidden, kw_only=True):
 
 
 class SignedIn(Tokens, kw_only=True):
-    """A session has begun; `device_token` is for clients that keep no cookies, to be sent as `X-Device-Token`."""
+    """A session has begun; clients without cookies send `device_token` as `X-Device-Token` from now on."""
 
     device_token: str
     method: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SecondFactorDue(Hidden, kw_only=True):
-    """The password was right and a code is needed besides: `POST /api/auth/mfa/verify` takes the pre-auth token."""
+    """The first factor was right and a code is required: `POST /api/auth/mfa/verify` takes the pre-auth token."""
 
     access_token: str
     refresh_token: str
@@ -52,9 +52,12 @@ class SecondFactorDue(Hidden, kw_only=True):
 
 
 def destination(call: Call, organization_slug: str | None = None, service_slug: str | None = None) -> Destination:
-    """Say where a request wants to, and from which device."""
+    """Return where the request signs in to, and the device token it carries.
+
+    Raise `BadRequest` for a service without an organization.
+    """
     if service_slug is not None and organization_slug is None:
-        raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
+        raise BadRequest.of_field("org_slug", "Name the organization of the service as well.")
     request = call.request
     return Destination(
         organization_slug=organization_slug,
@@ -86,10 +89,10 @@ def answer_outcome(call: Call, outcome: SignInCompleted | SecondFactorPending) -
 
 
 def signed(call: Call, grant: TokenGrant) -> Tokens:
-    """Sign an access token for what was granted."""
+    """Return the signed tokens of a grant."""
     installation = call.installation
     now = installation.clock()
-    # No token outlives its session, also where nobody asks us about it.
+    # No token outlives its session, because services check a token without asking Gatehouse.
     lifetime = min(installation.settings.access_token_ttl, grant.session_expires_at - now)
     access_token = installation.tokens.sign(
         {**grant.claims, "aud": str(grant.client_id) if grant.client_id else installation.settings.base_url},
@@ -109,7 +112,7 @@ def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = No
     """Answer with tokens and the device token; `method` names the second factor that was used."""
     grant = completed.grant
     tokens = signed(call, grant)
-    assert grant.device_token is not None, "a sign-in has a device"
+    assert grant.device_token is not None, "the grant of a sign-in has no device token"
     device_token = grant.device_token.reveal()
     call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
     return SignedIn(

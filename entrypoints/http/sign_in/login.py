@@ -23,7 +23,7 @@ routes = Routes("login", "Signing in with an email address and a password.")
 
 
 class Login(Hidden, kw_only=True):
-    """Who wants in, and where to."""
+    """The credentials, and the organization and service to sign in to."""
 
     email: str
     password: str
@@ -36,13 +36,13 @@ class Login(Hidden, kw_only=True):
 async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     """Sign in with an email address and a password.
 
-    When multi-factor authentication is on, the answer has `mfa_required: true`, and its `access_token` is good for
+    When a second factor is required, the answer has `mfa_required: true`, and its `access_token` is valid for
     `POST /api/auth/mfa/verify` only.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
     attempt = await call.transact(login.begin, body.email, call.throttled_network, wanted)
     verdict = await _compare(call, body.password, attempt)
-    upgraded = await _hash_anew(call, body.password) if verdict.needs_upgrade else None
+    upgraded = await _rehash(call, body.password) if verdict.needs_upgrade else None
     outcome = await transact_counted(
         call, login.finish, attempt, wanted, is_right=verdict.is_right, upgraded_hash=upgraded
     )
@@ -50,7 +50,7 @@ async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
 
 
 async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
-    # A longer password than anybody can have is compared with nothing, in the time of any other.
+    # No account has a longer password. Comparing with none takes the same time as a comparison.
     encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
     try:
         return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
@@ -59,9 +59,9 @@ async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
         raise
 
 
-async def _hash_anew(call: Call, password: str) -> str | None:
+async def _rehash(call: Call, password: str) -> str | None:
     try:
         return await call.installation.passwords.hash(password)
     except ServiceUnavailable:
-        # The old hash will do until there is time.
+        # Keep the old hash until a later sign-in.
         return None

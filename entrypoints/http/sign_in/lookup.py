@@ -1,4 +1,4 @@
-"""Finding out how an address signs in, before anybody has typed a password."""
+"""How an email address signs in, for sign-in pages that ask for the address first."""
 
 import msgspec
 
@@ -12,13 +12,13 @@ routes = Routes("login", "Signing in with an email address and a password.")
 
 
 class LookupWanted(msgspec.Struct, kw_only=True):
-    """An address."""
+    """An email address."""
 
     email: str
 
 
 @routes.post("/api/auth/lookup-email")
 @public
-async def look_email_up(call: Call, body: LookupWanted) -> Lookup:  # noqa: ARG001 - every handler is given its call
-    """Say how the addresses of this domain sign in; whether an account has the address plays no part."""
+async def look_email_up(call: Call, body: LookupWanted) -> Lookup:  # noqa: ARG001 - every handler takes the call
+    """Show how addresses of this domain sign in; the answer does not depend on whether an account has the address."""
     return lookup.by_domain(body.email)

@@ -1,4 +1,4 @@
-"""Asking for a link to sign in with, and signing in with it; the page behind the link is a page."""
+"""Requesting a magic link, and signing in with it; `entrypoints/pages` has the page of the link."""
 
 from uuid import UUID
 
@@ -21,11 +21,11 @@ from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
-routes = Routes("magic links", "Signing in with a link that is mailed, without a password.")
+routes = Routes("magic links", "Signing in with a mailed link, without a password.")
 
 
 class MagicLink(Hidden, kw_only=True):
-    """The token of the mailed link, or the code that its page shows, and where its person wants to."""
+    """The token of the link or the code of its page, and the organization and service to sign in to."""
 
     token: UUID
     org_slug: str | None = None
@@ -39,14 +39,14 @@ class MagicLink(Hidden, kw_only=True):
 )
 @public
 async def request_link(call: Call, body: LetterWanted) -> Message:
-    """Send a link to sign in with, good for 15 minutes and once.
+    """Mail a link to sign in with, which is valid for 15 minutes and can be used once.
 
-    The answer is the same whether or not an account has the address. The link opens a page that shows a code for
-    where the person wanted to sign in: offer a field for it, and send it to `POST /api/auth/magic-link/verify`. An
-    app that opens the link itself sends the link's `token` instead. `redirect_uri` is where the page leads back to.
+    The answer is the same whether or not an account has the address. The link opens a page that shows a code to
+    paste where the sign-in began: offer a field for it, and send it to `POST /api/auth/magic-link/verify`. An app that
+    opens the link itself sends the `token` of the link instead. The page leads back to `redirect_uri`.
     """
     await call.transact(magic_links.request, body.email, body.return_request)
-    return Message(message="If an account has this address, a letter with a link to sign in is on its way to it.")
+    return Message(message="If an account has this address, we are sending it a mail with a link to sign in.")
 
 
 @routes.post(
@@ -57,7 +57,7 @@ async def request_link(call: Call, body: LetterWanted) -> Message:
 async def verify_link(call: Call, body: MagicLink) -> SignedIn | SecondFactorDue:
     """Sign in with the token of a mailed link, or with the code of its page; the answer is that of `/api/auth/login`.
 
-    The organization and service that the link was asked for are those of the sign-in.
+    The organization and service are those that the link was requested for.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
     return answer_outcome(call, await transact_counted(call, magic_links.verify, str(body.token), wanted))

@@ -1,4 +1,4 @@
-"""The page behind the link that undoes a change of address: a button, because mail scanners open every link."""
+"""The page that undoes an email change: a button, because mail scanners open every link."""
 
 from core.accounts import email_changes
 from core.accounts.email_changes import AddressGone
@@ -16,7 +16,7 @@ routes = Routes("profile", "Your own account.", refusal_page)
 @routes.get("/auth/undo-email-change", refuses=(LinkUnusable,))
 @public
 async def show_undo(call: Call, query: MailedLink) -> Page:
-    """Show the button that undoes a change of address; looking changes nothing."""
+    """Show the button that undoes an email change; opening the page changes nothing."""
     changed_at = await call.read(email_changes.inspect_undo, query.token)
     return page(call, "undo_email_change.html", token=query.token, changed_at=changed_at)
 
@@ -24,7 +24,7 @@ async def show_undo(call: Call, query: MailedLink) -> Page:
 @routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone))
 @public
 async def undo(call: Call) -> Page:
-    """Give an account its old address back, lock out whoever is inside, and lead on to a new password."""
+    """Restore the old email address of an account, end its sessions, and lead to choosing a new password."""
     form = await read_form(call, MailedLinkForm)
     token = await call.transact(email_changes.undo, form.token)
     return page(call, "email_change_undone.html", token=token.reveal())

@@ -1,4 +1,4 @@
-"""The page behind the link to choose a new password: a form, so that the link works without any frontend."""
+"""The page of the password reset link: a form, so that the link works without a frontend."""
 
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
@@ -14,7 +14,7 @@ routes = Routes("passwords", "Setting, changing and recovering a password.", ref
 
 
 class ResetForm(MailedLinkForm, kw_only=True):
-    """What the form says."""
+    """The fields of the form."""
 
     new_password: str = ""
     repeated: str = ""
@@ -23,21 +23,21 @@ class ResetForm(MailedLinkForm, kw_only=True):
 @routes.get("/auth/reset-password", refuses=(LinkUnusable,))
 @public
 async def show_reset_form(call: Call, query: MailedLink) -> Page:
-    """Show the form behind the mailed link, which spends nothing."""
+    """Show the form of the mailed link; opening it does not use up the link."""
     return _form(call, query.token, await call.read(password_reset.inspect, query.token))
 
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable,))
 @public
 async def submit_reset_form(call: Call) -> Page:
-    """Take the form of the page; programs use `POST /api/auth/reset-password`."""
+    """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     form = await read_form(call, ResetForm)
-    asked = await call.read(password_reset.inspect, form.token)
+    reset = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)
-    repeated_problem = None if form.new_password == form.repeated else "This is not what you typed above."
+    repeated_problem = None if form.new_password == form.repeated else "The passwords do not match."
     if password_problem is not None or repeated_problem is not None:
         return _form(
-            call, form.token, asked, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
+            call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
         )
     password_hash = await call.installation.passwords.hash(form.new_password)
     done = await call.transact(password_reset.reset, form.token, password_hash)
@@ -51,14 +51,14 @@ async def submit_reset_form(call: Call) -> Page:
     )
 
 
-def _form(call: Call, token: str, asked: Reset, *, password_problem: str = "", repeated_problem: str = "") -> Page:
+def _form(call: Call, token: str, reset: Reset, *, password_problem: str = "", repeated_problem: str = "") -> Page:
     return page(
         call,
         "reset_password.html",
         status=400 if password_problem or repeated_problem else 200,
         token=token,
-        email=asked.email,
-        place=asked.back.name,
+        email=reset.email,
+        place=reset.back.name,
         password_problem=password_problem,
         repeated_problem=repeated_problem,
     )

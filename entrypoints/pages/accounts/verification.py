@@ -1,4 +1,4 @@
-"""The page behind the link that proves an address (identity 4.1, decisions 3.13)."""
+"""The page of the link that verifies an address (identity 4.1, decisions 3.13)."""
 
 from quart import Response
 
@@ -13,21 +13,22 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 
-routes = Routes("registration", "Making an account, and proving its email address.", refusal_page)
+routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
 
 
 @routes.get("/auth/verify-email", refuses=(LinkUnusable,))
 @public
 async def verify_email(call: Call, query: MailedLink) -> Message | Page:
-    """Prove the address that the link was mailed to.
+    """Verify the email address that the link was mailed to.
 
-    A link is good once, for 24 hours. The answer is a page, its refusals too; JSON to who asks for `application/json`.
+    A link can be used once, within 24 hours. The answer is a page, also when it is a refusal, or JSON when the request
+    accepts `application/json`.
     """
     call.headers["Vary"] = "Accept"
     if call.request.method == "HEAD":
-        # Only looks whether the link leads anywhere, so it spends nothing.
+        # HEAD checks the link without using it up.
         await call.read(verification.inspect, query.token)
-        return _answer(call, "This link is good", "Open it to verify your email address.")
+        return _answer(call, "This link is valid", "Open it to verify your email address.")
     verified = await call.transact(verification.verify, query.token)
     return _answer(
         call, "Your email address is verified", f"You can sign in with {verified.email} now.", back=verified.back

@@ -1,4 +1,4 @@
-"""The pages behind the link of an invitation: where it leads, the two buttons of our own page, and what comes next."""
+"""The pages of an invitation link: the redirect, the page with two buttons, and the page that names the next step."""
 
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -21,32 +21,31 @@ from entrypoints.web.credentials import public
 from entrypoints.web.hidden import Hidden
 from entrypoints.web.routes import Routes
 
-routes = Routes("invitations", "Inviting people into an organization, and their answer.", refusal_page)
+routes = Routes("invitations", "Inviting people to an organization, and their answers.", refusal_page)
 
 ACCEPT: Final = "/app/invitations/accept"
 DECLINE: Final = "/app/invitations/decline"
-# Where our own pages are, for installations without others.
+# The pages of Gatehouse, for installations without a frontend of their own.
 _OWN_PAGES: Final = "/app"
 _SAME_PATH: Final = "/invitations/accept"
 
-# The path and the words for what somebody does next who has accepted.
+# What a person does next after accepting.
 _NEXT_STEPS: Final = {
     NextStep.SIGN_IN: "Sign in with your account {email} to work there.",
-    NextStep.VERIFY_ADDRESS: "Before you sign in, show that {email} is yours: open the link in the letter that was sent"
-    " there. Without a password yet, ask for one where you sign in.",
-    NextStep.CHOOSE_PASSWORD: "A letter is on its way to {email}: open its link to choose a password, and sign in with"
-    " it.",
+    NextStep.VERIFY_ADDRESS: "Before you sign in, verify that {email} is yours: open the link in the mail that was sent"
+    " to it. If you have no password yet, request one where you sign in.",
+    NextStep.CHOOSE_PASSWORD: "We are sending a mail to {email}: open its link to choose a password, then sign in.",
 }
 
 
 class InvitationLink(MailedLink, kw_only=True):
-    """What the link in an invitation's letter says."""
+    """The query of the link in an invitation mail."""
 
-    proof: Annotated[str, msgspec.Meta(description="What only the mailed link has.")] | None = None
+    proof: Annotated[str, msgspec.Meta(description="The proof that only the mailed link contains.")] | None = None
 
 
 class InvitationForm(Hidden, kw_only=True):
-    """What the buttons of the page send."""
+    """The form of the two buttons."""
 
     token: UUID
     proof: str = ""
@@ -55,7 +54,7 @@ class InvitationForm(Hidden, kw_only=True):
 @routes.get(_SAME_PATH, status=301)
 @public
 async def follow_link(call: Call, query: InvitationLink) -> None:
-    """Lead from the mailed link to the page where one accepts: that of your own pages, or of Gatehouse."""
+    """Redirect from the mailed link to the page for accepting, in your frontend or in Gatehouse."""
     settings = call.installation.settings
     frontend = settings.frontend_url or settings.base_url + _OWN_PAGES
     kept = {"token": query.token} | ({"proof": query.proof} if query.proof is not None else {})
@@ -65,7 +64,7 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 @routes.get(ACCEPT, refuses=(InvitationUnknown, InvitationAnswered, InvitationExpired, OrganizationNotActive))
 @public
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
-    """Show who invites into what, with a button to accept and one to decline; looking changes nothing."""
+    """Show the invitation, with a button to accept and one to decline; opening the page changes nothing."""
     presented = await call.read(answers.inspect, query.token)
     return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented)
 
@@ -73,7 +72,7 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 @routes.post(ACCEPT, limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN))
 @public
 async def press_accept(call: Call) -> Page:
-    """Accept; programs use `POST /api/invitations/accept`."""
+    """Accept an invitation; programs use `POST /api/invitations/accept`."""
     form = await read_form(call, InvitationForm)
     joined = await call.transact(answers.accept, str(form.token), form.proof or None)
     return _message(
@@ -90,13 +89,13 @@ async def press_accept(call: Call) -> Page:
 )
 @public
 async def press_decline(call: Call) -> Page:
-    """Decline; programs use `POST /api/invitations/decline`."""
+    """Decline an invitation; programs use `POST /api/invitations/decline`."""
     form = await read_form(call, InvitationForm)
     declined = await call.transact(answers.decline, str(form.token))
     return _message(
         call,
-        "You have declined",
-        f"You join nothing, and {declined.organization_name} is told so. If that was a mistake, ask for a new"
+        "You declined the invitation",
+        f"You do not join {declined.organization_name}, which is notified. If this was a mistake, ask for a new"
         " invitation.",
     )
 

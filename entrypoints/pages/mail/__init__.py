@@ -1,1 +1,1 @@
-"""Mails: what they say, and the outbox they wait in."""
+"""The mailbox of development mode."""

@@ -1,6 +1,6 @@
-"""The embedded mailbox, in development mode: what would have gone out by mail, for whoever builds against the house.
+"""The embedded mailbox of development mode: the mails that would have been sent, for developers.
 
-It shows letters that sign people in to anybody who asks, so it is no part of a house that is not in development mode.
+It shows sign-in links to every caller, so it exists in development mode only.
 """
 
 import re
@@ -24,21 +24,21 @@ from entrypoints.web.routes import Routes
 
 routes = Routes("mailbox", "The mail that would have been sent, in development mode without a mail server.")
 
-LETTERS_MAX: Final = 100
-# The letter brings its own styles; it loads nothing, runs nothing, sends nothing, and only our page may frame it. Links
-# open beside the mailbox. Browsers heed `frame-ancestors` instead of the X-Frame-Options that every response carries.
-LETTER_SECURITY_POLICY: Final = (
+MAILS_MAX: Final = 100
+# A mail has inline styles; it loads, runs and submits nothing, and only the mailbox may frame it. Links open in a new
+# tab. Browsers follow `frame-ancestors` instead of the X-Frame-Options that every response carries.
+MAIL_SECURITY_POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'; sandbox allow-popups allow-popups-to-escape-sandbox"
 )
 MAILBOX_SECURITY_POLICY_ADDITION: Final = "; frame-src 'self'"
 
-# A web address ends before a blank, a quotation mark or an angle bracket, and before the full stop of its sentence.
+# A web address ends before a space, a quotation mark or an angle bracket, and before the full stop of its sentence.
 _WEB_ADDRESS: Final = re.compile(r"https?://[^\s<>\"']*[^\s<>\"'.,;:!?)\]]")
 
 
 class MailboxMessage(msgspec.Struct, kw_only=True, frozen=True):
-    """A letter as its reader would have received it."""
+    """A mail as its recipient would have received it."""
 
     id: UUID
     to: str
@@ -49,7 +49,7 @@ class MailboxMessage(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Messages(msgspec.Struct, kw_only=True, frozen=True):
-    """The letters, newest first."""
+    """The mails, newest first."""
 
     messages: list[MailboxMessage]
 
@@ -65,13 +65,13 @@ class Piece:
 @routes.get("/dev/mailbox")
 @public
 async def read(call: Call) -> Messages | Page:
-    """Show the latest letters, newest first: as a page, or as JSON to who asks for `application/json`."""
-    messages = [_message(call, mail_message) for mail_message in await call.read(mail.latest, LETTERS_MAX)]
+    """Show the latest mails, newest first, as a page, or as JSON when the request accepts `application/json`."""
+    messages = [_message(call, mail_message) for mail_message in await call.read(mail.latest, MAILS_MAX)]
     call.headers["Vary"] = "Accept"
     if call.request.accept_mimetypes.best_match([HTML, JSON], default=HTML) == JSON:
         return Messages(messages=messages)
     response = page(
-        call, "mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=LETTERS_MAX
+        call, "mailbox.html", mails=[(message, pieces(message.text)) for message in messages], maximum=MAILS_MAX
     )
     response.headers["Content-Security-Policy"] += MAILBOX_SECURITY_POLICY_ADDITION
     return response
@@ -80,17 +80,17 @@ async def read(call: Call) -> Messages | Page:
 @routes.get("/dev/mailbox/:message_id")
 @public
 async def mail_message(call: Call, message_id: UUID) -> Page:
-    """Show the HTML part of a letter, as a mail program would."""
-    found = next((one for one in await call.read(mail.latest, LETTERS_MAX) if one.id == message_id), None)
+    """Show the HTML part of a mail, as a mail program does."""
+    found = next((one for one in await call.read(mail.latest, MAILS_MAX) if one.id == message_id), None)
     if found is None:
         raise NotFound
     response = Response(_message(call, found).html, content_type=f"{HTML}; charset=utf-8")
-    response.headers["Content-Security-Policy"] = LETTER_SECURITY_POLICY
+    response.headers["Content-Security-Policy"] = MAIL_SECURITY_POLICY
     return response
 
 
 def pieces(text: str) -> list[Piece]:
-    """Cut a text at its web addresses, so that a page can make links of them and of nothing else."""
+    """Split a text at its web addresses, so that a page can link them and nothing else."""
     return list(_pieces(text))
 
 

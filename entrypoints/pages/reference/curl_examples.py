@@ -1,4 +1,4 @@
-"""A command for each route that can be pasted into a terminal; what only the reader knows is a shell variable."""
+"""A curl command for each route, to paste into a terminal; what only the reader knows is a shell variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from entrypoints.web.routes import Route
     from entrypoints.web.schemas import Schemas
 
-# With `"` around them, because a shell fills variables in only there.
+# In double quotes, because a shell does not expand variables in single quotes.
 CREDENTIALS: Final = {
     CredentialKind.ACCESS_TOKEN: '"Authorization: Bearer $TOKEN"',
     CredentialKind.PRE_AUTH_TOKEN: '"Authorization: Bearer $PRE_AUTH_TOKEN"',
@@ -31,20 +31,20 @@ _CONTINUED: Final = " \\\n  "
 
 
 def curl_example(route: Route, schemas: Schemas, base_url: str) -> str:
-    """Write the command that calls the route."""
+    """Return the command that calls the route."""
     method = [] if route.method == "GET" else [f"-X {route.method}"]
     return _CONTINUED.join([" ".join(["curl", *method, _address(route, schemas, base_url)]), *_options(route, schemas)])
 
 
 def variables(command: str) -> list[str]:
-    """List the shell variables that have to be set before the command is pasted."""
+    """List the shell variables that have to be set before the command runs."""
     return list(dict.fromkeys(_VARIABLE.findall(command)))
 
 
 def _address(route: Route, schemas: Schemas, base_url: str) -> str:
     query = _query(route, schemas)
     address = base_url + _PATH_PARAMETER.sub(_path_variable, route.rule) + query
-    # Neither the base address nor an encoded query has a `"`.
+    # Neither the base address nor an encoded query contains a `"`.
     return f'"{address}"' if variables(address) else shlex.quote(address)
 
 

@@ -1,4 +1,4 @@
-"""How a JSON schema reads to a person: its fields one below the other, and a value that would be taken."""
+"""A JSON schema for readers: one row for each field, and an example value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from entrypoints.web.schemas import Schema, Schemas
 
-# Deeper than any body of ours; a type that contains itself ends here.
+# Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4
 
 _WORDS: Final = {
@@ -51,7 +51,7 @@ _LIMITS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """One field: its name with the names around it, what it takes, and within which limits."""
+    """One field: its path in the body, what it takes, and its limits."""
 
     name: str
     takes: str
@@ -60,7 +60,7 @@ class FieldRow:
 
 
 def field_rows(schemas: Schemas, schema: Schema, *, prefix: str = "", depth: int = 0) -> list[FieldRow]:
-    """List the fields of a schema, those inside its fields included."""
+    """List the fields of a schema, nested ones included."""
     schema = schemas.resolved(schema)
     if schema.get("type") == "array":
         return field_rows(schemas, schema["items"], prefix=f"{prefix}[]", depth=depth)
@@ -75,7 +75,7 @@ def field_rows(schemas: Schemas, schema: Schema, *, prefix: str = "", depth: int
 
 
 def takes(schemas: Schemas, schema: Schema) -> str:
-    """Say in a few words what may stand there."""
+    """Describe in a few words which values a field takes."""
     schema = schemas.resolved(schema)
     if "enum" in schema:
         return " or ".join(f"`{_written(value)}`" for value in schema["enum"])
@@ -93,22 +93,22 @@ def takes(schemas: Schemas, schema: Schema) -> str:
 
 
 def remarks(schema: Schema) -> str:
-    """Say what limits a value has, what it is when it is left out, and what it means."""
-    said = [schema["description"]] if "description" in schema else []
+    """Describe the meaning of a value, its limits and its default."""
+    sentences = [schema["description"]] if "description" in schema else []
     for part in _parts(schema):
-        said += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
-        said += [words.format(part[name]) for name, words in _LIMITS.items() if name in part]
+        sentences += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
+        sentences += [words.format(part[name]) for name, words in _LIMITS.items() if name in part]
     if schema.get("default") not in (None, [], {}, ""):
-        said.append(f"`{_written(schema['default'])}` when left out.")
-    return " ".join(said)
+        sentences.append(f"`{_written(schema['default'])}` when left out.")
+    return " ".join(sentences)
 
 
 def example(schemas: Schemas, schema: Schema, name: str = "") -> Any:
-    """Make a value that the schema takes; of an object with required fields it has only those."""
+    """Return a value that the schema takes; an object with required fields has only those."""
     schema = schemas.resolved(schema)
-    for given in ("examples", "enum"):
-        if given in schema:
-            return schema[given][0]
+    for keyword in ("examples", "enum"):
+        if keyword in schema:
+            return schema[keyword][0]
     if "anyOf" in schema:
         return example(schemas, schema["anyOf"][0], name)
     kind = schema.get("type")
@@ -149,7 +149,7 @@ _MAKERS: Final[dict[str, Callable[[Schemas, Schema, str], Any]]] = {
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:
-    """Give what a field may be, null aside, and what a list is a list of."""
+    """Return the alternatives that a field takes."""
     if "anyOf" in schema:
         for part in schema["anyOf"]:
             yield from _parts(part)
@@ -162,14 +162,14 @@ def _bounds(schema: Schema, lowest: str, highest: str, unit: str) -> str:
     if low is None and high is None:
         return ""
     if low == high:
-        said = f"Exactly {low}"
+        bounds = f"Exactly {low}"
     elif high is None:
-        said = f"At least {low}"
+        bounds = f"At least {low}"
     elif low is None:
-        said = f"At most {high}"
+        bounds = f"At most {high}"
     else:
-        said = f"{low} to {high}"
-    return f"{said} {unit}".rstrip() + "."
+        bounds = f"{low} to {high}"
+    return f"{bounds} {unit}".rstrip() + "."
 
 
 def _written(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""The reference for people: every route, what it takes and answers, and a command to try it. One page, no scripts.
+"""The reference of the interface: every route, its input, its answers, and a command to try it. One page, no scripts.
 
-It is made from the same declarations as the OpenAPI document (`entrypoints/web/openapi.py`), so neither can say what
-the other does not. The page is the same for everybody, and written once.
+It is generated from the same declarations as the OpenAPI document (`entrypoints/web/openapi.py`), so that the two
+agree. The page is the same for every reader and is rendered once.
 """
 
 from collections.abc import Iterable
@@ -24,14 +24,14 @@ from entrypoints.web.openapi import RefusalDescription, introductions, operation
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
-routes = Routes("reference", "This reference: for people, and for programs.")
+routes = Routes("reference", "This reference, for people and for programs.")
 
 ADDRESS: Final = "/docs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerView:
-    """One way in which a route answers."""
+    """One answer of a route."""
 
     status: int
     phrase: str
@@ -73,7 +73,7 @@ class CapabilityView:
 @routes.get("/", status=302)
 @public
 async def home(call: Call) -> None:
-    """Lead to the reference."""
+    """Redirect to the reference."""
     call.headers["Location"] = ADDRESS
 
 
@@ -105,7 +105,7 @@ def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
 
 
 def describe(routes: Iterable[Route], base_url: str) -> list[CapabilityView]:
-    """Put together what the page shows, by capability, in the order in which the capabilities are declared."""
+    """List what the page shows, by capability, in the order of their declaration."""
     routes = tuple(routes)
     schemas, order = Schemas(routes), introductions(routes)
     by_capability = sorted(routes, key=lambda route: list(order).index(route.capability))
@@ -121,7 +121,7 @@ def describe(routes: Iterable[Route], base_url: str) -> list[CapabilityView]:
 
 
 def describe_limit(limit: RateLimit) -> str:
-    """Say a rate limit in words."""
+    """Describe a rate limit in words."""
     seconds = f"{limit.seconds_per_request:g}"
     pace = "one per second" if seconds == "1" else f"one every {seconds} seconds"
     return f"{limit.burst} requests at once, then {pace}"

@@ -1,4 +1,4 @@
-"""The page behind a mailed link to sign in: a button, and then the code for where its person wanted to sign in."""
+"""The page of a magic link: a button, and then the code to paste where the user wanted to sign in."""
 
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
@@ -9,21 +9,21 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 
-routes = Routes("magic links", "Signing in with a link that is mailed, without a password.", refusal_page)
+routes = Routes("magic links", "Signing in with a mailed link, without a password.", refusal_page)
 
 
 @routes.get("/auth/magic-link", refuses=(MagicLinkRefused,))
 @public
 async def show_link(call: Call, query: MailedLink) -> Page:
-    """Show the button behind the mailed link; looking spends nothing."""
-    asked = await call.read(magic_links.inspect, query.token)
-    return page(call, "magic_link.html", token=query.token, email=asked.email, place=asked.back.name)
+    """Show the button of the magic link; opening the page does not use up the link."""
+    link = await call.read(magic_links.inspect, query.token)
+    return page(call, "magic_link.html", token=query.token, email=link.email, place=link.back.name)
 
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
 @public
 async def press_link(call: Call) -> Page:
-    """Use the link up and show the code that signs in instead; programs use `POST /api/auth/magic-link/verify`."""
+    """Exchange the link for a sign-in code and show it; programs use `POST /api/auth/magic-link/verify`."""
     form = await read_form(call, MailedLinkForm)
     exchanged = await call.transact(magic_links.exchange, form.token)
     return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)

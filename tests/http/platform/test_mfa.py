@@ -169,7 +169,7 @@ class TestMetrics:
 
 
 class TestSuspicious:
-    """What may be an attack."""
+    """Possible attacks."""
 
     async def alerts(self, platform: Platform) -> list[Any]:
         answer = await platform.ask("GET", "/api/platform/mfa/suspicious")

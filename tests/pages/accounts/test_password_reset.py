@@ -77,7 +77,7 @@ async def test_the_page_leads_back_to_where_the_link_was_asked_for(people: Peopl
     [
         ("7 chars", "7 chars", "A password has at least 8 characters."),
         ("x" * 129, "x" * 129, "A password has at most 128 characters."),
-        (NEW_PASSWORD, "another one", "This is not what you typed above."),
+        (NEW_PASSWORD, "another one", "The passwords do not match."),
         ("", "", "A password has at least 8 characters."),
     ],
 )
