@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from core.errors import BadRequest, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
-from entrypoints.web.explanations import explained
+from entrypoints.web.explanations import explained, parsed
 from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_field
 
 BODY_BYTES_MAX: Final = 1024 * 1024
@@ -63,7 +63,7 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     try:
         body: Shape = _decoder(shape).decode(data.decode() or "{}")
     except msgspec.ValidationError as error:
-        raise explained(str(error)) from None
+        raise explained(error, shape, parsed(data)) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         # A lone surrogate is one reason, and there the field can be named.
         _refuse_unstorable(data)
@@ -88,7 +88,7 @@ def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
     try:
         return msgspec.convert(values, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise explained(str(error)) from None
+        raise explained(error, shape, values) from None
 
 
 def decode_id(text: str) -> UUID:
