@@ -135,16 +135,17 @@ def _sentence(kinds: list[inspect.Type], value: Any) -> str:
     if isinstance(value, float) and math.isinf(value):
         return f"This number is too {'large' if value > 0 else 'small'}."
     # Of an optional id, a wrong text is explained as an id, without "or null".
-    fitting = [kind for kind in kinds if type(value) in _KINDS.get(type(kind), ("", ()))[1]]
-    descriptions = list(dict.fromkeys(_described(kind) for kind in fitting or kinds))
+    known = [kind for kind in kinds if type(kind) in _KINDS]
+    fitting = [kind for kind in known if type(value) in _KINDS[type(kind)][1]]
+    descriptions = list(dict.fromkeys(_described(kind) for kind in fitting or known))
     if not descriptions:
-        return "This value does not fit."
+        return "This value is not valid."
     *others, last = descriptions
     return f"This must be {', '.join(others)} or {last}." if others else f"This must be {last}."
 
 
 def _described(kind: inspect.Type) -> str:
-    words, _ = _KINDS.get(type(kind), ("a value of another type", ()))
+    words, _ = _KINDS[type(kind)]
     match kind:
         case inspect.EnumType():
             return f"{words}: {_listed(member.value for member in kind.cls)}"
