@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from entrypoints.settings import Settings
 
-KEPT_IN: Final = "master-key"
+MASTER_KEY_FILE: Final = "master-key"
 
 log = structlog.get_logger(__name__)
 
@@ -42,14 +42,14 @@ def vault(settings: Settings) -> Vault:
             " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
         )
     try:
-        return Vault(parse_master_keys(keys or kept_secret(settings, KEPT_IN, generated)))
+        return Vault(parse_master_keys(keys or kept_secret(settings, MASTER_KEY_FILE, generated)))
     except MasterKeysInvalid as invalid:
         raise CannotStart(f"{place(settings)} is wrong. {invalid}") from invalid
 
 
 def place(settings: Settings) -> str:
     """Return where the master keys come from: the name of the setting, or the path of the file."""
-    return "GATEHOUSE_MASTER_KEYS" if settings.master_keys is not None else str(settings.data_dir / KEPT_IN)
+    return "GATEHOUSE_MASTER_KEYS" if settings.master_keys is not None else str(settings.data_dir / MASTER_KEY_FILE)
 
 
 def kept_secret(settings: Settings, name: str, make: Callable[[], str]) -> Secret:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
-OWNER_KEPT_IN: Final = "owner-password"
+OWNER_FILE: Final = "owner-password"
 OWNER_PASSWORD_BYTES: Final = 12
 # The time a worker has for stopping besides that for requests in flight: for its actors and connections.
 WORKER_STOP_SECONDS_MAX: Final = 20.0
@@ -167,7 +167,7 @@ async def _ensure_owner(installation: Installation) -> str | None:
 
 def _development_password(settings: Settings) -> Secret:
     """Return the development owner's password, which is generated once, because every start prints it."""
-    return master_keys.kept_secret(settings, OWNER_KEPT_IN, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
+    return master_keys.kept_secret(settings, OWNER_FILE, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
 
 
 def _announce(settings: Settings, listener: socket.socket, owner: str | None) -> None:

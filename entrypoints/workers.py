@@ -122,7 +122,7 @@ class _Workers:
 
     def _stop(self, number: signal.Signals) -> None:
         if self._is_stopping:
-            log.warning("server.stopping_at_once", signal=number.name)
+            log.warning("server.stopping_at_once")
             self._status = 1
             self._send(signal.SIGKILL)
             return

@@ -97,7 +97,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
-    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, say=_say))
+    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, report=_print_line))
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:
@@ -109,42 +109,44 @@ def _keys(settings: Settings, options: argparse.Namespace) -> int:
         "rewrap": operations.rewrap_secrets,
         "generate": operations.generate_master_key,
     }
-    return _operate(lambda: actions[options.action](settings, say=_say))
+    return _operate(lambda: actions[options.action](settings, report=_print_line))
 
 
 def _owner(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
-    return _operate(lambda: operations.appoint_owner(settings, options.email, password, say=_say))
+    return _operate(lambda: operations.appoint_owner(settings, options.email, password, report=_print_line))
 
 
 def _users(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
-    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, say=_say))
+    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line))
 
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
     from entrypoints.web.surface import surface
 
-    _say(surface(capabilities.routes(is_development=settings.dev)))
+    _print_line(surface(capabilities.routes(is_development=settings.dev)))
 
 
 def _config(settings: Settings, _options: argparse.Namespace) -> None:
     rows = settings_module.rows(settings)
     width = max(len(row.name) for row in rows)
     for row in rows:
-        _say(f"{row.name:<{width}}  {row.value or '(not set)'}")
-        _say(f"{'':<{width}}  {row.sentence}")
+        _print_line(f"{row.name:<{width}}  {row.value or '(not set)'}")
+        _print_line(f"{'':<{width}}  {row.sentence}")
 
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import doctor
 
     unknown = settings_module.unknown(os.environ)
-    return _operate(lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, say=_say))
+    return _operate(
+        lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line)
+    )
 
 
 def _operate(run: Callable[[], int | None]) -> int:
@@ -185,7 +187,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from entrypoints.main import Connected
     from entrypoints.settings import Settings
 
-    Say = Callable[[str], None]
+    Report = Callable[[str], None]
 
 FILES_MIN: Final = 4096
 CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
@@ -47,14 +47,14 @@ class Finding:
     advice: str = ""
 
 
-def examine(settings: Settings, *, unknown_settings: Sequence[str], mail_to: str | None, say: Say) -> int:
+def examine(settings: Settings, *, unknown_settings: Sequence[str], mail_to: str | None, report: Report) -> int:
     """Print a line for each check, with its advice below; return 0 when everything is OK, else 1."""
     are_all_ok = True
     for finding in _findings(settings, unknown_settings, mail_to):
         are_all_ok = are_all_ok and finding.is_ok
-        say(f"{'ok' if finding.is_ok else 'NOT OK':<8}{finding.subject:<20}{finding.what}")
+        report(f"{'ok' if finding.is_ok else 'NOT OK':<8}{finding.subject:<20}{finding.what}")
         if finding.advice:
-            say(f"{'':<28}{finding.advice}")
+            report(f"{'':<28}{finding.advice}")
     return 0 if are_all_ok else 1
 
 

@@ -59,7 +59,7 @@ class Doctor:
         """Look at everything, with some settings changed."""
         lines: list[str] = []
         self.status = doctor.examine(
-            replace(self.settings, **changes), unknown_settings=unknown, mail_to=mail_to, say=lines.append
+            replace(self.settings, **changes), unknown_settings=unknown, mail_to=mail_to, report=lines.append
         )
         said: dict[str, Said] = {}
         subject = ""
