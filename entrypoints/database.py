@@ -37,7 +37,7 @@ def make_data_folder(folder: Path) -> None:
 
 @contextmanager
 def address_of(settings: Settings) -> Generator[Secret]:
-    """Return the address of the database; an embedded database runs until the context ends."""
+    """Yield the address of the database; an embedded database runs until the context ends."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -48,7 +48,7 @@ def address_of(settings: Settings) -> Generator[Secret]:
 def wait_for(address: Secret, report: Callable[[str], None]) -> None:
     """Wait for a database that is still starting; raise `DatabaseAway` after `WAIT_SECONDS_MAX`."""
     give_up_at = time.monotonic() + WAIT_SECONDS_MAX
-    is_reported = False
+    has_reported = False
     while True:
         try:
             with migrations.connected(address.reveal()):
@@ -56,9 +56,9 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
         except migrations.DatabaseAway as away:
             if time.monotonic() >= give_up_at:
                 raise
-            if not is_reported:
+            if not has_reported:
                 report(f"{away} Trying again for {WAIT_SECONDS_MAX:.0f} s.")
-            is_reported = True
+            has_reported = True
         time.sleep(POLL_SECONDS)
 
 

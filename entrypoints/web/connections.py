@@ -49,7 +49,7 @@ SEND_SECONDS_MAX: Final = 20.0
 # reset may overtake the response (RFC 9112, 9.6).
 LINGER_SECONDS_MAX: Final = 2.0
 
-_GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
+_DISCONNECTED: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 _VERSIONS: Final = (b"1.0", b"1.1")
 _AUTHORITY: Final = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:.]+\])(?::[0-9]*)?")
@@ -71,9 +71,9 @@ class ClientConnection:
         self._config = config
         self._context = context
         self._stream = stream
-        self._sending = trio.Lock()
+        self._send_lock = trio.Lock()
         # Its deadline is how long to wait for bytes from the client. Cancelling it ends the connection.
-        self._receiving = trio.CancelScope()
+        self._receive_scope = trio.CancelScope()
         self._is_idle = True
         self._is_closing = False
 
@@ -83,7 +83,7 @@ class ClientConnection:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._close_idle_when_stopping)
                 async with TaskGroup() as requests:
-                    await self._receive(self._make_protocol(requests))
+                    await self._receive_until_closed(self._make_protocol(requests))
                 nursery.cancel_scope.cancel()
         except* OSError:
             # The client disconnected before its address was read.
@@ -107,20 +107,20 @@ class ClientConnection:
         )
         return self._protocol
 
-    async def _receive(self, protocol: Protocol) -> None:
-        with self._receiving:
+    async def _receive_until_closed(self, protocol: Protocol) -> None:
+        with self._receive_scope:
             self._set_deadline(is_idle=True)
-            while data := await self._received():
+            while data := await self._receive_some():
                 if not self._is_closing:
                     # This may be only a part of a request, but the request has begun.
                     self._is_idle = False
                     await protocol.handle(RawData(data))
         await protocol.handle(Closed())
 
-    async def _received(self) -> bytes:
+    async def _receive_some(self) -> bytes:
         try:
             return bytes(await self._stream.receive_some(RECEIVE_BYTES_MAX))
-        except _GONE:
+        except _DISCONNECTED:
             return b""
 
     async def _handle_event(self, event: Event) -> None:
@@ -135,11 +135,11 @@ class ClientConnection:
 
     async def _send(self, data: bytes) -> None:
         left = memoryview(data)
-        async with self._sending:
-            if self._receiving.cancel_called:
+        async with self._send_lock:
+            if self._receive_scope.cancel_called:
                 return
             try:
-                with suppress(*_GONE, trio.TooSlowError):
+                with suppress(*_DISCONNECTED, trio.TooSlowError):
                     while left:
                         with trio.fail_after(SEND_SECONDS_MAX):
                             await self._stream.send_all(left[:SEND_BYTES_MAX])
@@ -147,19 +147,21 @@ class ClientConnection:
             finally:
                 if left:
                     # Nothing may follow an incomplete response.
-                    self._receiving.cancel()
+                    self._receive_scope.cancel()
 
     def _set_deadline(self, *, is_idle: bool) -> None:
         self._is_idle = is_idle
         if not self._is_closing:
-            self._receiving.deadline = trio.current_time() + self._config.keep_alive_timeout if is_idle else math.inf
+            self._receive_scope.deadline = (
+                trio.current_time() + self._config.keep_alive_timeout if is_idle else math.inf
+            )
 
     async def _close(self) -> None:
         self._is_closing = True
-        self._receiving.deadline = trio.current_time() + LINGER_SECONDS_MAX
+        self._receive_scope.deadline = trio.current_time() + LINGER_SECONDS_MAX
         # The calling task may be cancelled by now; the client must see the end of the stream all the same.
-        with suppress(*_GONE), trio.move_on_after(LINGER_SECONDS_MAX, shield=True):
-            async with self._sending:
+        with suppress(*_DISCONNECTED), trio.move_on_after(LINGER_SECONDS_MAX, shield=True):
+            async with self._send_lock:
                 await self._stream.send_eof()
         await self._protocol.handle(Closed())
 
