@@ -1,11 +1,11 @@
-"""The metrics of operations 4.11 over prometheus-client, those of the process and of the actors beside them.
+"""The metrics of operations 4.11 with prometheus-client, and those of the process and the actors.
 
-One registry of our own per process, so that nothing that a library registers shows up uninvited. The names, types and
-labels below are the interface; where a name and its type disagree with custom (`_total` for a gauge), the document
+Each process has its own registry, so that metrics which libraries register are not exposed. The names, types and labels
+below are the interface; where a name and its type disagree with convention (`_total` for a gauge), the document
 decides.
 
-Of several workers a scrape meets any one, and has to hear of all. So they count in files that all of them read, one set
-for each worker's place, and whoever takes the place of one that died goes on from what stands there.
+With several workers, a scrape reaches any one of them and must return the counts of all. So they count in files that
+all of them read, one set for each worker's number, and the replacement of a worker continues its counts.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ WEBHOOK_SECONDS_BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 1800.0, 7
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"
-# Some 150 routes, two methods each, three classes of answers. What comes beyond can only be a mistake of ours, and is
-# counted under one label rather than in memory without end.
+# Some 150 routes, two methods each, three classes of status. More than that can only be a defect, and is counted under
+# one label, so that memory stays bounded.
 REQUEST_SERIES_MAX = 1_000
 
 _BACKEND = "postgres"
@@ -53,7 +53,7 @@ _BACKEND = "postgres"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedMetrics:
-    """Where several workers keep what they count, and which of them this one is."""
+    """The folder in which several workers count, and the number of this worker."""
 
     folder: Path
     place: int
@@ -63,7 +63,7 @@ class PrometheusMetrics:
     """The port `Metrics`."""
 
     def __init__(self, *, version: str, shared: SharedMetrics | None = None) -> None:
-        # They would double the series to say when each began, which nothing reads.
+        # The creation times would double the number of series, and nothing uses them.
         disable_created_metrics()
         if shared is not None:
             _share_values(shared)
@@ -73,7 +73,7 @@ class PrometheusMetrics:
 
         self._requests = Histogram(
             "sso_http_request_duration_seconds",
-            "How long requests took, by method, route template and class of the status.",
+            "The duration of requests, by method, route template and class of the status.",
             ("method", "route", "status"),
             buckets=REQUEST_SECONDS_BUCKETS,
             registry=registry,
@@ -81,30 +81,30 @@ class PrometheusMetrics:
         self._observe_request: dict[tuple[str, str, int], Callable[[float], None]] = {}
 
         def pool_gauge(name: str, meaning: str) -> Gauge:
-            # Every worker has a pool of its own.
+            # Every worker has its own pool.
             return Gauge(
                 f"sso_db_pool_connections_{name}", meaning, ("backend",), registry=registry, multiprocess_mode="sum"
             ).labels(_BACKEND)
 
         def figure(name: str, meaning: str) -> Gauge:
-            # Every worker asks the same database.
+            # Every worker reads the same database.
             return Gauge(name, meaning, registry=registry, multiprocess_mode="mostrecent")
 
-        self._pool_total = pool_gauge("total", "Database connections that exist.")
-        self._pool_idle = pool_gauge("idle", "Database connections that nobody uses.")
-        self._pool_maximum = pool_gauge("max", "Database connections that there may be.")
+        self._pool_total = pool_gauge("total", "Open database connections.")
+        self._pool_idle = pool_gauge("idle", "Open database connections that are not in use.")
+        self._pool_maximum = pool_gauge("max", "The limit on open database connections.")
 
-        self._queue_depth = figure("sso_job_queue_depth", "Pieces of background work that wait.")
+        self._queue_depth = figure("sso_job_queue_depth", "Background jobs that are waiting.")
         self._jobs = Histogram(
             "sso_job_processing_duration_seconds",
-            "How long pieces of background work took.",
+            "The duration of background jobs.",
             ("job_type",),
             buckets=JOB_SECONDS_BUCKETS,
             registry=registry,
         )
         self._webhooks = Histogram(
             "sso_webhook_delivery_latency_seconds",
-            "How long after its event a webhook was delivered.",
+            "The time from an event to the delivery of its webhook.",
             buckets=WEBHOOK_SECONDS_BUCKETS,
             registry=registry,
         )
@@ -121,38 +121,32 @@ class PrometheusMetrics:
         )
         self._tokens = Counter("sso_auth_tokens_issued_total", "Access tokens issued.", registry=registry)
 
-        # One that is down in any worker is down.
+        # An actor that is down in any worker counts as down.
         self._actors_up = Gauge(
-            "sso_actor_up", "Whether an actor runs.", ("actor",), registry=registry, multiprocess_mode="min"
+            "sso_actor_up", "Whether an actor is running.", ("actor",), registry=registry, multiprocess_mode="min"
         )
         self._actor_restarts = Counter(
-            "sso_actor_restarts_total", "How often an actor was run again after a crash.", ("actor",), registry=registry
+            "sso_actor_restarts_total", "Restarts of an actor after a crash.", ("actor",), registry=registry
         )
 
     def request_finished(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Note an answered request; the route is a template, or one word for all paths that match none."""
-        # Every request passes here, and a dict finds its series ten times faster than the library does.
+        # This runs for every request, and a dict finds the series ten times faster than the library does.
         key = (method, route, status // 100)
         (self._observe_request.get(key) or self._request_series(*key))(seconds)
 
     def job_finished(self, job_type: str, seconds: float) -> None:
-        """Note a piece of background work that was dealt with, well or not."""
         self._jobs.labels(job_type).observe(seconds)
 
     def webhook_delivered(self, seconds: float) -> None:
-        """Note how long after its event a webhook was delivered."""
         self._webhooks.observe(seconds)
 
     def login_failed(self, reason: str) -> None:
-        """Note a refused sign-in."""
         self._login_failures.labels(reason).inc()
 
     def token_issued(self) -> None:
-        """Note an access token."""
         self._tokens.inc()
 
     def figures_taken(self, figures: PlatformFigures) -> None:
-        """Show these figures from now on."""
         self._active_users.set(figures.active_users)
         self._organizations.set(figures.organizations)
         self._mfa_users.set(figures.mfa_users)
@@ -160,27 +154,23 @@ class PrometheusMetrics:
         self._queue_depth.set(figures.queued_mails)
 
     def pool_measured(self, statistics: PoolStatistics) -> None:
-        """Show these connections from now on."""
         self._pool_total.set(statistics.total)
         self._pool_idle.set(statistics.idle)
         self._pool_maximum.set(statistics.maximum)
 
     def actor_changed(self, name: str, *, is_up: bool) -> None:
-        """Note that an actor runs, or no longer does."""
         self._actors_up.labels(name).set(is_up)
         # A series that appears with its first restart would hide that restart from `rate()`.
         self._actor_restarts.labels(name)
 
     def actor_restarted(self, name: str) -> None:
-        """Note that an actor is run again after a crash."""
         self._actor_restarts.labels(name).inc()
 
     def exposition(self) -> bytes:
-        """Write everything down for Prometheus."""
         return generate_latest(self._of_this_process) + generate_latest(self._of_all)
 
     def _request_series(self, method: str, route: str, status_class: int) -> Callable[[float], None]:
-        # A method is whatever the client wrote, so one that we do not know becomes neither a label nor a key.
+        # The client chooses the method, so an unknown one becomes neither a label nor a key.
         key = (method if method in METHODS else OTHER, route, status_class)
         if key not in self._observe_request and len(self._observe_request) >= REQUEST_SERIES_MAX:
             key = (OTHER, OTHER, status_class)
@@ -190,13 +180,13 @@ class PrometheusMetrics:
 
 
 def forget_shared_metrics(folder: Path) -> None:
-    """Make room for what new workers will count."""
+    """Delete the counts of earlier workers."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
 
 
 def _share_values(shared: SharedMetrics) -> None:
-    # The library is told where in the environment, and how in this variable, before the first metric is made.
+    # The library reads the folder from the environment and the mode from this variable when the first metric is made.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(shared.folder)
     values.ValueClass = values.MultiProcessValue(  # pyright: ignore[reportUnknownMemberType] - its parameter has no type
         lambda: shared.place
@@ -206,9 +196,9 @@ def _share_values(shared: SharedMetrics) -> None:
 def _of_this_process(version: str, *, is_alone: bool) -> CollectorRegistry:
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
-    Info("sso_build", "The version that runs.", registry=registry).info({"version": version})
+    Info("sso_build", "The running version.", registry=registry).info({"version": version})
     if is_alone:
-        # The memory of whichever worker a scrape meets would tell nothing, and jump.
+        # With several workers, a scrape would show the memory of an arbitrary one.
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
     return registry

@@ -1,1 +1,1 @@
-"""The ways in: HTTP, pages and the command line, and `main`, the one module that knows every layer."""
+"""The entry points: HTTP, pages and the command line, and `main`, which connects the layers."""

@@ -1,4 +1,4 @@
-"""The capabilities of the house: one line for each module of routes, in the order of the reference."""
+"""The capabilities of Gatehouse: one line for each module of routes, in the order of the reference."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ DEVELOPMENT_ONLY: tuple[Routes, ...] = (mailbox.routes,)
 
 
 def routes(*, is_development: bool) -> list[Route]:
-    """List every route of the house."""
+    """List every route of Gatehouse."""
     chosen = EVERYWHERE + DEVELOPMENT_ONLY if is_development else EVERYWHERE
     return [route for capability in chosen for route in capability.routes]

@@ -1,6 +1,6 @@
-"""The database of the settings: where it is, waiting for it, and its schema; an embedded one runs while it is needed.
+"""The database that the settings name: its address, waiting for it, and its schema.
 
-How it is asked is connected in `main.py`.
+An embedded database runs as long as it is needed. `main.py` connects the port `Database` to it.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ POLL_SECONDS: Final = 0.5
 
 
 def serving_lock(settings: Settings) -> embedded_folder.ServingLock:
-    """Give the lock that keeps a second server out of the same data folder."""
+    """Return the lock that keeps a second server out of the same data folder."""
     return embedded_folder.ServingLock(settings.data_dir)
 
 
 def make_data_folder(folder: Path) -> None:
-    """Make the folder for the embedded database and for what is generated, which is nobody else's to read."""
+    """Make the folder of the embedded database and the generated secrets, readable by its owner alone."""
     embedded_folder.make_data_folder(folder)
 
 
 @contextmanager
 def address_of(settings: Settings) -> Generator[Secret]:
-    """Give the address of the database, and run the embedded one for as long as somebody needs it."""
+    """Yield the address of the database; an embedded database runs until the context ends."""
     if settings.database_url is not None:
         yield settings.database_url
         return
@@ -46,9 +46,9 @@ def address_of(settings: Settings) -> Generator[Secret]:
 
 
 def wait_for(address: Secret, report: Callable[[str], None]) -> None:
-    """Wait a while for a database that is still starting."""
+    """Wait for a database that is still starting; raise `DatabaseAway` after `WAIT_SECONDS_MAX`."""
     give_up_at = time.monotonic() + WAIT_SECONDS_MAX
-    is_told = False
+    has_reported = False
     while True:
         try:
             with migrations.connected(address.reveal()):
@@ -56,29 +56,29 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
         except migrations.DatabaseAway as away:
             if time.monotonic() >= give_up_at:
                 raise
-            if not is_told:
+            if not has_reported:
                 report(f"{away} Trying again for {WAIT_SECONDS_MAX:.0f} s.")
-            is_told = True
+            has_reported = True
         time.sleep(POLL_SECONDS)
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:
-    """Bring the schema up to date."""
+    """Bring the schema up to date; return the migrations that were applied."""
     with migrations.connected(address.reveal()) as connection:
         return migrations.migrate(connection, report)
 
 
 def migration_plan(address: Secret) -> migrations.Plan:
-    """Say what `migrate` would do."""
+    """Return the applied and the pending migrations."""
     with migrations.connected(address.reveal()) as connection:
         return migrations.plan(connection)
 
 
 def require_schema(address: Secret) -> None:
-    """Refuse a database that was not migrated to this version."""
+    """Raise `CannotStart` unless the schema is up to date."""
     pending = migration_plan(address).pending
     if pending:
         raise CannotStart(
-            f"The database's schema is behind by {len(pending)}. Look with `gatehouse migrate --plan`,"
-            " then run `gatehouse migrate`."
+            f"The database's schema lacks {len(pending)} of the migrations of this version. Run `gatehouse migrate`;"
+            " `gatehouse migrate --plan` lists them."
         )

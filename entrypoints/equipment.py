@@ -1,7 +1,6 @@
-"""What the settings equip a house with: a mail server, places, password hashing, metrics.
+"""The adapters that the settings choose: the mail gateway, locations, password hashing, metrics.
 
-Who cannot be equipped as the settings say is refused here, before anything is started. How the pieces are connected is
-in `main.py`.
+Invalid settings are refused here with `CannotStart`, before anything is started. `main.py` connects the adapters.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
 
 def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
-    """Give the way to the mail server, if one is set."""
+    """Return the gateway to the mail server; None when no server is set."""
     if settings.smtp_url is None:
         return None
     try:
@@ -45,7 +44,7 @@ def locations(settings: Settings) -> NoLocations | MaxMindLocations:
     """Open the GeoIP database, if one is set."""
     if settings.geoip_db is None:
         return NoLocations()
-    # Here, because most installations have no such database and need not load what reads it.
+    # Imported here, because most installations have no such database and do not need its reader.
     from adapters.geoip_database import GeoipDatabaseInvalid, MaxMindLocations  # noqa: PLC0415
 
     try:
@@ -55,7 +54,7 @@ def locations(settings: Settings) -> NoLocations | MaxMindLocations:
 
 
 def geoip_edition(settings: Settings) -> Edition | None:
-    """Say which GeoIP database is set; raise `CannotStart` when it cannot be used."""
+    """Return the edition of the GeoIP database, None when none is set; raise `CannotStart` when it cannot be used."""
     opened = locations(settings)
     try:
         return opened.edition
@@ -64,35 +63,35 @@ def geoip_edition(settings: Settings) -> Edition | None:
 
 
 def password_hasher(settings: Settings, *, worker: int | None) -> Argon2PasswordHasher:
-    """Give the hasher of passwords; workers share the processors of their machine."""
+    """Return the password hasher; workers share the processors of their machine."""
     processors = len(os.sched_getaffinity(0))
     machine = None if worker is None else MachineSlots(settings.data_dir.resolve() / "hashing", processors)
     return Argon2PasswordHasher(places=processors, machine=machine)
 
 
 def hashing_is_right() -> bool:
-    """Hash something whose result is known."""
+    """Return whether hashing gives a known result."""
     return passwords.computes_correctly()
 
 
 def hashes_per_second() -> float:
-    """Measure how many passwords one processor hashes in a second."""
+    """Measure how many passwords one processor hashes per second."""
     return passwords.hashes_per_second(threads=1)
 
 
 def stored_password_form(given: object) -> str | None:
-    """Give the form in which an imported password hash is kept, or nothing when it could not be compared."""
+    """Return the stored form of an imported password hash; None when it could not be verified at sign-in."""
     return password_schemes.stored_form(given)
 
 
 def metrics(settings: Settings, *, version: str, worker: int | None) -> PrometheusMetrics:
-    """Give what counts; workers count together, whichever of them is asked."""
+    """Return the metrics; any worker exposes the counts of all."""
     shared = None if worker is None else SharedMetrics(folder=_metrics_folder(settings), place=worker)
     return PrometheusMetrics(version=version, shared=shared)
 
 
 def forget_shared_metrics(settings: Settings) -> None:
-    """Make room for what new workers will count."""
+    """Delete the counts of earlier workers."""
     prometheus.forget_shared_metrics(_metrics_folder(settings))
 
 

@@ -1,4 +1,4 @@
-"""What the entrypoints may use: every port, already connected. `main.py` fills it in; nothing else makes one."""
+"""The connected ports that the entry points use. Only `main.py` makes an `Installation`."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ from ports.sessions.tokens import KeyRefresh, TokenSigner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """The connected ports and the settings they were connected by."""
+    """The connected ports and the settings that they were connected with."""
 
     settings: Settings
     version: str
@@ -30,5 +30,5 @@ class Installation:
     passwords: PasswordHasher
     qr_codes: QrCodes
     mail_renderer: MailRenderer
-    # Set when the house is told to stop: from then on it takes leave of its clients.
+    # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -1,8 +1,8 @@
-"""Where the house is put together: it connects the ports, and takes the connections down in reverse.
+"""The composition root: it connects every port to its adapter, and disconnects them in reverse order.
 
-This module and three beside it alone know the adapters: `database.py` finds the database and its schema,
-`master_keys.py` what encrypts, `equipment.py` what else the settings choose. What is then done with a connected house
-stands elsewhere: serving in `serving.py`, an operator's commands in `operations.py`, the examination in `doctor.py`.
+Only this module and three others know the adapters: `database.py` the database and its schema, `master_keys.py` the
+encryption, `equipment.py` what else the settings choose. `serving.py`, `operations.py` and `doctor.py` use what is
+connected here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 
-# What a person at the terminal is told in one line; anything else is a defect and shows itself whole.
+# Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
     CannotStart,
     DataFolderError,
@@ -68,7 +68,7 @@ REFUSALS: Final = (
 
 
 def unless_refused(run: Callable[[], int | None]) -> int:
-    """Run a command and give its exit status; what it was refused is one line for the person at the terminal."""
+    """Run a command and return its exit status; print one of `REFUSALS` as one line."""
     try:
         with unwrapped():
             return run() or 0
@@ -80,31 +80,31 @@ def unless_refused(run: Callable[[], int | None]) -> int:
 
 @contextmanager
 def unwrapped() -> Generator[None]:
-    """Let what is foreseen and came out of nurseries, each of which wraps it once more, come out alone."""
+    """Raise an expected error without the exception groups that nurseries wrapped it in."""
     try:
         yield
     except BaseExceptionGroup as group:
-        foreseen, defects = group.split((*REFUSALS, KeyboardInterrupt, BrokenPipeError))
-        if foreseen is None or defects is not None:
+        expected, defects = group.split((*REFUSALS, KeyboardInterrupt, BrokenPipeError))
+        if expected is None or defects is not None:
             raise
-        first: BaseException = foreseen
+        first: BaseException = expected
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         raise first from None
 
 
 def version() -> str:
-    """Give the package's own version."""
+    """Return the version of Gatehouse."""
     return importlib.metadata.version("gatehouse")
 
 
 def now() -> datetime:
-    """Give the present moment; the `Clock` of a running house."""
+    """Return the current time; the `Clock` of a running installation."""
     return datetime.now(UTC)
 
 
 def require_settings(settings: Settings) -> None:
-    """Refuse the settings that only an adapter can judge, before anything is started."""
+    """Raise `CannotStart` for settings that only an adapter can check, before anything is started."""
     master_keys.vault(settings)
     equipment.mail_gateway(settings, now)
     equipment.geoip_edition(settings)
@@ -112,7 +112,7 @@ def require_settings(settings: Settings) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connected:
-    """A connected house, and the few parts of it that only starting, stopping and operators touch."""
+    """A connected installation, with the few parts that only starting, stopping and operators use."""
 
     installation: Installation
     start_actors: Callable[[], None]
@@ -122,9 +122,9 @@ class Connected:
 
 @asynccontextmanager
 async def connected(settings: Settings, address: Secret, *, worker: int | None = None) -> AsyncGenerator[Connected]:
-    """Connect every port to its adapter; actors are connected too, and sleep until `start_actors`.
+    """Connect every port to its adapter; the actors do not run until `start_actors`.
 
-    `worker` is which of several workers this process is; alone it is none.
+    `worker` is the number of this worker process, or None when there is only one process.
     """
     vault = master_keys.vault(settings)
     randomness = SystemRandomness()
@@ -191,13 +191,16 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
             )
             await supervisor.stop()
     finally:
-        # The last, because actors write down what they did until they have ended.
+        # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:
-    """List the signing keys; refuse when they cannot be opened, because then nothing else can be either."""
+    """List the signing keys.
+
+    Raise `CannotStart` when they cannot be decrypted, because then no other secret can be either.
+    """
     try:
         return await installation.database.read(signing_keys.published)
     except SealBroken as broken:
@@ -206,14 +209,14 @@ async def published_signing_keys(installation: Installation) -> Sequence[signing
 
 
 async def ensure_signing_keys(installation: Installation) -> None:
-    """Give a new installation its keys."""
+    """Make the signing keys of a new installation."""
     if not await published_signing_keys(installation):
         active, following = [await trio.to_thread.run_sync(make_key_pair) for _ in range(2)]
         await installation.database.transact(signing_keys.ensure, active, following)
 
 
 async def rotate_signing_keys(installation: Installation) -> signing_keys.SigningKey:
-    """Let the next key sign; everybody knows it already."""
+    """Make the next key the active one, which clients already know, and return it."""
     fresh = await trio.to_thread.run_sync(make_key_pair)
     longest = max(installation.settings.access_token_ttl, IMPERSONATION_LIFETIME_MAX)
     return await installation.database.transact(signing_keys.rotate, fresh, longest)

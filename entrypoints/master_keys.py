@@ -1,6 +1,7 @@
-"""The master keys of the settings, which encrypt every secret at rest: finding them, making one, changing them.
+"""The master keys, which encrypt every secret at rest: reading, generating and replacing them.
 
-Where no setting names one, it is made and kept in the data folder, as other secrets are that a fresh house needs.
+An embedded or development installation without the setting generates its key, like its other secrets, in the data
+folder.
 """
 
 from __future__ import annotations
@@ -24,32 +25,35 @@ if TYPE_CHECKING:
 
     from entrypoints.settings import Settings
 
-KEPT_IN: Final = "master-key"
+MASTER_KEY_FILE: Final = "master-key"
 
 log = structlog.get_logger(__name__)
 
 
 def vault(settings: Settings) -> Vault:
-    """Open the vault: with the keys of the setting, else with one that is generated and kept in the data folder."""
+    """Return the vault with the keys of the setting, else with a key that is generated and kept in the data folder.
+
+    Raise `CannotStart` when a required key is missing or a key is malformed.
+    """
     keys = settings.master_keys
     if keys is None and not settings.is_embedded and not settings.dev:
         raise CannotStart(
-            "GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored in plain text. Make a key with"
+            "GATEHOUSE_MASTER_KEYS is missing, and secrets are never stored unencrypted. Make a key with"
             " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
         )
     try:
-        return Vault(parse_master_keys(keys or kept_secret(settings, KEPT_IN, generated)))
+        return Vault(parse_master_keys(keys or kept_secret(settings, MASTER_KEY_FILE, generated)))
     except MasterKeysInvalid as invalid:
         raise CannotStart(f"{place(settings)} is wrong. {invalid}") from invalid
 
 
 def place(settings: Settings) -> str:
-    """Say where the master keys come from."""
-    return "GATEHOUSE_MASTER_KEYS" if settings.master_keys is not None else str(settings.data_dir / KEPT_IN)
+    """Return where the master keys come from: the name of the setting, or the path of the file."""
+    return "GATEHOUSE_MASTER_KEYS" if settings.master_keys is not None else str(settings.data_dir / MASTER_KEY_FILE)
 
 
 def kept_secret(settings: Settings, name: str, make: Callable[[], str]) -> Secret:
-    """Give the secret in that file of the data folder, which is made when it is missing, whole or not at all."""
+    """Return the secret in this file of the data folder; a missing file is made atomically."""
     path = settings.data_dir / name
     with explaining_refusals(settings.data_dir):
         make_data_folder(settings.data_dir)
@@ -59,25 +63,28 @@ def kept_secret(settings: Settings, name: str, make: Callable[[], str]) -> Secre
 
 
 def generated() -> str:
-    """Make a master key, as the setting takes it."""
+    """Return a new master key in the format of the setting."""
     return MasterKey.generate().encoded()
 
 
 def rewrap_secrets(settings: Settings, address: Secret, report: Callable[[str], None]) -> int:
-    """Encrypt every secret with the first master key; say how many were not yet, raise when some could not be."""
+    """Encrypt every secret with the first master key; return how many were re-encrypted.
+
+    Raise `CannotStart` when some could not be.
+    """
     with migrations.connected(address.reveal()) as connection:
         done = rewrap.rewrap(connection, vault(settings), report)
     for column in done:
         if not column.is_complete:
             raise CannotStart(
                 f"{column.column}: {column.unreadable} could not be read with these keys and {column.held} were in use."
-                " Nothing is lost. Add the missing master key, or run this again, before you remove one."
+                " Nothing is lost. Add the missing master key, or run this command again, before you remove a key."
             )
     return sum(column.rewrapped for column in done)
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Write a file that is whole or missing, after a crash too; when two do it at once, one of them has done it."""
+    """Write a file atomically, also in a crash; of two concurrent writers the first one wins."""
     descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "w") as file:

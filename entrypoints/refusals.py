@@ -1,5 +1,5 @@
-"""What keeps the house from starting, or an operator's command from being done."""
+"""The error that ends a start or an operator's command with one line."""
 
 
 class CannotStart(Exception):
-    """Something that is needed is missing or wrong; the message is the line to print, and says what to do."""
+    """Something required is missing or wrong; the message is the line to print and states what to do."""

@@ -1,8 +1,9 @@
 """Accepting connections, and stopping without dropping a request that was accepted.
 
-What is spoken on a connection is in `http/connections.py`. Here is whom to let in, and the order of stopping: first
-every answer asks its client to come back on a new connection, then what the kernel had accepted for us is let in, the
-door closes, and who came last is heard; then quiet connections are closed, and the others as soon as they are answered.
+The protocol on a connection is in `web/connections.py`. This module accepts connections and defines the order of
+stopping. First, every response asks its client to close the connection. Then the connections that the kernel has
+already completed are accepted, the listening socket is closed, and their requests are awaited. Finally idle connections
+are closed, and the others as soon as they have their response.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
     from entrypoints.web.application import Application
 
 CONNECTIONS_MAX: Final = 10_000
-# Open files that clients must not use up: the database's connections, the log, letters on their way.
+# Open files that clients must not use up: database connections, the log, connections to the mail server.
 FILES_RESERVED: Final = 256
 BACKLOG_CONNECTIONS_MAX: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75
-# Long enough for clients under load to send one more request on each open connection and be told to let go of it.
-LETTING_GO_SECONDS: Final = 1.0
-# A client sends its request right behind the handshake, so it comes this soon or nothing was on its way.
-LAST_WORD_SECONDS: Final = 0.2
-# So many are let in at once besides the first; the rest is for the other workers, or the next turn.
-SOME: Final = 8
-# Out of file descriptors: wait for some to come back rather than spin.
+# Long enough for clients under load to send one more request on each open connection, and to get "Connection: close".
+CLIENTS_LEAVE_SECONDS: Final = 1.0
+# A client sends its request right after the handshake, so it arrives within this time or not at all.
+LAST_REQUESTS_SECONDS: Final = 0.2
+# How many connections are accepted in a row after the first; the rest is left to other workers, or to the next round.
+ACCEPTED_IN_A_ROW_MAX: Final = 8
+# The pause before accepting again when there are no file descriptors left.
 ACCEPT_PAUSE_SECONDS: Final = 0.1
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
@@ -48,11 +49,11 @@ log = structlog.get_logger(__name__)
 
 
 class CannotListen(CannotStart):
-    """The address cannot be listened on; the message is the line to print."""
+    """The process cannot listen on the address; the message is the line to print."""
 
 
 def reserve(bind: Bind) -> socket.socket:
-    """Take an address so that nobody else can have it; whoever connects is turned away until `listen_on`."""
+    """Bind a socket to the address, or raise `CannotListen`; connections are refused until `listen_on`."""
     with _explained(bind):
         family, kind, protocol, _, address = socket.getaddrinfo(
             bind.host, bind.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -65,7 +66,7 @@ def reserve(bind: Bind) -> socket.socket:
 
 
 def listen_on(listener: socket.socket, bind: Bind) -> None:
-    """Let the kernel accept connections, which wait until we let them in."""
+    """Start listening: the kernel queues connections until they are accepted."""
     with _explained(bind):
         listener.listen(BACKLOG_CONNECTIONS_MAX)
 
@@ -83,53 +84,54 @@ def _explained(bind: Bind) -> Generator[None]:
         yield
     except OSError as error:
         raise CannotListen(
-            f"Cannot listen on {bind}: {error.strerror}. Does something else run there? Set GATEHOUSE_BIND to another."
+            f"Cannot listen on {bind}: {error.strerror}. Stop the process that uses this address, or set GATEHOUSE_BIND"
+            " to another one."
         ) from error
 
 
 def hypercorn_config() -> Config:
-    """Give the settings that we and the bench's bare server share."""
+    """Return the settings of Hypercorn, which the bench's bare server uses as well."""
     config = Config()
     config.accesslog = None
-    # What it cannot deal with joins our log through the standard library's.
+    # Its errors reach our log through the standard library's logging.
     config.errorlog = logging.getLogger("hypercorn.error")
     config.include_server_header = False
     config.keep_alive_timeout = KEEP_ALIVE_SECONDS
-    # By default a connection is closed after a thousand requests, whoever is in the middle of what.
+    # The default closes a connection after a thousand requests, even with a request in flight.
     config.keep_alive_max_requests = 2**62
     return config
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Serves one application on one listening socket until it is told to stop."""
+    """Serves one application on one listening socket until it is stopped."""
 
     application: Application
     listener: socket.socket
     in_flight_seconds_max: float
 
     async def serve(self, stopping: trio.Event) -> None:
-        """Serve until the event is set, then finish what was accepted, at most that long."""
+        """Serve until the event is set, then finish the accepted requests within `in_flight_seconds_max`."""
         config, context = hypercorn_config(), WorkerContext(None)
         async with trio.open_nursery() as connections:
-            visitors = _Visitors(self.application, config, context, connections)
+            clients = _Clients(self.application, config, context, connections)
             async with trio.open_nursery() as accepting:
-                accepting.start_soon(visitors.let_in, self.listener)
+                accepting.start_soon(clients.accept, self.listener)
                 await stopping.wait()
                 self.application.installation.stopping.set()
-                with trio.move_on_after(LETTING_GO_SECONDS):
-                    await visitors.all_left()
+                with trio.move_on_after(CLIENTS_LEAVE_SECONDS):
+                    await clients.all_closed()
                 accepting.cancel_scope.cancel()
             with self.listener:
-                visitors.let_in_who_waits(self.listener)
-            with trio.move_on_after(LAST_WORD_SECONDS):
-                await visitors.all_left()
+                clients.accept_queued(self.listener)
+            with trio.move_on_after(LAST_REQUESTS_SECONDS):
+                await clients.all_closed()
             await context.terminated.set()
             connections.cancel_scope.deadline = trio.current_time() + self.in_flight_seconds_max
 
 
-class _Visitors:
-    """The connections that are open, which are not more than the process has files for."""
+class _Clients:
+    """The open connections; their number is limited by the open files of the process."""
 
     def __init__(
         self, application: Application, config: Config, context: WorkerContext, connections: trio.Nursery
@@ -139,22 +141,22 @@ class _Visitors:
         self._context = context
         self._connections = connections
         self._places = trio.Semaphore(_connections_max())
-        self._inside = 0
-        self._last_left = trio.Event()
+        self._open = 0
+        self._last_closed = trio.Event()
 
-    async def all_left(self) -> None:
+    async def all_closed(self) -> None:
         """Wait until no connection is open."""
-        if self._inside:
-            await self._last_left.wait()
+        if self._open:
+            await self._last_closed.wait()
 
-    async def let_in(self, door: socket.socket) -> None:
-        """Let in whoever comes, for ever."""
-        listener = trio.SocketListener(trio.socket.from_stdlib_socket(door))
+    async def accept(self, listener: socket.socket) -> None:
+        """Accept connections for ever."""
+        trio_listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         while True:
             await self._places.acquire()
             try:
-                self._welcome(await listener.accept())
-                self._let_in_some(door)
+                self._start(await trio_listener.accept())
+                self._accept_more(listener)
             except OSError as error:
                 self._places.release()
                 if error.errno not in _EXHAUSTED:
@@ -162,28 +164,28 @@ class _Visitors:
                 log.warning("server.exhausted", reason=error.strerror)
                 await trio.sleep(ACCEPT_PAUSE_SECONDS)
 
-    def _let_in_some(self, door: socket.socket) -> None:
-        """Let in some more of those who wait: with one in each turn it takes longer, the more are inside."""
-        # What is wrong with the door, the next one shows.
+    def _accept_more(self, listener: socket.socket) -> None:
+        """Accept some queued connections: one per round of the event loop takes longer, the more are open."""
+        # The next call of `accept` reports an error of the socket.
         with suppress(OSError, trio.WouldBlock):
-            for _ in range(SOME):
+            for _ in range(ACCEPTED_IN_A_ROW_MAX):
                 self._places.acquire_nowait()
                 try:
-                    self._welcome(_accepted(door))
+                    self._start(_accepted(listener))
                 except OSError:
                     self._places.release()
                     raise
 
-    def let_in_who_waits(self, door: socket.socket) -> None:
-        """Let in whom the kernel accepted while we were busy."""
+    def accept_queued(self, listener: socket.socket) -> None:
+        """Accept every connection that the kernel has queued."""
         with suppress(OSError):
             while True:
-                self._welcome(_accepted(door))
+                self._start(_accepted(listener))
 
-    def _welcome(self, stream: trio.SocketStream) -> None:
-        if not self._inside:
-            self._last_left = trio.Event()
-        self._inside += 1
+    def _start(self, stream: trio.SocketStream) -> None:
+        if not self._open:
+            self._last_closed = trio.Event()
+        self._open += 1
         self._connections.start_soon(self._serve, stream)
 
     async def _serve(self, stream: trio.SocketStream) -> None:
@@ -191,13 +193,13 @@ class _Visitors:
             await ClientConnection(self._application, self._config, self._context, stream).serve()
         finally:
             self._places.release()
-            self._inside -= 1
-            if not self._inside:
-                self._last_left.set()
+            self._open -= 1
+            if not self._open:
+                self._last_closed.set()
 
 
-def _accepted(door: socket.socket) -> trio.SocketStream:
-    accepted, _ = door.accept()
+def _accepted(listener: socket.socket) -> trio.SocketStream:
+    accepted, _ = listener.accept()
     accepted.setblocking(False)
     return trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
 

@@ -1,8 +1,8 @@
-"""`gatehouse serve`: from nothing to ready, then until told to stop, then down in order.
+"""`gatehouse serve`: starting, serving until a stop signal, and stopping in order.
 
-Ready means: the schema fits, the keys are there, the socket listens. With several workers this process makes the way
-free for them, then only watches. A signal stops it at any moment: before there is an event loop it unwinds what was
-begun, from then on it starts the orderly way down, and a second one cuts that short.
+Ready means that the schema is up to date, the keys exist and the socket listens. With several workers, this process
+prepares the start and then only supervises them. A signal stops it at any moment: before there is an event loop the
+start is undone, from then on an orderly stop begins, and a second signal ends the process at once.
 """
 
 from __future__ import annotations
@@ -36,22 +36,23 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 DEVELOPMENT_OWNER: Final = "owner@gatehouse.test"
-OWNER_KEPT_IN: Final = "owner-password"
+OWNER_FILE: Final = "owner-password"
 OWNER_PASSWORD_BYTES: Final = 12
-# What a worker needs besides the time for requests in flight: for its actors, its connections, and a busy machine.
-WORKER_LEAVE_SECONDS_MAX: Final = 20.0
-# A request in flight makes some hundreds; the default, 700, interrupts every other one of them.
+# The time a worker has for stopping besides that for requests in flight: for its actors and connections.
+WORKER_STOP_SECONDS_MAX: Final = 20.0
+# The threshold of the garbage collector. A request allocates some hundreds of objects, so the default, 700, would
+# interrupt every other request.
 NEW_OBJECTS_MAX: Final = 10_000
 
 log = structlog.get_logger(__name__)
 
 
 class StoppedAtOnce(CannotStart):
-    """Somebody asked twice and did not want to wait."""
+    """A second stop signal arrived before the orderly stop was complete."""
 
 
 def serve(settings: Settings, *, workers: int) -> int:
-    """Serve until told to stop; give the exit status."""
+    """Serve until a stop signal; return the exit status."""
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
     _allow_many_files()
     with database.serving_lock(settings), reserve(settings.bind) as listener:
@@ -64,10 +65,10 @@ def serve(settings: Settings, *, workers: int) -> int:
 
 
 def _serve_with(workers: int, settings: Settings, address: Secret, listener: socket.socket) -> int:
-    def work(worker: int | None, tell_ready: Callable[[], None] | None) -> None:
-        # From here on signals wait until the event loop listens to them.
+    def work(worker: int | None, report_ready: Callable[[], None] | None) -> None:
+        # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        trio.run(_serve, settings, address, listener, worker, tell_ready)
+        trio.run(_serve, settings, address, listener, worker, report_ready)
 
     if workers == 1:
         work(None, lambda: None)
@@ -75,17 +76,17 @@ def _serve_with(workers: int, settings: Settings, address: Secret, listener: soc
     equipment.forget_shared_metrics(settings)
     return watch_over(
         workers,
-        lambda worker, tell_ready: main.unless_refused(partial(work, worker, tell_ready)),
+        lambda worker, report_ready: main.unless_refused(partial(work, worker, report_ready)),
         listener=listener,
-        stop_seconds_max=settings.shutdown_seconds + WORKER_LEAVE_SECONDS_MAX,
+        stop_seconds_max=settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
     )
 
 
 def _prepare(settings: Settings, address: Secret) -> None:
-    """Bring the schema up to date where that is ours to do, else insist that somebody did."""
+    """Migrate an embedded or development database; require that any other one is up to date."""
 
     def report(text: str) -> None:
-        log.info("migrations", text=text)
+        log.info("database.preparing", text=text)
 
     database.wait_for(address, report)
     if settings.is_embedded or settings.dev:
@@ -93,7 +94,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
     else:
         database.require_schema(address)
     if not equipment.hashing_is_right():
-        raise CannotStart("Password hashing gives wrong results here. Remove .venv and run ops/run again.")
+        raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 
 
 async def _serve(
@@ -101,55 +102,58 @@ async def _serve(
     address: Secret,
     listener: socket.socket,
     worker: int | None,
-    tell_ready: Callable[[], None] | None,
+    report_ready: Callable[[], None] | None,
 ) -> None:
     stopping = trio.Event()
     is_alone = worker is None
     with trio.open_signal_receiver(*stop_signals()) as signals:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stop_signals())
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(partial(_heed, signals, stopping, is_alone=is_alone))
+            nursery.start_soon(partial(_stop_on_signal, signals, stopping, is_alone=is_alone))
             async with main.connected(settings, address, worker=worker) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
                 application = Application(connected.installation, capabilities.routes(is_development=settings.dev))
-                _settle_memory()
+                _tune_garbage_collector()
                 listen_on(listener, settings.bind)
-                if tell_ready is None:
+                if report_ready is None:
                     log.info("worker.ready", worker=worker)
                 else:
                     _announce(settings, listener, owner)
-                    tell_ready()
+                    report_ready()
                 await Server(application, listener, float(settings.shutdown_seconds)).serve(stopping)
             nursery.cancel_scope.cancel()
 
 
-def _settle_memory() -> None:
-    """Let collections look at what requests leave behind, and no more at what stays as long as the process.
+def _tune_garbage_collector() -> None:
+    """Exclude the objects that live as long as the process from garbage collection.
 
-    Looking at everything each time took a tenth of the processor, and held all requests for up to 0.2 s.
+    Scanning everything each time took a tenth of the processor, and delayed all requests by up to 0.2 s.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
 
 
-async def _heed(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:
+async def _stop_on_signal(signals: AsyncIterator[int], stopping: trio.Event, *, is_alone: bool) -> None:
     async for number in signals:
         if not stopping.is_set():
             if is_alone:
                 log.info("server.stopping", signal=signal.Signals(number).name)
             stopping.set()
         elif is_alone:
-            # The third one, should this be too slow as well, is for the kernel.
+            # If this is too slow as well, a third signal ends the process through the kernel.
             for stop in stop_signals():
                 signal.signal(stop, signal.SIG_DFL)
-            raise StoppedAtOnce("Stopped at once, as asked twice. Requests in flight were cut.")
+            raise StoppedAtOnce("Stopped at once after a second signal. Requests in flight were aborted.")
 
 
 async def _ensure_owner(installation: Installation) -> str | None:
-    """Make the first platform owner where a setting or development mode asks for one; give the address if it is one."""
+    """Make the first platform owner that a setting or development mode names.
+
+    Return the address if it is a platform owner's, else None.
+    """
     settings = installation.settings
     email = settings.owner_email or (DEVELOPMENT_OWNER if settings.dev else None)
     if email is None:
@@ -157,13 +161,13 @@ async def _ensure_owner(installation: Installation) -> str | None:
     if not await installation.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
         await installation.database.transact(owners.found, email, await installation.passwords.hash(password.reveal()))
-    # Somebody else may have been the first, here or through another replica.
+    # Another replica may have made a different first owner.
     return email if await installation.database.read(owners.is_one, email) else None
 
 
 def _development_password(settings: Settings) -> Secret:
-    """Give the development owner's password; made once, so that it can be announced at every start."""
-    return master_keys.kept_secret(settings, OWNER_KEPT_IN, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
+    """Return the development owner's password, which is generated once, because every start prints it."""
+    return master_keys.kept_secret(settings, OWNER_FILE, lambda: secrets.token_urlsafe(OWNER_PASSWORD_BYTES))
 
 
 def _announce(settings: Settings, listener: socket.socket, owner: str | None) -> None:
@@ -171,7 +175,7 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
     log.info(
         "server.ready", address=settings.base_url, bind=str(Bind(settings.bind.host, port)), version=main.version()
     )
-    # What follows is for a person at a terminal.
+    # The rest is for a developer at a terminal.
     if not settings.dev or settings.log_format != "console":
         return
     base = settings.base_url
@@ -193,6 +197,6 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
 
 
 def _allow_many_files() -> None:
-    """Raise the limit on open files as far as we may: the usual 1,024 are a few hundred connections (pitfall 36)."""
+    """Raise the limit on open files to the maximum: the usual 1,024 allow a few hundred connections (pitfall 36)."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

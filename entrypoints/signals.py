@@ -1,12 +1,12 @@
-"""Which signals mean that somebody wants us to stop."""
+"""The signals that stop Gatehouse."""
 
 import signal
 from typing import Final
 
-# From a supervisor, from a person's Ctrl-C, and from a terminal that is closed.
-_CUSTOMARY: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# Sent by a supervisor, by Ctrl-C, and by a terminal that closes.
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def stop_signals() -> frozenset[signal.Signals]:
-    """List the signals that stop us; those that whoever started us wants ignored, as nohup does, stay ignored."""
-    return frozenset(number for number in _CUSTOMARY if signal.getsignal(number) is not signal.SIG_IGN)
+    """Return the signals that stop the process, without those that its parent set to be ignored, as nohup does."""
+    return frozenset(number for number in _STOP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN)

@@ -1,8 +1,8 @@
-"""Several processes on one socket: the parent has made everything ready and only watches, its children do the work.
+"""Several processes on one socket: the parent prepares the start and supervises, its children serve.
 
-The first worker starts alone, because a house that cannot start should say so once; the others follow when it is ready.
-From then on whoever dies is replaced in the same place. The parent handles no signal in the middle of something else:
-it does nothing but wait for the next one.
+The first worker starts alone, so that an error at start is reported once; the others follow when it is ready. From then
+on, a worker that ends is replaced under the same number. The parent handles signals synchronously: it only waits for
+the next one.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Generator
 
-    # Is handed its place among the workers, and what to call when it is ready, unless nobody waits for that.
+    # Receives the worker's number, and what to call when it is ready (None when the parent does not wait for it).
     Work = Callable[[int, Callable[[], None] | None], int]
 
-# A worker that lives shorter than this is not replaced at once; starting it again and again would spin.
+# A worker that lives shorter than this is replaced after a pause, so that a crash at start does not spin.
 YOUNG_SECONDS: Final = 2.0
 RESTART_PAUSE_SECONDS: Final = 1.0
 READY: Final = signal.SIGUSR1
@@ -39,27 +39,27 @@ log = structlog.get_logger(__name__)
 
 
 def watch_over(workers: int, work: Work, *, listener: socket.socket, stop_seconds_max: float) -> int:
-    """Run `work` in that many processes until told to stop; give the exit status.
+    """Run `work` in that many processes until a stop signal; return the exit status.
 
-    Told to stop, the workers have `stop_seconds_max`; told twice, they have no time at all.
+    After a stop signal the workers have `stop_seconds_max`; a second one kills them at once.
     """
-    # What exists by now is never garbage; a collection that looks at it would only copy the memory into each process.
+    # Objects that exist by now are never garbage; scanning them would only copy their memory into each process.
     gc.freeze()
     awaited = _OWN_SIGNALS | stop_signals()
-    with _held_back(awaited):
-        return _Crew(workers, work, listener, stop_seconds_max).watch(awaited)
+    with _blocked(awaited):
+        return _Workers(workers, work, listener, stop_seconds_max).watch(awaited)
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """A living worker; `started_at` is of the monotonic clock."""
+    """A running worker: its number, and when it was started by the monotonic clock."""
 
-    place: int
+    number: int
     started_at: float
 
 
-class _Crew:
-    """The workers, by process."""
+class _Workers:
+    """The running workers, by process id."""
 
     def __init__(self, size: int, work: Work, listener: socket.socket, stop_seconds_max: float) -> None:
         self._size = size
@@ -76,9 +76,9 @@ class _Crew:
         while self._workers:
             match signal.sigwait(awaited):
                 case signal.SIGCHLD:
-                    self._take_leave()
+                    self._replace_ended()
                 case signal.SIGALRM:
-                    self._on_time()
+                    self._on_alarm()
                 case signal.SIGUSR1:
                     self._is_ready = True
                     self._fill_up()
@@ -87,24 +87,24 @@ class _Crew:
         return self._status
 
     def _start(self) -> None:
-        taken = {worker.place for worker in self._workers.values()}
-        place = next(place for place in range(self._size) if place not in taken)
-        process = _fork(self._work, place, is_awaited=not self._is_ready)
-        self._workers[process] = _Worker(place, time.monotonic())
+        taken = {worker.number for worker in self._workers.values()}
+        number = next(number for number in range(self._size) if number not in taken)
+        process = _fork(self._work, number, is_awaited=not self._is_ready)
+        self._workers[process] = _Worker(number, time.monotonic())
 
     def _fill_up(self) -> None:
         while not self._is_stopping and len(self._workers) < self._size:
             self._start()
 
-    def _take_leave(self) -> None:
-        """Note who died, which the kernel tells once however many they are, and replace them."""
+    def _replace_ended(self) -> None:
+        """Replace the workers that have ended; the kernel may send one signal for several of them."""
         for process, status in _ended():
             worker = self._workers.pop(process, None)
-            # A container's first process also inherits the orphans of others.
+            # The first process of a container also inherits orphans of other processes.
             if worker is None or self._is_stopping:
                 continue
             if not self._is_ready:
-                # It has said why.
+                # The worker has reported the reason.
                 self._status = status if status > 0 else 1
                 continue
             log.error("worker.died", process=process, status=status)
@@ -113,7 +113,7 @@ class _Crew:
             else:
                 self._fill_up()
 
-    def _on_time(self) -> None:
+    def _on_alarm(self) -> None:
         if self._is_stopping:
             log.error("worker.killed", processes=list(self._workers), stop_seconds=self._stop_seconds_max)
             self._send(signal.SIGKILL)
@@ -122,14 +122,13 @@ class _Crew:
 
     def _stop(self, number: signal.Signals) -> None:
         if self._is_stopping:
-            # Asked twice: somebody does not want to wait.
             log.warning("server.stopping_at_once")
             self._status = 1
             self._send(signal.SIGKILL)
             return
         log.info("server.stopping", signal=number.name)
         self._is_stopping = True
-        # The door closes with the last who holds it open, and we let nobody in.
+        # The socket stops listening when the last process closes it, and this process accepts no connections.
         self._listener.close()
         self._send(signal.SIGTERM)
         signal.setitimer(signal.ITIMER_REAL, self._stop_seconds_max)
@@ -140,9 +139,9 @@ class _Crew:
 
 
 @contextmanager
-def _held_back(awaited: frozenset[signal.Signals]) -> Generator[None]:
-    """Let signals wait until they are asked for."""
-    # What would be ignored anyway need not wait, says POSIX, so none may be ignored.
+def _blocked(awaited: frozenset[signal.Signals]) -> Generator[None]:
+    """Block the signals, so that they are pending until `sigwait`."""
+    # POSIX may discard a blocked signal whose action is to ignore it, so each of them gets a handler.
     handlers = {number: signal.signal(number, _ignore) for number in _OWN_SIGNALS}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
     try:
@@ -169,7 +168,7 @@ def _ended() -> Generator[tuple[int, int]]:
         yield process, os.waitstatus_to_exitcode(status)
 
 
-def _fork(work: Work, place: int, *, is_awaited: bool) -> int:
+def _fork(work: Work, number: int, *, is_awaited: bool) -> int:
     parent = os.getpid()
     process = os.fork()
     if process:
@@ -177,19 +176,19 @@ def _fork(work: Work, place: int, *, is_awaited: bool) -> int:
     status = 1
     try:
         _become_worker(parent)
-        status = work(place, (lambda: os.kill(parent, READY)) if is_awaited else None)
+        status = work(number, (lambda: os.kill(parent, READY)) if is_awaited else None)
     except BaseException as crash:
-        # Below is no way out on which Python would show it.
+        # `os._exit` ends the process before Python would print it.
         sys.excepthook(type(crash), crash, crash.__traceback__)
         raise
     finally:
-        # Not the parent's way out: its locks and its database are not ours to give back.
+        # Without the parent's cleanup: its locks and its database are not the worker's to release.
         os._exit(status)
 
 
 def _become_worker(parent: int) -> None:
     stopping = stop_signals()
-    # What a terminal sends reaches everybody, and the parent decides what it means.
+    # A terminal sends its signals to every process; only the parent reacts to them.
     for number in stopping:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -198,9 +197,9 @@ def _become_worker(parent: int) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Ask the kernel to stop us when the parent dies without saying so; orphans would keep its locks and its socket."""
+    """Let the kernel stop this process when the parent dies; an orphan would keep its locks and its socket."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
-        # It died before we could ask.
+        # The parent died before the call.
         os._exit(1)

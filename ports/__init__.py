@@ -1,1 +1,1 @@
-"""What the core asks of the world: protocols without logic."""
+"""What the core needs from outside: protocols without logic."""

@@ -1,4 +1,4 @@
-"""What is to be known about the actors: readiness, the metrics and operators ask whether each of them is well."""
+"""The states of the actors, for readiness, metrics and operators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class ActorState(StrEnum):
-    """Where in its life an actor is."""
+    """The state of an actor."""
 
     STARTING = "starting"
     RUNNING = "running"
@@ -18,7 +18,7 @@ class ActorState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorReport:
-    """How one actor is doing."""
+    """The state of one actor, since when, and how often it has crashed."""
 
     name: str
     state: ActorState
@@ -27,8 +27,8 @@ class ActorReport:
 
 
 class Actors(Protocol):
-    """Knows the actors of this process."""
+    """The actors of this process."""
 
     def reports(self) -> Sequence[ActorReport]:
-        """Report on every actor, in the order in which they were started."""
+        """Return a report on every actor, in the order of their start."""
         ...

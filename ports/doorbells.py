@@ -1,27 +1,30 @@
-"""A ring that says: there is work in the table. It may be lost; the table is the truth."""
+"""Doorbells: hints that a table has work for an actor. A hint may be lost; the table is authoritative."""
 
 from enum import StrEnum
 from typing import Protocol
 
 
 class Bell(StrEnum):
-    """Whom to wake."""
+    """The actor to wake, by its work."""
 
     MAIL = "mail"
     EVENTS = "events"
 
 
 class Doorbells(Protocol):
-    """Wakes actors of this process after a commit; those of other replicas find the work at their next period."""
+    """Wakes actors of this process after a commit; actors of other replicas find the work at their next period."""
 
     def ring(self, bell: Bell) -> None:
-        """Wake whoever waits at this bell; a ring that is already pending absorbs this one."""
+        """Wake the actor that waits for this bell; if none waits, the next `wait` returns at once.
+
+        Several pending rings count as one.
+        """
         ...
 
 
 class AnsweredDoorbells(Doorbells, Protocol):
-    """The same bells from inside the house, where the actors wait."""
+    """The doorbells as the actors use them."""
 
     async def wait(self, bell: Bell, period_seconds: float) -> None:
-        """Return at a ring, one that came before included, and after the period at the latest."""
+        """Return at a ring, also at one that is pending, and after the period at the latest."""
         ...

@@ -1,7 +1,7 @@
-"""What operators measure (operations 4.11): told in the words of what happened, exposed in the words of Prometheus.
+"""The metrics of operations 4.11: recorded as domain events, exposed in the format of Prometheus.
 
-Every text that is passed in becomes a label, and every combination of labels lives as long as the process. So each
-comes from a vocabulary of our own; what a stranger can choose never gets here unbounded.
+Every text that is passed in becomes a label, and every combination of labels stays in memory as long as the process.
+So each text must come from a bounded vocabulary and never directly from a request.
 """
 
 from typing import Final, Protocol
@@ -12,71 +12,74 @@ EXPOSITION_CONTENT_TYPE: Final = "text/plain; version=0.0.4"
 
 
 class PoolStatistics(Protocol):
-    """How many connections there are, how many of them wait for work, and how many there may be."""
+    """The numbers of connections of a pool."""
 
     @property
     def total(self) -> int:
-        """Connections that exist."""
+        """The open connections."""
         ...
 
     @property
     def idle(self) -> int:
-        """Those that nobody uses."""
+        """The open connections that are not in use."""
         ...
 
     @property
     def maximum(self) -> int:
-        """How many there may be."""
+        """The limit on open connections."""
         ...
 
 
 class ConnectionPool(Protocol):
-    """Something that counts its connections, without asking the database."""
+    """A pool of database connections."""
 
     def statistics(self) -> PoolStatistics:
-        """Count the connections."""
+        """Return the numbers of connections, without a query."""
         ...
 
 
 class Metrics(Protocol):
-    """Takes note of what happens. Every method is quick and never fails."""
+    """Records measurements. Every recording method is fast and never fails."""
 
     def request_finished(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Note an answered request; the route is a template, or one word for all paths that match none."""
+        """Record a request; the route is a template, or one fixed word for all paths without a route."""
         ...
 
     def job_finished(self, job_type: str, seconds: float) -> None:
-        """Note a piece of background work that was dealt with, well or not."""
+        """Record a background job that has ended, successfully or not."""
         ...
 
     def webhook_delivered(self, seconds: float) -> None:
-        """Note how long after its event a webhook was delivered."""
+        """Record the time from an event to the delivery of its webhook."""
         ...
 
     def login_failed(self, reason: str) -> None:
-        """Note a refused sign-in."""
+        """Record a refused sign-in."""
         ...
 
     def token_issued(self) -> None:
-        """Note an access token."""
+        """Record an issued access token."""
         ...
 
     def figures_taken(self, figures: PlatformFigures) -> None:
-        """Show these figures from now on."""
+        """Expose these figures from now on."""
         ...
 
     def pool_measured(self, statistics: PoolStatistics) -> None:
-        """Show these connections from now on."""
+        """Expose these numbers of connections from now on."""
         ...
 
     def actor_changed(self, name: str, *, is_up: bool) -> None:
-        """Note that an actor runs, or no longer does."""
+        """Record whether an actor is running."""
         ...
 
     def actor_restarted(self, name: str) -> None:
-        """Note that an actor is run again after a crash."""
+        """Record the restart of an actor after a crash."""
         ...
 
     def exposition(self) -> bytes:
-        """Write everything down for Prometheus. Milliseconds on a busy installation: best called on a thread."""
+        """Return all metrics in the text format of Prometheus.
+
+        This takes milliseconds on a busy installation, so it is best called in a thread.
+        """
         ...

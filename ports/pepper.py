@@ -1,4 +1,4 @@
-"""Keyed hashes: marks that only this installation can make, and nobody can test guesses against."""
+"""Keyed hashes that only this installation can compute, so that guesses cannot be tested against them elsewhere."""
 
 from typing import Protocol
 
@@ -7,5 +7,8 @@ class Pepper(Protocol):
     """A secret key of the installation; the same in every replica, and never shown."""
 
     def mark(self, purpose: str, /, *parts: bytes) -> bytes:
-        """Make the 32-byte mark of these parts; another purpose, or another cut between the parts, is another mark."""
+        """Return the 32-byte keyed hash of these parts.
+
+        A different purpose, or a different division of the same bytes into parts, gives a different hash.
+        """
         ...

@@ -1,1 +1,1 @@
-"""The command `gatehouse` and what operators do with it."""
+"""The command line `gatehouse` for operators."""

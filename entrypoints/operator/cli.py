@@ -1,7 +1,7 @@
-"""The command `gatehouse`: one sentence for each thing an operator does.
+"""The command line `gatehouse`.
 
-Commands print what a person wants to know and end with 0, or say in one line what is wrong and end with 1. What they
-do is put together in `main.py` and imported when needed, so that `gatehouse --help` answers at once.
+A command prints its result and exits with 0, or prints one line that says what is wrong and exits with 1. Modules are
+imported when a command needs them, so that `gatehouse --help` is fast.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command that the arguments name; give its exit status."""
+    """Run the command that the arguments name; return its exit status."""
     options = _parser().parse_args(arguments)
     with _interruptible():
         return _run(options)
@@ -34,13 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     try:
         for sentence in settings_module.unknown(os.environ):
-            _complain(sentence)
+            _print_error(sentence)
         return options.run(settings_module.load(os.environ), options) or 0
     except SettingWrong as wrong:
-        _complain(str(wrong))
+        _print_error(str(wrong))
         return 1
     except BrokenPipeError:
-        # Whoever read our output has seen enough; say nothing more, also at the interpreter's exit.
+        # The reader of our output closed the pipe; print nothing more, also when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -59,31 +59,32 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(run=run)
         return added
 
-    serve = command("serve", _serve, "Serve until told to stop.")
-    serve.add_argument("--workers", type=_positive, default=1, help="how many processes share the work (default: 1)")
+    serve = command("serve", _serve, "Run the server.")
+    serve.add_argument("--workers", type=_positive, default=1, help="the number of server processes (default: 1)")
     migrate = command("migrate", _migrate, "Bring the database's schema up to date.")
-    migrate.add_argument("--plan", action="store_true", help="only say what would run")
-    keys = command("keys", _keys, "Look after signing keys and master keys.")
+    migrate.add_argument("--plan", action="store_true", help="only list the migrations that would be applied")
+    keys = command("keys", _keys, "Manage signing keys and master keys.")
     keys.add_argument(
         "action",
         choices=["list", "rotate", "rewrap", "generate"],
-        help="list the signing keys; rotate them; rewrap all secrets with the first master key; generate a master key",
+        help="list the signing keys; rotate them; rewrap: encrypt all secrets with the first master key; generate a"
+        " master key",
     )
-    owner = command("owner", _owner, "Make somebody a platform owner.")
-    owner.add_argument("email", help="the address; a new account is made when nobody has it")
+    owner = command("owner", _owner, "Make a user a platform owner.")
+    owner.add_argument("email", help="the user's address; a new account is made when there is none")
     owner.add_argument(
         "--password-stdin",
         action="store_true",
-        help="read a new account's password from standard input instead of making one up",
+        help="read the new account's password from standard input instead of generating one",
     )
-    users = command("users", _users, "Bring accounts over from another system.")
+    users = command("users", _users, "Import accounts from another system.")
     users.add_argument("action", choices=["import"], help="make an account for every address that has none yet")
     users.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
-    users.add_argument("--check", action="store_true", help="only read the file and say what would be left out")
+    users.add_argument("--check", action="store_true", help="only read the file and list the lines to be left out")
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
-    doctor = command("doctor", _doctor, "Check everything that the house stands on, and say what to do.")
-    doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test letter to this address")
+    doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
+    doctor.add_argument("--mail-to", metavar="ADDRESS", help="also send a test mail to this address")
     return parser
 
 
@@ -96,7 +97,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
-    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, say=_say))
+    return _operate(lambda: operations.migrate(settings, is_plan=options.plan, report=_print_line))
 
 
 def _keys(settings: Settings, options: argparse.Namespace) -> int:
@@ -108,46 +109,48 @@ def _keys(settings: Settings, options: argparse.Namespace) -> int:
         "rewrap": operations.rewrap_secrets,
         "generate": operations.generate_master_key,
     }
-    return _operate(lambda: actions[options.action](settings, say=_say))
+    return _operate(lambda: actions[options.action](settings, report=_print_line))
 
 
 def _owner(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     password = sys.stdin.readline().rstrip("\r\n") if options.password_stdin else None
-    return _operate(lambda: operations.appoint_owner(settings, options.email, password, say=_say))
+    return _operate(lambda: operations.appoint_owner(settings, options.email, password, report=_print_line))
 
 
 def _users(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
-    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, say=_say))
+    return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line))
 
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
     from entrypoints.web.surface import surface
 
-    _say(surface(capabilities.routes(is_development=settings.dev)))
+    _print_line(surface(capabilities.routes(is_development=settings.dev)))
 
 
 def _config(settings: Settings, _options: argparse.Namespace) -> None:
     rows = settings_module.rows(settings)
     width = max(len(row.name) for row in rows)
     for row in rows:
-        _say(f"{row.name:<{width}}  {row.value or '(not set)'}")
-        _say(f"{'':<{width}}  {row.sentence}")
+        _print_line(f"{row.name:<{width}}  {row.value or '(not set)'}")
+        _print_line(f"{'':<{width}}  {row.sentence}")
 
 
 def _doctor(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import doctor
 
     unknown = settings_module.unknown(os.environ)
-    return _operate(lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, say=_say))
+    return _operate(
+        lambda: doctor.examine(settings, unknown_settings=unknown, mail_to=options.mail_to, report=_print_line)
+    )
 
 
 def _operate(run: Callable[[], int | None]) -> int:
-    """Run an operator's command; what the house logs meanwhile goes apart from the result, and only if it is bad."""
+    """Run an operator's command; errors in the log go to standard error, apart from the result."""
     from entrypoints import logs, main
 
     logs.configure(log_format="console", log_level="error", output=sys.stderr)
@@ -156,13 +159,13 @@ def _operate(run: Callable[[], int | None]) -> int:
 
 @contextmanager
 def _interruptible() -> Generator[None]:
-    """Let other signals unwind a command as Ctrl-C does; once unwound, the process ends by them, as is the custom."""
+    """Let the other stop signals interrupt a command as Ctrl-C does; then end the process by the received signal."""
     interruption = signal.SIGINT
 
     def interrupt(number: int, _frame: object) -> None:
         nonlocal interruption
         interruption = signal.Signals(number)
-        # By way of SIGINT, because an event loop knows where it may be interrupted by that one; unless it is ignored.
+        # Through SIGINT, because an event loop knows where SIGINT may interrupt it; unless SIGINT is ignored.
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
             raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)
@@ -174,20 +177,20 @@ def _interruptible() -> Generator[None]:
     except KeyboardInterrupt:
         signal.signal(interruption, signal.SIG_DFL)
         signal.raise_signal(interruption)
-        # The first process of a container survives that.
+        # The first process of a container survives the signal.
         sys.exit(128 + interruption)
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError("it takes 1 or more")
+        raise argparse.ArgumentTypeError("it must be a whole number of at least 1")
     return int(text)
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-def _complain(text: str) -> None:
+def _print_error(text: str) -> None:
     sys.stderr.write(f"gatehouse: {text}\n")

@@ -1,4 +1,4 @@
-"""`gatehouse doctor`: look at everything that the house stands on, and say what to do about what is not well."""
+"""`gatehouse doctor`: checks what Gatehouse depends on, with advice for what is not OK."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from entrypoints.main import Connected
     from entrypoints.settings import Settings
 
-    Say = Callable[[str], None]
+    Report = Callable[[str], None]
 
 FILES_MIN: Final = 4096
 CLOCK_DIFFERENCE_SECONDS_MAX: Final = 2.0
@@ -39,23 +39,23 @@ GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `advice` is what to do when it is not well, or what is worth knowing."""
+    """The result of one check; `advice` is what to do when it is not OK, or what is worth knowing."""
 
     subject: str
-    is_well: bool
+    is_ok: bool
     what: str
     advice: str = ""
 
 
-def examine(settings: Settings, *, unknown_settings: Sequence[str], mail_to: str | None, say: Say) -> int:
-    """Print a line for each thing, with advice below what is not well; 0 when all is well."""
-    are_all_well = True
+def examine(settings: Settings, *, unknown_settings: Sequence[str], mail_to: str | None, report: Report) -> int:
+    """Print a line for each check, with its advice below; return 0 when everything is OK, else 1."""
+    are_all_ok = True
     for finding in _findings(settings, unknown_settings, mail_to):
-        are_all_well = are_all_well and finding.is_well
-        say(f"{'ok' if finding.is_well else 'NOT OK':<8}{finding.subject:<20}{finding.what}")
+        are_all_ok = are_all_ok and finding.is_ok
+        report(f"{'ok' if finding.is_ok else 'NOT OK':<8}{finding.subject:<20}{finding.what}")
         if finding.advice:
-            say(f"{'':<28}{finding.advice}")
-    return 0 if are_all_well else 1
+            report(f"{'':<28}{finding.advice}")
+    return 0 if are_all_ok else 1
 
 
 def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str | None) -> Iterator[Finding]:
@@ -66,32 +66,32 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     if settings.geoip_db is not None:
         geoip = _geoip(settings)
         yield geoip
-        # What is wrong with it was said, and the rest can be looked at without it.
-        settings = settings if geoip.is_well else replace(settings, geoip_db=None)
-    opened = [_master_key(settings), *_mail_server(settings)]
-    yield from opened
+        # The other checks can run without it.
+        settings = settings if geoip.is_ok else replace(settings, geoip_db=None)
+    required = [_master_key(settings), *_mail_server(settings)]
+    yield from required
     try:
         with main.unwrapped(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
-            yield Finding("database", True, "embedded" if settings.is_embedded else "answers")
+            yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
             yield _migrations(plan.applied, plan.pending)
-            if not plan.pending and all(finding.is_well for finding in opened):
+            if not plan.pending and all(finding.is_ok for finding in required):
                 yield from trio.run(partial(_connected_findings, settings, address, mail_to))
     except main.REFUSALS as refusal:
-        yield Finding("database", False, str(refusal), "What depends on the database was not looked at.")
+        yield Finding("database", False, str(refusal), "The checks that need the database were skipped.")
 
 
 def _settings(settings: Settings, unknown_settings: Sequence[str]) -> Finding:
     if unknown_settings:
         return Finding("settings", False, " ".join(unknown_settings), "Correct the name, or unset it.")
     if settings.dev:
-        return Finding("settings", True, "development mode", "Set GATEHOUSE_DEV=off where real people sign in.")
+        return Finding("settings", True, "development mode", "Set GATEHOUSE_DEV=off for production.")
     if not settings.base_url.startswith("https:"):
         advice = "Put a proxy with TLS in front and set GATEHOUSE_BASE_URL to its https address."
-        return Finding("settings", False, f"people are sent to {settings.base_url}, without encryption", advice)
+        return Finding("settings", False, f"the base URL {settings.base_url} is not encrypted", advice)
     if not settings.rate_limits:
         return Finding("settings", False, "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")
-    return Finding("settings", True, f"people are sent to {settings.base_url}")
+    return Finding("settings", True, f"the base URL is {settings.base_url}")
 
 
 def _data_folder(settings: Settings) -> Finding:
@@ -101,11 +101,11 @@ def _data_folder(settings: Settings) -> Finding:
     except OSError as error:
         return Finding("data folder", False, f"{folder}: {error.strerror}", "Set GATEHOUSE_DATA_DIR to another one.")
     if not folder.is_dir():
-        return Finding("data folder", False, f"{folder} is no folder", "Set GATEHOUSE_DATA_DIR to another one.")
+        return Finding("data folder", False, f"{folder} is not a folder", "Set GATEHOUSE_DATA_DIR to another one.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding("data folder", False, f"{folder} cannot be written", "Let Gatehouse's user own it.")
+        return Finding("data folder", False, f"{folder} is not writable", "Make Gatehouse's user its owner.")
     free = shutil.disk_usage(folder).free
-    advice = "" if free >= FREE_BYTES_MIN else "Make room: below 1 GiB the database may stop."
+    advice = "" if free >= FREE_BYTES_MIN else "Free disk space: with less than 1 GiB the database may stop."
     return Finding("data folder", free >= FREE_BYTES_MIN, f"{folder}, {free / 1024**3:.1f} GiB free", advice)
 
 
@@ -113,7 +113,7 @@ def _file_descriptors() -> Finding:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     is_enough = hard == resource.RLIM_INFINITY or hard >= FILES_MIN
     advice = "" if is_enough else f"Raise the limit to {FILES_MIN} or more (LimitNOFILE= or ulimit -Hn)."
-    what = "no limit" if hard == resource.RLIM_INFINITY else f"{hard} at the most"
+    what = "no limit" if hard == resource.RLIM_INFINITY else f"at most {hard}"
     return Finding("file descriptors", is_enough, what, advice)
 
 
@@ -121,15 +121,15 @@ def _password_hashing() -> Finding:
     if not equipment.hashing_is_right():
         return Finding("password hashing", False, "wrong results", "Remove .venv and run ops/run again.")
     rate = equipment.hashes_per_second()
-    advice = "" if rate >= HASHES_PER_SECOND_SLOW else "The plain build; with a C compiler ops/run makes a faster one."
-    return Finding("password hashing", True, f"{rate:.0f} a second on each processor", advice)
+    advice = "" if rate >= HASHES_PER_SECOND_SLOW else "This is slow; with a C compiler, ops/run makes a faster build."
+    return Finding("password hashing", True, f"{rate:.0f} per second on each processor", advice)
 
 
 def _master_key(settings: Settings) -> Finding:
     try:
         master_keys.vault(settings)
     except main.REFUSALS as refusal:
-        return Finding("master key", False, str(refusal), "What depends on it was not looked at.")
+        return Finding("master key", False, str(refusal), "The checks that need the master key were skipped.")
     place = master_keys.place(settings)
     return Finding("master key", True, f"from {place}", "Keep a copy of it: what it encrypts is lost without it.")
 
@@ -138,24 +138,26 @@ def _mail_server(settings: Settings) -> Iterator[Finding]:
     try:
         equipment.mail_gateway(settings, main.now)
     except main.REFUSALS as refusal:
-        yield Finding("mail", False, str(refusal), "What needs the whole house was not looked at.")
+        yield Finding("mail", False, str(refusal), "The checks that need every setting were skipped.")
 
 
 def _geoip(settings: Settings) -> Finding:
     try:
         edition = equipment.geoip_edition(settings)
-    except main.REFUSALS as wrong:
-        return Finding("GeoIP", False, str(wrong), "Set GATEHOUSE_GEOIP_DB to another file, or unset it.")
-    assert edition is not None, "a database is set"
+    except main.REFUSALS as refusal:
+        return Finding("GeoIP", False, str(refusal), "Set GATEHOUSE_GEOIP_DB to another file, or unset it.")
+    assert edition is not None, "the GeoIP database has no edition"
     age = main.now() - edition.made_at
-    advice = f"It is {age.days} days old, and addresses move. Put a newer one there." if age > GEOIP_AGE_MAX else ""
+    advice = (
+        f"It is {age.days} days old and may be outdated. Replace it with a newer one." if age > GEOIP_AGE_MAX else ""
+    )
     return Finding("GeoIP", True, f"{edition.kind}, made on {edition.made_at:%Y-%m-%d}", advice)
 
 
 def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding:
     if pending:
-        advice = "Run `gatehouse migrate`; what depends on the schema was not looked at."
-        return Finding("migrations", False, f"{len(pending)} to apply", advice)
+        advice = "Run `gatehouse migrate`. The checks that need the schema were skipped."
+        return Finding("migrations", False, f"{len(pending)} pending", advice)
     return Finding("migrations", True, f"up to date at {applied[-1]}")
 
 
@@ -166,36 +168,37 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
 
 async def _clock(connected: Connected) -> Finding:
     before = connected.installation.clock()
-    there = await connected.installation.database.read(health_figures.database_time)
+    database_time = await connected.installation.database.read(health_figures.database_time)
     after = connected.installation.clock()
-    difference = max((there - after).total_seconds(), (before - there).total_seconds(), 0.0)
-    is_well = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
-    advice = "" if is_well else "Let both machines follow NTP; one-time codes and tokens depend on it."
-    return Finding("clock", is_well, f"{there:%Y-%m-%d %H:%M:%S} UTC, {difference:.1f} s off the database's", advice)
+    difference = max((database_time - after).total_seconds(), (before - database_time).total_seconds(), 0.0)
+    is_ok = difference <= CLOCK_DIFFERENCE_SECONDS_MAX
+    advice = "" if is_ok else "Synchronize both machines with NTP; one-time codes and tokens depend on the time."
+    what = f"{after:%Y-%m-%d %H:%M:%S} UTC, {difference:.1f} s from the database's clock"
+    return Finding("clock", is_ok, what, advice)
 
 
 async def _keys(connected: Connected) -> Finding:
     try:
         published = await main.published_signing_keys(connected.installation)
     except CannotStart as refusal:
-        return Finding("keys", False, str(refusal), "No server can start until this is solved.")
+        return Finding("keys", False, str(refusal), "The server cannot start until this is solved.")
     active = [key for key in published if key.state is KeyState.ACTIVE]
     if not active:
         return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
-    return Finding("keys", True, f"{active[0].kid} signs since it was made at {active[0].created_at:%Y-%m-%d}")
+    return Finding("keys", True, f"{active[0].kid} is the active signing key, made on {active[0].created_at:%Y-%m-%d}")
 
 
 async def _mail(connected: Connected, mail_to: str | None) -> Finding:
     if connected.send_mail is None:
-        return Finding("mail", True, "kept in the database", "Set GATEHOUSE_SMTP_URL for letters to reach people.")
+        return Finding("mail", True, "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
     if mail_to is None:
-        return Finding("mail", True, "a server is set", "Try it: gatehouse doctor --mail-to ADDRESS")
+        return Finding("mail", True, "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
     message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={})
     try:
         with trio.fail_after(MAIL_SECONDS_MAX):
             await connected.send_mail(UUID(int=0), mail_to, connected.installation.mail_renderer.render(message))
     except trio.TooSlowError:
-        return Finding("mail", False, f"no answer within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
+        return Finding("mail", False, f"no response within {MAIL_SECONDS_MAX:.0f} s", "Check GATEHOUSE_SMTP_URL.")
     except equipment.MAIL_FAILURES as failure:
         return Finding("mail", False, str(failure), "Check GATEHOUSE_SMTP_URL.")
-    return Finding("mail", True, f"a test letter went to {mail_to}")
+    return Finding("mail", True, f"a test mail was sent to {mail_to}")

@@ -1,4 +1,4 @@
-"""What operators do by command: migrate, look after keys, appoint owners. Each says what it did and what comes next."""
+"""The operators' commands: migrations, keys, platform owners, user imports. Each prints what it did."""
 
 from __future__ import annotations
 
@@ -27,66 +27,66 @@ if TYPE_CHECKING:
     from entrypoints.main import Connected
     from entrypoints.settings import Settings
 
-    Say = Callable[[str], None]
+    Report = Callable[[str], None]
 
 PASSWORD_BYTES: Final = 12
 UP_TO_DATE: Final = "Nothing to do: the schema is up to date."
 
 
-def migrate(settings: Settings, *, is_plan: bool, say: Say) -> None:
-    """Bring the schema up to date, or only say what that would do."""
+def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
+    """Bring the schema up to date, or only list the pending migrations."""
     with database.address_of(settings) as address:
-        database.wait_for(address, say)
+        database.wait_for(address, report)
         if is_plan:
-            _plan(database.migration_plan(address).pending, say)
+            _plan(database.migration_plan(address).pending, report)
         else:
-            applied = database.migrate(address, say)
-            say(f"Applied {len(applied)}." if applied else UP_TO_DATE)
+            applied = database.migrate(address, report)
+            report(f"Migrations applied: {len(applied)}." if applied else UP_TO_DATE)
 
 
-def list_keys(settings: Settings, *, say: Say) -> None:
-    """List the signing keys that are published."""
+def list_keys(settings: Settings, *, report: Report) -> None:
+    """List the published signing keys."""
 
     async def run(connected: Connected) -> None:
         published = await main.published_signing_keys(connected.installation)
         if not published:
-            say("None yet. `gatehouse serve` makes them at its first start.")
+            report("There are no signing keys yet. `gatehouse serve` makes them at its first start.")
         for key in published:
             until = f", published until {key.published_until:%Y-%m-%d %H:%M} UTC" if key.published_until else ""
-            say(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
+            report(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
 
     _with_installation(settings, run)
 
 
-def rotate_keys(settings: Settings, *, say: Say) -> None:
-    """Let the next signing key sign; running servers notice by themselves."""
+def rotate_keys(settings: Settings, *, report: Report) -> None:
+    """Make the next signing key the active one; running servers notice by themselves."""
 
     async def run(connected: Connected) -> None:
         await connected.load_secrets()
         active = await main.rotate_signing_keys(connected.installation)
-        say(f"Key {active.kid} signs from now on. Tokens of the key before it stay valid until they expire.")
+        report(f"Key {active.kid} signs from now on. Tokens signed with the previous key stay valid until they expire.")
 
     _with_installation(settings, run)
 
 
-def rewrap_secrets(settings: Settings, *, say: Say) -> None:
-    """Encrypt every secret with the first master key; afterwards the others may be removed."""
+def rewrap_secrets(settings: Settings, *, report: Report) -> None:
+    """Encrypt every secret with the first master key; afterwards the other master keys may be removed."""
     with database.address_of(settings) as address:
-        count = master_keys.rewrap_secrets(settings, address, say)
-    say(f"Encrypted {count} anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use.")
+        count = master_keys.rewrap_secrets(settings, address, report)
+    report(f"Secrets re-encrypted: {count}. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use.")
 
 
-def generate_master_key(_settings: Settings, *, say: Say) -> None:
-    """Make a master key."""
-    say(master_keys.generated())
+def generate_master_key(_settings: Settings, *, report: Report) -> None:
+    """Print a new master key."""
+    report(master_keys.generated())
 
 
-def appoint_owner(settings: Settings, email: str, password: str | None, *, say: Say) -> None:
-    """Make the account of that address a platform owner, or make one with a password."""
+def appoint_owner(settings: Settings, email: str, password: str | None, *, report: Report) -> None:
+    """Make the account with this address a platform owner; without an account, make one with a password."""
     is_given = password is not None
     password = password if password is not None else secrets.token_urlsafe(PASSWORD_BYTES)
     if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX or "\x00" in password:
-        raise BadRequest(f"A password has {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
+        raise BadRequest(f"The password must have {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
 
     async def run(connected: Connected) -> None:
         installation = connected.installation
@@ -95,17 +95,17 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, say: 
         )
         owner = appointment.owner
         if not appointment.is_new_account:
-            say(f"{owner.email} had an account already and is a platform owner now; the password stays as it was.")
+            report(f"{owner.email} is now a platform owner. The existing account keeps its password.")
         elif is_given:
-            say(f"{owner.email} is a platform owner now, with the password you gave.")
+            report(f"{owner.email} is now a platform owner. The new account has the password that you entered.")
         else:
-            say(f"{owner.email} is a platform owner now. Password: {password}")
+            report(f"{owner.email} is now a platform owner. Password: {password}")
 
     _with_installation(settings, run)
 
 
-def import_users(settings: Settings, name: str, *, is_check: bool, say: Say) -> int:
-    """Bring accounts over from a file; the status says whether every line was taken."""
+def import_users(settings: Settings, name: str, *, is_check: bool, report: Report) -> int:
+    """Import accounts from a file; return 0 when every line was accepted, else 1."""
     with _opened(name) as file:
         importing = UserImportRun(file, equipment.stored_password_form, main.now, sys.stderr)
         try:
@@ -114,9 +114,9 @@ def import_users(settings: Settings, name: str, *, is_check: bool, say: Say) -> 
             else:
                 _with_installation(settings, lambda connected: importing.run(connected.installation.database))
         finally:
-            # Also when it was stopped or the database went away: what is stored is stored.
+            # Also after an interruption or a database failure, because the finished batches are stored.
             for sentence in importing.summary(is_check=is_check):
-                say(sentence)
+                report(sentence)
     return 1 if importing.rejected else 0
 
 
@@ -129,10 +129,10 @@ def _opened(name: str) -> AbstractContextManager[BinaryIO]:
         raise CannotStart(f"{name} cannot be read: {error.strerror}.") from None
 
 
-def _plan(pending: Sequence[object], say: Say) -> None:
+def _plan(pending: Sequence[object], report: Report) -> None:
     for migration in pending:
-        say(f"Would apply {migration}.")
-    say(f"{len(pending)} to apply. Run `gatehouse migrate`." if pending else UP_TO_DATE)
+        report(f"Would apply {migration}.")
+    report(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`." if pending else UP_TO_DATE)
 
 
 def _with_installation(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:

@@ -1,7 +1,7 @@
-"""`gatehouse users import`: reads a file of accounts in batches, tells how far it is, and which lines it leaves out.
+"""`gatehouse users import`: reads a file of accounts in batches, and reports its progress and the lines it leaves out.
 
-Only one batch is in memory at a time, and each is a short transaction of its own. There is no checkpoint: what is
-stored is skipped by the next run. What a line has to say is in `core/accounts/user_import.py`.
+Only one batch is in memory at a time, and each has its own short transaction. There is no checkpoint: the next run
+skips the accounts that are stored. `core/accounts/user_import.py` defines the format of a line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ERASE_LINE: Final = "\r\x1b[K"
 
 @dataclass
 class UserImportRun:
-    """One run over one file; with `database` None it only reads."""
+    """One import of one file, with its counts."""
 
     file: BinaryIO
     stored_form: Callable[[object], str | None]
@@ -56,18 +56,18 @@ class UserImportRun:
         self._began_at = self._reported_at = self.seconds()
 
     async def run(self, database: Database | None) -> None:
-        """Import the file, or only read it when there is no database."""
+        """Import the file; without a database, only read it."""
         while not self.is_at_end:
-            # A pipe may keep us waiting for ever; whoever stops us need not wait for it.
+            # Reading from a pipe may block for ever; a stop signal must not wait for it.
             batch = await trio.to_thread.run_sync(self._next_batch, abandon_on_cancel=True)
             if batch and database is not None:
                 self.added += await database.transact(user_import.store, batch)
             self.accepted += len(batch)
-            self._report_now_and_then()
+            self._report_progress()
         self._erase()
 
     def summary(self, *, is_check: bool) -> list[str]:
-        """Say what came of it."""
+        """Return the lines that summarize the import."""
         done = (
             f"Could be imported: {self.accepted:,}"
             if is_check
@@ -76,9 +76,9 @@ class UserImportRun:
         sentences = [f"Lines read: {self.lines:,}. {done}. Left out: {self.rejected.total():,}."]
         sentences += [f"{count:>9,}  {problem}" for problem, count in self.rejected.most_common()]
         if is_check:
-            sentences.append("Nothing was changed, and no address was looked up.")
+            sentences.append("Nothing was changed. Existing accounts were not checked.")
         elif not self.is_at_end:
-            sentences.append("The file was not read to its end. Run the command again: what is imported is skipped.")
+            sentences.append("The file was not read to its end. Run the command again: it skips imported accounts.")
         return sentences
 
     def _next_batch(self) -> list[ImportedPerson]:
@@ -103,7 +103,7 @@ class UserImportRun:
         self.is_at_end = True
 
     def _line(self) -> bytes:
-        """Read a line, but no more of it than tells that it is too long."""
+        """Read a line; return only the beginning of one that is too long."""
         line = part = self.file.readline(LINE_BYTES_MAX + 1)
         self._bytes += len(part)
         while len(part) > LINE_BYTES_MAX and not part.endswith(b"\n"):
@@ -111,15 +111,15 @@ class UserImportRun:
             self._bytes += len(part)
         return line
 
-    def _report_now_and_then(self) -> None:
+    def _report_progress(self) -> None:
         now = self.seconds()
         if now - self._reported_at < (REPORT_SECONDS_ON_A_TERMINAL if self._is_on_terminal else REPORT_SECONDS):
             return
         self._reported_at = now
-        passed = now - self._began_at
-        text = f"{self.lines:,} lines, {self.lines / passed:,.0f} a second"
+        elapsed = now - self._began_at
+        text = f"{self.lines:,} lines, {self.lines / elapsed:,.0f} per second"
         if self._bytes_total:
-            text += f", about {max(0, self._bytes_total - self._bytes) / (self._bytes / passed):,.0f} s left"
+            text += f", about {max(0, self._bytes_total - self._bytes) / (self._bytes / elapsed):,.0f} s left"
         self.out.write(f"{_ERASE_LINE}{text}" if self._is_on_terminal else f"{text}\n")
         self.out.flush()
 
@@ -129,6 +129,6 @@ class UserImportRun:
 
 
 def _size(file: BinaryIO) -> int | None:
-    """Give the size of a real file; a pipe has none."""
+    """Return the size of a regular file; None for a pipe."""
     status = os.fstat(file.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else None

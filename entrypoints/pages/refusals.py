@@ -28,7 +28,7 @@ def prefers_json(call: Call) -> bool:
 
 def refusal_page(call: Call, refusal: Refusal) -> Response:
     """Return the page that explains a refusal; for `Routes` whose answers are pages."""
-    answer = refused(refusal, request_id=call.request_id)
+    answer = refused(refusal, request_id=call.request_id, at=call.installation.clock())
     if prefers_json(call):
         return answer
     heading, _, explanation = _words(refusal).partition(". ")

@@ -1,9 +1,9 @@
-"""From what a handler returns, or raises, to what goes over the wire."""
+"""Responses: the HTTP form of what a handler returns or raises."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from entrypoints.web.routes import Route
 
 JSON: Final = "application/json"
-# Answers with these are over after their headers, so they do not say how long a body is (RFC 9110, 8.6).
+# Responses with these statuses end after their headers and carry no Content-Length (RFC 9110, 8.6).
 _WITHOUT_BODY: Final = frozenset({204, 304})
-# What a client may try next (RFC 6750, 3); the code in the body says the same in more detail.
+# The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
 _CHALLENGES: Final = {
     ErrorCode.UNAUTHORIZED: "Bearer",
     ErrorCode.TOKEN_EXPIRED: 'Bearer error="invalid_token"',
@@ -41,20 +41,20 @@ _CHALLENGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """Says in a return annotation what a handler's own `Response` holds: `Annotated[Response, Media("text/css")]`."""
+    """The media type of a handler's own `Response` in its return annotation: `Annotated[Response, Media("a/b")]`."""
 
     type: str
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Says in a return annotation which status an answer goes with: `Healthy | Annotated[Unhealthy, Status(503)]`."""
+    """The status of one answer in a handler's return annotation: `Healthy | Annotated[Unhealthy, Status(503)]`."""
 
     code: int
 
 
 class Failure(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The body of every refusal (operations 7, decisions 1.2)."""
+    """The body of every error response (operations 7, decisions 1.2)."""
 
     error: str
     error_code: str
@@ -64,19 +64,19 @@ class Failure(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class InternalFailure(Refusal):
-    """We are at fault; the log knows why."""
+    """The service failed unexpectedly; the log has the reason."""
 
     code = ErrorCode.INTERNAL_SERVER_ERROR
-    default_message = "Something went wrong on our side. The request id finds the reason in the service's log."
+    default_message = "Something went wrong on our side. The service's log has the reason under this request id."
 
 
 def encode(value: Any) -> bytes:
-    """Write a value as JSON; times in UTC with Z, ids in lower case, and no secret by accident."""
+    """Encode a value as JSON: times in UTC with Z, ids in lower case. Raise `TypeError` for a `Secret`."""
     return _ENCODER.encode(value)
 
 
 def answered(route: Route, value: Any, call: Call) -> Response:
-    """Turn a handler's result into a response."""
+    """Return the response for a handler's result."""
     if isinstance(value, Response):
         value.headers.update(call.headers)
         return _without_length(value) if value.status_code in _WITHOUT_BODY else value
@@ -87,18 +87,18 @@ def answered(route: Route, value: Any, call: Call) -> Response:
 
 
 def empty(status: int, headers: dict[str, str]) -> Response:
-    """Answer without a body, which has no type then either."""
+    """Return a response without a body, and so without a content type."""
     response = Response(b"", status=status, headers=headers)
     del response.headers["Content-Type"]
     return _without_length(response) if status in _WITHOUT_BODY else response
 
 
-def refused(refusal: Refusal, *, request_id: str) -> Response:
-    """Turn a refusal into a response."""
+def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
+    """Return the response for a refusal; `at` is the time of the installation's clock."""
     failure = Failure(
         error=refusal.message,
         error_code=refusal.code.name,
-        timestamp=datetime.now(UTC),
+        timestamp=at,
         request_id=request_id,
         details=refusal.details if isinstance(refusal, BadRequest) else (),
     )
@@ -113,7 +113,7 @@ def refused(refusal: Refusal, *, request_id: str) -> Response:
 
 
 def as_refusal(error: HTTPException) -> Refusal:
-    """Say in our words what the framework refused."""
+    """Return the refusal that corresponds to an error of the framework."""
     match error.code:
         case 404:
             return NotFound("There is nothing at this path. The reference of all paths is at /docs.")
@@ -134,8 +134,8 @@ def _without_length(response: Response) -> Response:
 
 def _encode_other(value: Any) -> Any:
     if isinstance(value, Secret):
-        raise TypeError("A secret is revealed on purpose or not at all")
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+        raise TypeError("a Secret cannot be encoded; call reveal() where it is meant to be shown")
+    raise TypeError(f"{type(value).__name__} cannot be encoded as JSON")
 
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=_encode_other)

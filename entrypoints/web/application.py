@@ -1,9 +1,9 @@
-"""The Quart-Trio application: every request takes the same way through it, whatever the route.
+"""The Quart-Trio application, which processes every request in the same order.
 
-In order: who is it from, the route, its rate limits, its credential, its input, the handler, the answer; around all of
-that the time limit, the one place that turns an unforeseen error into a 500, and what every response carries. The
-pieces are in the sibling modules; here is only their order. What comes before there is a request at all is the
-business of `connections.py`.
+That order is: client address, route, rate limits, credential, input, handler, response. Around all of it are the time
+limit, the one place that turns an unforeseen error into a 500, and the headers that every response carries. The steps
+are in the sibling modules; this module only defines their order. `connections.py` handles the connection before there
+is a request.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ log = structlog.get_logger(__name__)
 
 
 class GatehouseRequest(TrioRequest):
-    """A request that carries its call and, when there is one, its route."""
+    """A request with its call and, once it is known, its route."""
 
     call: Call
     route: Route | None = None
@@ -80,13 +80,13 @@ class Application(QuartTrio):
         self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
-        """Find routes by the path alone; no route depends on the host, so what is written there cannot matter."""
+        """Match routes by the path alone: no route depends on the Host header."""
         if request is None:
             return None
         return self.url_map.bind("", default_method=request.method, path_info=request.path)
 
     async def handle_request(self, request: Any) -> Response:
-        """Answer one request, whatever happens."""
+        """Return the response to one request, also when its processing fails."""
         started = time.perf_counter()
         call = request.call = self._call(request)
         status: int | None = None
@@ -96,7 +96,7 @@ class Application(QuartTrio):
                 self._response_headers.add(response, call.request_id)
                 self._response_headers.allow_origin(response, request)
                 if self.installation.stopping.is_set():
-                    # The client's next request comes on a new connection, and to somebody who goes on.
+                    # The client opens a new connection for its next request, and reaches a process that stays.
                     response.headers["Connection"] = "close"
                 status = response.status_code
             finally:
@@ -104,13 +104,13 @@ class Application(QuartTrio):
         return response
 
     async def handle_websocket(self, websocket: Any) -> Response:
-        """Refuse: nothing here speaks WebSocket, and `connections.py` does not even offer it."""
-        return self.malformed("Nothing here speaks WebSocket.", peer=websocket.remote_addr)
+        """Refuse a WebSocket; `connections.py` never accepts the upgrade to one."""
+        return self.malformed("WebSocket is not supported.", peer=websocket.remote_addr)
 
     def malformed(self, message: str, *, peer: str | None) -> Response:
-        """Answer to something that is no request."""
+        """Return the response to bytes that are not a valid request."""
         request_id = secrets.token_hex(16)
-        response = refused(BadRequest(message), request_id=request_id)
+        response = refused(BadRequest(message), request_id=request_id, at=self.installation.clock())
         self._response_headers.add(response, request_id)
         log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
         return response
@@ -122,7 +122,7 @@ class Application(QuartTrio):
                     return await self._dispatch(request, cast("MapAdapter", context.url_adapter))
         except Exception as error:  # noqa: BLE001 - the one place where an unforeseen error becomes a 500
             return self._answer_to(error, request)
-        log.error("request.took_too_long", seconds=REQUEST_SECONDS_MAX)
+        log.error("request.timed_out", seconds=REQUEST_SECONDS_MAX)
         return self._answer_to(ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS), request)
 
     def _answer_to(self, error: Exception, request: GatehouseRequest) -> Response:
@@ -132,23 +132,23 @@ class Application(QuartTrio):
             case HTTPException():
                 refusal = as_refusal(error)
             case ExceptionGroup(exceptions=[alone]):
-                # A nursery wraps whatever leaves it.
+                # A nursery wraps every exception that leaves it.
                 return self._answer_to(alone, request)
             case _:
                 log.error("request.failed", exc_info=error)
                 refusal = InternalFailure()
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
-        return refused(refusal, request_id=request.call.request_id)
+        return refused(refusal, request_id=request.call.request_id, at=self.installation.clock())
 
     async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
-        """Run the route that the path and method lead to."""
+        """Run the route that matches the path and the method."""
         if cast("dict[str, str]", request.scope)["path"].startswith("//"):
-            # The router would take this for a single one, and a proxy in front of us might not.
+            # The router would treat this as a single slash, and a proxy in front of Gatehouse might not.
             raise NoSuchRoute
         if request.routing_exception is not None:
             raise request.routing_exception
-        assert request.url_rule is not None, "a request without a routing error has a rule"
+        assert request.url_rule is not None, "the request has neither a rule nor a routing error"
         route = request.route = self._routes[request.url_rule.endpoint]
         if request.method == "OPTIONS":
             return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
@@ -197,7 +197,7 @@ class Application(QuartTrio):
         address = client_address(peer, ",".join(headers.getlist("X-Forwarded-For")), trusted)
         is_https, request_id = request.scheme == "https", ""
         if trusted and is_trusted_peer(peer, trusted):
-            # Of several values the last was written by the proxy that speaks to us.
+            # Of several values, the last one comes from the proxy that is connected to Gatehouse.
             protocol = ",".join(headers.getlist("X-Forwarded-Proto")).rpartition(",")[2]
             is_https = is_https or protocol.strip().lower() == "https"
             request_id = headers.get("X-Request-Id", "")
@@ -208,7 +208,7 @@ class Application(QuartTrio):
         )
 
     def _record(self, request: GatehouseRequest, status: int | None, seconds: float) -> None:
-        """Count the request and write the line of the access log, which never has a path, query, header or body."""
+        """Count the request and write its access log line, which never contains a path, query, header or body."""
         route = request.route
         path = route.path if route is not None else UNMATCHED
         about = {
@@ -219,17 +219,17 @@ class Application(QuartTrio):
             "caller": request.call.claims.get("sub"),
         }
         if status is None:
-            # The client hung up, so nobody gets an answer.
+            # The client disconnected before the response.
             log.info("request.abandoned", **about)
             return
         self.installation.metrics.request_finished(request.method, path, status, seconds)
-        # Probes ask every few seconds; at three in the morning nobody wants to read about those that went well.
+        # Probes arrive every few seconds; logging each of them would bury the other lines.
         write = log.debug if route is not None and route.is_operational else log.info
         write("request", status=status, **about)
 
 
 @cache
 def _paths(routes: tuple[tuple[str, str, str], ...]) -> Map:
-    """Make the way from paths and methods to the names of routes; once for the same routes, for it takes a while."""
+    """Build the map from paths and methods to the names of routes; it is slow, so it is cached."""
     rules = [Rule(rule, methods={method, "OPTIONS"}, endpoint=name) for rule, method, name in routes]
     return Map(rules, merge_slashes=False)

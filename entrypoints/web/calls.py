@@ -1,4 +1,4 @@
-"""One request on its way through a handler: where it came from, what it brought, and the ways into the core."""
+"""The request context of a handler: the origin of the request, its credential, and how the handler runs use cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class Call:
-    """What a handler receives."""
+    """The request context that every handler receives."""
 
     __slots__ = (
         "_limiter",
@@ -61,19 +61,19 @@ class Call:
         self.request_id = request_id
         self.address = address
         self.is_https = is_https
-        # What a valid token said; set when the route asks for one.
+        # The claims of the valid token; set when the route requires one.
         self.claims: Mapping[str, Any] = {}
-        # What an access token among them is of: its session, and the service that it is for, if it is for one.
+        # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
-        # Headers that the handler adds to its answer.
+        # Headers that the handler adds to its response.
         self.headers: dict[str, str] = {}
-        # The status of the answer where it is not the declared one.
+        # The status of the response where it is not the declared one.
         self.status: int | None = None
 
     @property
     def origin(self) -> Origin:
-        """Where the request came from, as it will be remembered."""
+        """Where the request came from, as it is stored."""
         user_agent = self.request.headers.get("User-Agent")
         return Origin(
             request_id=self.request_id,
@@ -83,11 +83,14 @@ class Call:
 
     @property
     def throttled_network(self) -> str | None:
-        """The network from which failed sign-ins count together; None when limits are off."""
+        """The network whose failed sign-ins are counted together; None when rate limits are off."""
         return throttled_network(self.address) if self.installation.settings.rate_limits else None
 
     def limit(self, *limits: RateLimit) -> None:
-        """Draw from these buckets; a handler does so where what was sent decides which limits apply."""
+        """Take one request from these rate limits, or raise `RateLimitExceeded`.
+
+        A handler calls this where the content of the request decides which limits apply.
+        """
         self._limiter.take(limits, limited_network(self.address))
 
     async def transact(
@@ -107,7 +110,7 @@ class Call:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that only looks, on behalf of whoever called."""
+        """Run a read-only use case, on behalf of the caller."""
         return await self._database().read(use_case, *args, **kwargs)
 
     async def step(
@@ -117,11 +120,11 @@ class Call:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run a use case that changes something with one statement, on behalf of whoever called."""
+        """Run a use case that writes with a single statement, on behalf of the caller."""
         return await self._database().step(use_case, *args, **kwargs)
 
     def set_cookie(self, name: str, value: str, *, lifetime: timedelta) -> None:
-        """Add a cookie to the answer that no script reads and no foreign page sends."""
+        """Add a cookie to the response that scripts cannot read and other sites cannot send."""
         is_secure = self.is_https or self.installation.settings.base_url.startswith("https:")
         self.headers["Set-Cookie"] = dump_cookie(
             name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=is_secure, path="/"

@@ -1,4 +1,4 @@
-"""Whose request this is, by address: the socket's peer, or what a proxy that we trust says of it (decisions 1.11)."""
+"""The address of the client: the socket's peer, or what a trusted proxy reports (decisions 1.11)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# More proxies than anybody has one behind the other; a longer header is not looked through to its end.
+# More proxies than any deployment chains; of a longer header only the last hops are read.
 HOPS_MAX: Final = 20
 LIMITED_IPV6_PREFIX_BITS: Final = 64
 THROTTLED_IPV4_PREFIX_BITS: Final = 24
@@ -21,7 +21,10 @@ PEERS_REMEMBERED_MAX: Final = 1024
 
 
 def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Network]) -> str | None:
-    """Give the right-most address that no trusted proxy vouches for further; nonsense in the header ends the search."""
+    """Return the right-most address of the chain that is not a trusted proxy; None when the peer has no address.
+
+    An invalid address in the header ends the search.
+    """
     address = _peer_address(peer)
     if address is None:
         return None
@@ -34,20 +37,20 @@ def client_address(peer: str | None, forwarded_for: str, trusted: Sequence[Netwo
 
 
 def is_trusted_peer(peer: str | None, trusted: Sequence[Network]) -> bool:
-    """Say whether what this peer says about its client is believed."""
+    """Return whether the peer is a trusted proxy, whose forwarding headers are used."""
     address = _peer_address(peer)
     return address is not None and _is_within(address, trusted)
 
 
 def limited_network(address: str | None) -> str:
-    """Give what shares one rate limit: the address itself, or the /64 of an IPv6 address (decisions 1.9)."""
+    """Return the network that shares a rate limit: the IPv4 address, or the /64 of an IPv6 address (decisions 1.9)."""
     if address is None or ":" not in address:
         return address or "unknown"
     return str(ipaddress.ip_network(f"{address}/{LIMITED_IPV6_PREFIX_BITS}", strict=False))
 
 
 def throttled_network(address: str | None) -> str:
-    """Give the network from which failed sign-ins count together: the /24 of an address, or its /64 (decisions 1.9)."""
+    """Return the network whose failed sign-ins are counted together: an IPv4 /24 or an IPv6 /64 (decisions 1.9)."""
     if address is None or ":" in address:
         return limited_network(address)
     return str(ipaddress.ip_network(f"{address}/{THROTTLED_IPV4_PREFIX_BITS}", strict=False))
@@ -55,7 +58,7 @@ def throttled_network(address: str | None) -> str:
 
 @lru_cache(PEERS_REMEMBERED_MAX)
 def _peer_address(peer: str | None) -> Address | None:
-    """Read the address of a socket's peer, who sends many requests."""
+    """Parse the address of a socket's peer; cached, because a peer sends many requests."""
     return _parsed(peer or "")
 
 
@@ -64,7 +67,7 @@ def _is_within(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def _parsed(text: str) -> Address | None:
-    """Read an address; one of IPv4 that is written as IPv6, which dual-stack sockets do, is one of IPv4."""
+    """Parse an address; an IPv4-mapped IPv6 address, as dual-stack sockets report it, becomes an IPv4 address."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

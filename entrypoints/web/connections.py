@@ -1,8 +1,11 @@
-"""One client's connection: HTTP/1.1 as Hypercorn and h11 speak it, and nothing besides.
+"""One client's connection: HTTP/1.1 as Hypercorn and h11 implement it, and no other protocol.
 
-Hypercorn would switch to WebSocket, and to HTTP/2 without TLS, for whoever asks. Nothing in the house needs either, so
-such offers are passed over, as a server may (RFC 9110, 7.8). What can be understood in two ways is refused before it
-becomes a request, in the same words as everything else; and who is still sending when we are done hears our answer.
+Hypercorn would switch to WebSocket, and to HTTP/2 without TLS, for any client that proposes it. Gatehouse needs
+neither, so it ignores such proposals, as a server may (RFC 9110, 7.8). Ambiguous messages are refused before they
+become a request, with the same error body as everywhere. A client that is still sending when the response is complete
+can still receive the response.
+
+`Protocol` overrides private methods of Hypercorn, so pyproject.toml pins its minor version.
 """
 
 from __future__ import annotations
@@ -37,29 +40,29 @@ if TYPE_CHECKING:
 
     from entrypoints.web.application import Application
 
-# No more at a time than headers may be long, so that those that are longer are refused however they arrive.
+# At most the maximal length of headers at a time, so that longer headers are refused however they arrive.
 RECEIVE_BYTES_MAX: Final = 2**14
 SEND_BYTES_MAX: Final = 2**16
-# Who has not even taken so much in so long is not going to take the rest.
+# The deadline for each chunk of SEND_BYTES_MAX; a slower client is disconnected.
 SEND_SECONDS_MAX: Final = 20.0
-# So long we go on listening to somebody whom we no longer answer: a connection that is closed while bytes arrive is
-# reset, and the reset may overtake the answer (RFC 9112, 9.6).
+# How long to keep reading after the last response: a connection that is closed while bytes arrive is reset, and the
+# reset may overtake the response (RFC 9112, 9.6).
 LINGER_SECONDS_MAX: Final = 2.0
 
-_GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
+_DISCONNECTED: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 _VERSIONS: Final = (b"1.0", b"1.1")
 _AUTHORITY: Final = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:.]+\])(?::[0-9]*)?")
 _OBJECTIONS: Final = {
     431: "The headers are too large.",
-    501: "Send the body as it is or chunked; no other transfer coding is understood.",
+    501: "Send the body with Content-Length or chunked; no other transfer coding is supported.",
 }
 
 log = structlog.get_logger(__name__)
 
 
 class ClientConnection:
-    """Serves one client until either side has had enough."""
+    """Serves one client until either side closes the connection."""
 
     def __init__(
         self, application: Application, config: Config, context: WorkerContext, stream: trio.SocketStream
@@ -68,112 +71,114 @@ class ClientConnection:
         self._config = config
         self._context = context
         self._stream = stream
-        self._sending = trio.Lock()
-        # Its deadline is how long we wait for the client to say something; it ends all dealings with the client.
-        self._listening = trio.CancelScope()
+        self._send_lock = trio.Lock()
+        # Its deadline is how long to wait for bytes from the client. Cancelling it ends the connection.
+        self._receive_scope = trio.CancelScope()
         self._is_idle = True
-        self._is_leaving = False
+        self._is_closing = False
 
     async def serve(self) -> None:
-        """Serve; what goes wrong in here ends this connection and no other."""
+        """Serve the connection; an exception ends this connection and no other."""
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._hang_up_when_stopping)
+                nursery.start_soon(self._close_idle_when_stopping)
                 async with TaskGroup() as requests:
-                    await self._listen(self._protocol(requests))
+                    await self._receive_until_closed(self._make_protocol(requests))
                 nursery.cancel_scope.cancel()
         except* OSError:
-            # The client was gone before we could ask for its address.
+            # The client disconnected before its address was read.
             pass
         except* Exception:
-            # A defect that one client runs into is none of the others' concern.
+            # A defect that one client triggers must not affect the others.
             log.exception("connection.failed")
         finally:
             await trio.aclose_forcefully(self._stream)
 
-    def _protocol(self, requests: TaskGroup) -> Protocol:
+    def _make_protocol(self, requests: TaskGroup) -> Protocol:
         socket = self._stream.socket
-        self._spoken = Protocol(
+        self._protocol = Protocol(
             self._application,
             self._config,
             self._context,
             requests,
             client=socket.getpeername()[:2],
             server=socket.getsockname()[:2],
-            send=self._heed,
+            send=self._handle_event,
         )
-        return self._spoken
+        return self._protocol
 
-    async def _listen(self, protocol: Protocol) -> None:
-        with self._listening:
-            self._expect_something(is_idle=True)
-            while data := await self._received():
-                if not self._is_leaving:
-                    # Perhaps only the beginning of a request, but a begun one.
+    async def _receive_until_closed(self, protocol: Protocol) -> None:
+        with self._receive_scope:
+            self._set_deadline(is_idle=True)
+            while data := await self._receive_some():
+                if not self._is_closing:
+                    # This may be only a part of a request, but the request has begun.
                     self._is_idle = False
                     await protocol.handle(RawData(data))
         await protocol.handle(Closed())
 
-    async def _received(self) -> bytes:
+    async def _receive_some(self) -> bytes:
         try:
             return bytes(await self._stream.receive_some(RECEIVE_BYTES_MAX))
-        except _GONE:
+        except _DISCONNECTED:
             return b""
 
-    async def _heed(self, event: Event) -> None:
-        """Do what the protocol says."""
+    async def _handle_event(self, event: Event) -> None:
+        """Carry out an event of the protocol."""
         match event:
             case RawData(data):
                 await self._send(data)
             case Updated(is_idle):
-                self._expect_something(is_idle=is_idle)
+                self._set_deadline(is_idle=is_idle)
             case _:
-                await self._leave()
+                await self._close()
 
     async def _send(self, data: bytes) -> None:
         left = memoryview(data)
-        async with self._sending:
-            if self._listening.cancel_called:
+        async with self._send_lock:
+            if self._receive_scope.cancel_called:
                 return
             try:
-                with suppress(*_GONE, trio.TooSlowError):
+                with suppress(*_DISCONNECTED, trio.TooSlowError):
                     while left:
                         with trio.fail_after(SEND_SECONDS_MAX):
                             await self._stream.send_all(left[:SEND_BYTES_MAX])
                         left = left[SEND_BYTES_MAX:]
             finally:
                 if left:
-                    # After half an answer nothing may follow.
-                    self._listening.cancel()
+                    # Nothing may follow an incomplete response.
+                    self._receive_scope.cancel()
 
-    def _expect_something(self, *, is_idle: bool) -> None:
+    def _set_deadline(self, *, is_idle: bool) -> None:
         self._is_idle = is_idle
-        if not self._is_leaving:
-            self._listening.deadline = trio.current_time() + self._config.keep_alive_timeout if is_idle else math.inf
+        if not self._is_closing:
+            self._receive_scope.deadline = (
+                trio.current_time() + self._config.keep_alive_timeout if is_idle else math.inf
+            )
 
-    async def _leave(self) -> None:
-        self._is_leaving = True
-        self._listening.deadline = trio.current_time() + LINGER_SECONDS_MAX
-        # Whoever brings us here may be cancelled by now, and the client is to know all the same.
-        with suppress(*_GONE), trio.move_on_after(LINGER_SECONDS_MAX, shield=True):
-            async with self._sending:
+    async def _close(self) -> None:
+        self._is_closing = True
+        self._receive_scope.deadline = trio.current_time() + LINGER_SECONDS_MAX
+        # The calling task may be cancelled by now; the client must see the end of the stream all the same.
+        with suppress(*_DISCONNECTED), trio.move_on_after(LINGER_SECONDS_MAX, shield=True):
+            async with self._send_lock:
                 await self._stream.send_eof()
-        await self._spoken.handle(Closed())
+        await self._protocol.handle(Closed())
 
-    async def _hang_up_when_stopping(self) -> None:
+    async def _close_idle_when_stopping(self) -> None:
         await self._context.terminated.wait()
-        if self._is_idle and not self._has_something_to_read():
-            # At once, because a client that says something in between would get no answer.
+        if self._is_idle and not self._has_bytes_to_read():
+            # At once, because a request that arrived in between would get no response.
             self._stream.socket.close()
 
-    def _has_something_to_read(self) -> bool:
+    def _has_bytes_to_read(self) -> bool:
         poll = select.poll()
         poll.register(self._stream.socket, select.POLLIN)
         return bool(poll.poll(0))
 
 
 class Protocol(H11Protocol):
-    """What the bytes of one connection mean."""
+    """Hypercorn's HTTP/1.1 protocol over one connection, without upgrades and with our error bodies."""
 
     def __init__(
         self,
@@ -192,20 +197,20 @@ class Protocol(H11Protocol):
         self._unsent = b""
 
     async def stream_send(self, event: StreamEvent) -> None:
-        """Pass on what the application answers."""
+        """Pass an event of the application's response on."""
         if isinstance(event, Response) and self.connection.their_state is h11.SEND_BODY:
-            # The rest of the body will not be read, so the next request would not be found.
+            # The rest of the body will not be read, so the start of the next request would not be found.
             event = replace(event, headers=[*event.headers, (b"connection", b"close")])
         await super().stream_send(event)
 
     async def _check_protocol(self, event: h11.Request) -> None:
-        """Stay with this protocol, whatever the client proposes."""
+        """Ignore every upgrade that the client proposes."""
 
     async def _create_stream(self, request: h11.Request) -> None:
         path = _path(request)
         objection = _objection(request)
         if path is None or objection is not None:
-            await self._refuse(objection or "The request line names no path.")
+            await self._refuse(objection or "The request line has no path.")
             await self.send(Closed())
             return
         self.stream = HTTPStream(
@@ -244,18 +249,21 @@ class Protocol(H11Protocol):
         try:
             self._unsent += self.connection.send(event) or b""
         except h11.LocalProtocolError:
-            # Nothing can be said any more to a client that did not keep to the protocol; anything else is a defect.
+            # No response can be sent to a client that violated the protocol; anything else is a defect.
             if self.connection.their_state is not h11.ERROR:
                 raise
             return
-        # Headers wait for what follows them, so that a short answer leaves in one piece.
+        # Headers are sent together with what follows them, so that a short response leaves in one piece.
         if self._unsent and not isinstance(event, h11.Response):
             unsent, self._unsent = self._unsent, b""
             await self.send(RawData(unsent))
 
 
 def _path(request: h11.Request) -> bytes | None:
-    """Give the target as a path with its query; nothing here depends on the host that it may name (RFC 9112, 3.2)."""
+    """Return the request target as a path with its query, or None when it has no path.
+
+    The host that it may contain is ignored (RFC 9112, 3.2).
+    """
     target = request.target
     if target.startswith(b"/") or (target == b"*" and request.method == b"OPTIONS"):
         return target
@@ -267,14 +275,14 @@ def _path(request: h11.Request) -> bytes | None:
 
 
 def _objection(request: h11.Request) -> str | None:
-    """Say what is wrong with a request that h11 lets pass."""
+    """Return what is wrong with a request that h11 accepts, or None."""
     version, headers = request.http_version, request.headers
     names = [name for name, _ in headers]
     if version not in _VERSIONS:
-        return "Speak HTTP/1.1."
+        return "Use HTTP/1.1."
     if b"transfer-encoding" in names and (b"content-length" in names or version == b"1.0"):
-        # Servers that disagree about where a body ends can be made to see different requests (RFC 9112, 6.3 and 11.2).
-        return "It is not clear where the body ends: send Content-Length or Transfer-Encoding."
+        # Servers that disagree about the end of a body can be made to see different requests (RFC 9112, 6.3 and 11.2).
+        return "It is not clear where the body ends: send either Content-Length or Transfer-Encoding."
     if not all(_HOST.fullmatch(value) for name, value in headers if name == b"host"):
-        return "The Host header names no host."
+        return "The Host header is not a valid host."
     return None

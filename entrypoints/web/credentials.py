@@ -1,7 +1,7 @@
-"""Who may call a route: one decorator for each kind of credential, which reads as the route's policy.
+"""Who may call a route: one decorator for each kind of caller, which reads as the route's policy.
 
-A decorator says *who* somebody must be; what that person may do is decided by the use case, in its transaction. A
-route without one of these is refused when the house is built, so forgetting it cannot open a door.
+A decorator declares *who* the caller must be; the use case decides in its transaction what the caller may do. A route
+without a decorator stops Gatehouse from starting, so a forgotten one cannot expose a route.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
-# What the interface calls the organization in a path, in either of its documents.
+# The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 
 
 class CredentialKind(Enum):
-    """A kind of credential, as it is declared in the reference: name, OpenAPI security scheme, and where it is sent."""
+    """A kind of credential: its label in the reference, and its OpenAPI security scheme."""
 
     NONE = ("public", None)
     ACCESS_TOKEN = (
@@ -60,31 +60,31 @@ class CredentialKind(Enum):
 
 
 Admission: TypeAlias = "Callable[[Call], Awaitable[None]]"
-# Given the parts of the path that are words, such as the organization's slug.
-LastWord: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
+# Receives the text parameters of the path, such as the organization's slug.
+AccessCheck: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Who:
-    """Who may call: the credential, and what is checked of it before the use case runs.
+    """Who may call: the credential, and the checks before the use case runs.
 
-    What somebody may do is decided by the use case, which is not reached when the input is wrong. `before_refusing` is
-    awaited then, and may raise what the use case would have raised first, because who may not do something hears that
-    before what is wrong with the input (decisions 1.6).
+    The use case decides what the caller may do, but it does not run when the input is invalid. Then `before_refusing`
+    is awaited and raises what the use case would have raised: a caller without permission gets that answer rather than
+    one about the input (decisions 1.6).
     """
 
     kind: CredentialKind
     admit: Admission
-    before_refusing: LastWord | None = None
-    # What a user must be allowed in the organization of the path, where the route has one.
+    before_refusing: AccessCheck | None = None
+    # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
     governs_platform: bool = False
-    # What nobody may do who acts as somebody else.
+    # Whether an impersonated session is refused.
     is_in_person: bool = False
 
     @property
     def label(self) -> str:
-        """Say it in a few words, as the golden file does."""
+        """The short form of the policy, as in the golden file."""
         if self.governs_platform:
             return "platform owner"
         if self.is_in_person:
@@ -93,12 +93,12 @@ class Who:
 
 
 def public(handler: Handler) -> Handler:
-    """Anybody may call."""
-    return _declared(handler, Who(kind=CredentialKind.NONE, admit=_admit_anybody))
+    """Let every caller in, with or without a credential."""
+    return _declared(handler, Who(kind=CredentialKind.NONE, admit=_admit_every_caller))
 
 
 def signed_in(handler: Handler) -> Handler:
-    """Whoever brings a valid access token may call."""
+    """Require a valid access token."""
     return _declared(
         handler,
         Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session),
@@ -106,7 +106,7 @@ def signed_in(handler: Handler) -> Handler:
 
 
 def in_person(handler: Handler) -> Handler:
-    """Whoever brings a valid access token of their own may call; the use case refuses who acts as somebody else."""
+    """Require a valid access token; the use case refuses an impersonated session."""
     return _declared(
         handler,
         Who(
@@ -119,9 +119,12 @@ def in_person(handler: Handler) -> Handler:
 
 
 def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
-    """Whoever is allowed to do this in the organization of the path may call; the use case decides it by `enter`."""
+    """Require an access token whose user may do this in the organization of the path.
 
-    async def insist(call: Call, words: Mapping[str, str]) -> None:
+    The use case decides it with `access.authorize`.
+    """
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
         await call.read(access.authorize, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
 
     def declare(handler: Handler) -> Handler:
@@ -130,7 +133,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
             Who(
                 kind=CredentialKind.ACCESS_TOKEN,
                 admit=_admit_access_token,
-                before_refusing=insist,
+                before_refusing=require_operation,
                 operation=operation,
             ),
         )
@@ -139,7 +142,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
 
 
 def platform_owner(handler: Handler) -> Handler:
-    """A platform owner may call; the use case decides it by `enter_platform`."""
+    """Require an access token of a platform owner; the use case decides it with `access.authorize_platform`."""
     return _declared(
         handler,
         Who(
@@ -152,29 +155,32 @@ def platform_owner(handler: Handler) -> Handler:
 
 
 def awaiting_second_factor(handler: Handler) -> Handler:
-    """Whoever brings a pre-auth token may call; the handler looks for it in the body when it is not in the header."""
+    """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
     return _declared(handler, Who(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
 def declared_who(handler: Callable[..., Any]) -> Who | None:
-    """Give what was declared for a handler."""
+    """Return what was declared for a handler, or None."""
     return getattr(handler, "__who__", None)
 
 
 def bearer_value(authorization: str | None) -> str:
-    """Give what follows `Bearer`; another scheme, or nothing, is nobody (decisions 1.10)."""
+    """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
     scheme, _, value = (authorization or "").strip().partition(" ")
     if scheme.lower() != _BEARER or not value:
         raise Unauthorized
     return value.strip()
 
 
-async def _admit_anybody(_call: Call) -> None:
+async def _admit_every_caller(_call: Call) -> None:
     return
 
 
 async def admit_pre_auth_token(call: Call, token: str | None) -> None:
-    """Believe the token between the two factors of a sign-in, or refuse it in words that say what to do."""
+    """Verify the token between the two factors of a sign-in.
+
+    Raise `Unauthorized` without one, `PreAuthExpired` or `PreAuthInvalid`.
+    """
     if token is None:
         raise Unauthorized("Sign in first: the pre-auth token is missing.")
     try:
@@ -196,7 +202,7 @@ async def _admit_access_token(call: Call) -> None:
     audience = claims["aud"]
     try:
         call.session_id = UUID(str(claims.get("sid")))
-        # That the session is one with this service is checked where the session is loaded.
+        # Loading the session checks that it belongs to this service.
         call.client_id = UUID(audience) if audience != call.installation.settings.base_url else None
     except ValueError:
         raise TokenInvalid from None
@@ -220,12 +226,12 @@ async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any
     try:
         return installation.tokens.verify(token, kind=kind, now=installation.clock())
     except SigningKeyUnknown:
-        # Perhaps a replica rotated the keys a moment ago.
+        # Another replica may have rotated the keys a moment ago.
         await installation.key_refresh.catch_up()
         return installation.tokens.verify(token, kind=kind, now=installation.clock())
 
 
 def _declared(handler: Handler, who: Who) -> Handler:
-    assert declared_who(handler) is None, f"{handler.__name__} declares twice who may call it"
+    assert declared_who(handler) is None, f"{handler.__name__} has two declarations of who may call it"
     handler.__who__ = who  # pyright: ignore[reportFunctionMemberAccess] - the declaration travels with the function
     return handler

@@ -1,7 +1,7 @@
-"""From bytes and query strings to typed values; whatever cannot be meant is a `BadRequest` that names the field.
+"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid field.
 
-No input may get past here and fail deeper: text that PostgreSQL cannot store (NUL), text that is no Unicode (a lone
-surrogate), numbers that fit no column and nesting without end are refused with the rest (decisions 1.4 and 1.5).
+No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
+surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
 """
 
 import re
@@ -15,12 +15,12 @@ from msgspec import inspect
 
 from core.errors import BadRequest, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
-from entrypoints.web.explanations import explained
+from entrypoints.web.explanations import explained, parsed
 from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_field
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 QUERY_FIELDS_MAX: Final = 100
-# A number in a query string that has more digits is as good as the largest one with so many.
+# A number in a query string with more digits is read as 10 to this power, which is above every limit.
 QUERY_DIGITS_MAX: Final = 18
 FIELD_NAME_CHARACTERS_MAX: Final = 200
 
@@ -31,7 +31,7 @@ Shape = TypeVar("Shape")
 
 
 class Query(msgspec.Struct, kw_only=True):
-    """What a route takes in its query string; unknown fields are ignored."""
+    """The query string of a route; unknown fields are ignored."""
 
 
 class Paged(Query, kw_only=True):
@@ -57,23 +57,23 @@ class Sliced(Query, kw_only=True):
 
 
 def decode_body(data: bytes, shape: type[Shape]) -> Shape:
-    """Read a JSON object; an empty body is an empty object."""
+    """Decode a JSON object; an empty body is an empty object. Raise `BadRequest` when it is invalid."""
     if is_nested_too_deeply(data):
         raise BadRequest.of_field("body", "This is nested too deeply.")
     try:
         body: Shape = _decoder(shape).decode(data.decode() or "{}")
     except msgspec.ValidationError as error:
-        raise explained(str(error)) from None
+        raise explained(error, shape, parsed(data)) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # A lone surrogate is one reason, and there the field can be named.
+        # If the reason is a lone surrogate, this names the field.
         _refuse_unstorable(data)
-        raise _no_json() from None
+        raise _not_json() from None
     _refuse_unstorable(data)
     return body
 
 
 def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
-    """Read a query string; of a field that is named twice the last one counts."""
+    """Decode a query string; the last value of a repeated field counts. Raise `BadRequest` when it is invalid."""
     try:
         given = dict(
             parse_qsl(query_string.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX)
@@ -88,19 +88,19 @@ def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
     try:
         return msgspec.convert(values, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise explained(str(error)) from None
+        raise explained(error, shape, values) from None
 
 
 def decode_id(text: str) -> UUID:
-    """Read an id of a path, in whichever case; what is no UUID is the id of nothing."""
-    # The class by itself would also take braces, a URN, and dashes anywhere.
+    """Decode an id of a path, in upper or lower case; raise `NotFound` when it is not a UUID."""
+    # `UUID` by itself also accepts braces, a URN, and dashes anywhere.
     if not _ID.fullmatch(text):
         raise NotFound
     return UUID(text)
 
 
 def decode_word(text: str) -> str:
-    """Read a part of a path that is no id; what cannot be stored is the name of nothing."""
+    """Return a text parameter of a path; raise `NotFound` when it cannot be stored, and so cannot exist."""
     if not is_storable(text):
         raise NotFound
     return text
@@ -113,9 +113,9 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
 
 @cache
 def _query_fields(shape: type[Any]) -> dict[str, bool]:
-    """Name the fields of a query, and say of each whether it is a whole number."""
+    """Return the names of a query's fields, each with whether it is a whole number."""
     info = inspect.type_info(shape)
-    assert isinstance(info, inspect.StructType), "a query is a struct"
+    assert isinstance(info, inspect.StructType), f"{shape} is not a struct"
     return {
         field.encode_name: any(isinstance(kind, inspect.IntType) for _, kind in simple_types(field.type))
         for field in info.fields
@@ -140,14 +140,14 @@ def _refuse_unstorable(data: bytes) -> None:
     try:
         field = unstorable_field(data)
     except ValueError:
-        raise _no_json() from None
+        raise _not_json() from None
     if field is not None:
         raise _unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX]))
 
 
 def _unstorable(field: str) -> BadRequest:
-    return BadRequest.of_field(field, "This text has a character that cannot be stored.")
+    return BadRequest.of_field(field, "This text contains a character that cannot be stored.")
 
 
-def _no_json() -> BadRequest:
+def _not_json() -> BadRequest:
     return BadRequest("The body is not valid JSON in UTF-8.")

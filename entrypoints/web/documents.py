@@ -1,4 +1,4 @@
-"""Documents that are the same for every reader: written once in the life of a process, revalidated by their mark."""
+"""Documents that are the same for every client: generated once per process, and revalidated by their ETag."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from entrypoints.web.routes import Route
 
 MARK_CHARACTERS: Final = 16
-# May be kept, but is asked for again each time: the answer is then a 304, and a new version is seen at once.
+# A cache may keep the document but must revalidate it each time, so that a new version is seen at once.
 CACHE_CONTROL: Final = "no-cache"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """Some bytes, what they are, and the mark by which a reader can tell that it has them already."""
+    """A document with its media type, its compressed form and its ETag."""
 
     content: bytes
     compressed: bytes
@@ -33,7 +33,7 @@ class Document:
 
     @classmethod
     def of(cls, content: bytes, *, media_type: str) -> Document:
-        """Mark the content."""
+        """Make a document of the content."""
         return cls(
             content=content,
             compressed=gzip.compress(content, mtime=0),
@@ -42,28 +42,28 @@ class Document:
         )
 
     def response(self, call: Call) -> Response:
-        """Answer with the content, or with nothing when the reader has it."""
-        asked = call.request
-        if asked.if_none_match.contains_weak(self.mark):
+        """Return the response with the content, or a 304 when the client has it."""
+        request = call.request
+        if request.if_none_match.contains_weak(self.mark):
             response = Response(b"", status=304)
-        elif asked.accept_encodings.quality("gzip"):
+        elif request.accept_encodings.quality("gzip"):
             response = Response(self.compressed, content_type=self.media_type)
             response.headers["Content-Encoding"] = "gzip"
         else:
             response = Response(self.content, content_type=self.media_type)
-        # Weak, because compressed or not it is the same document.
+        # Weak, because the compressed and the plain form are the same document.
         response.set_etag(self.mark, weak=True)
         response.headers["Cache-Control"] = CACHE_CONTROL
         response.headers["Vary"] = "Accept-Encoding"
         return response
 
 
-# Makes a document of all routes, the base address and the version.
+# Generates a document from all routes, the base URL and the version.
 Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
 
 
 async def written_once(write: Write) -> Document:
-    """Give the document; its first reader waits a moment while a thread writes it, so that no start has to."""
+    """Return the document; the first request waits while a thread generates it, so that the start does not have to."""
     application = cast("Application", current_app)
     written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
     if write not in written:
@@ -75,5 +75,5 @@ async def written_once(write: Write) -> Document:
 
 
 def content_mark(content: bytes) -> str:
-    """Give a short name that only this content has."""
+    """Return a short hash of the content."""
     return hashlib.sha256(content).hexdigest()[:MARK_CHARACTERS]

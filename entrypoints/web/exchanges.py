@@ -1,7 +1,7 @@
-"""One request and its answer, between the server and the application.
+"""One request and its response, between the server and the application.
 
-Quart-Trio would run two tasks for it and send the end of an answer apart from the rest. This one has the listening done
-beside it, by a task that mostly comes to nothing, and says everything at once.
+Quart-Trio would run two tasks and send the end of a response apart from the rest. This class handles the request in
+its own task, watches for a disconnect in a second one, and sends a response body in one message.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ RESPONSE_SECONDS_MAX: Final = 60.0
 
 
 class Exchange(TrioASGIHTTPConnection):
-    """Answers one request, unless the client hangs up before."""
+    """Responds to one request, unless the client disconnects before."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer."""
+        """Handle the request and send its response."""
         request = self._create_request_from_scope(send)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.handle_messages, nursery, request, receive)
@@ -34,8 +34,8 @@ class Exchange(TrioASGIHTTPConnection):
             nursery.cancel_scope.cancel()
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
-        whole = response.response
-        if not isinstance(whole, DataBody):
+        body = response.response
+        if not isinstance(body, DataBody):
             await super()._send_response(send, response)
             return
         await send(
@@ -46,4 +46,4 @@ class Exchange(TrioASGIHTTPConnection):
                 "trailers": False,
             }
         )
-        await send({"type": "http.response.body", "body": whole.data, "more_body": False})
+        await send({"type": "http.response.body", "body": body.data, "more_body": False})

@@ -1,65 +1,173 @@
-"""The decoder's messages in words for a person: which field it is, and what would be right."""
+"""What is wrong with a field of the input, explained from the type and the constraints that are declared for it.
 
+msgspec reports one English sentence. Only the field's path and the name of a missing field are taken from it, because
+they have no other source.
+"""
+
+import json
+import math
 import re
-from typing import Final
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from types import NoneType
+from typing import Any, Final, cast
+
+from msgspec import UNSET, ValidationError, inspect
 
 from core.errors import BadRequest
 
+_REPORT: Final = re.compile(r"(?P<problem>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
 _MISSING: Final = re.compile(r"Object missing required field `([^`]*)`")
-_EXPECTED: Final = re.compile(r"Expected (.*?)(?:, got .*)?")
-_TYPES: Final = re.compile(r"`([^`]*)`")
-_BOUND: Final = re.compile(r"(?P<length> of length)? (?P<comparison>>=|<=) ")
+# The third form is a value of an object with any keys, or an item of a set: msgspec does not report which.
+_STEP: Final = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>[0-9]+)\]|\[\.\.\.\]")
 
-_WORDS: Final = {
-    "array": "a list",
-    "bool": "true or false",
-    "datetime": "a time",
-    "float": "a number",
-    "int": "a whole number",
-    "object": "an object",
-    "str": "text",
+# What each declared type accepts, in words, and the types of the decoded JSON or query values that may be one.
+_KINDS: Final[dict[type[inspect.Type], tuple[str, tuple[type[Any], ...]]]] = {
+    inspect.NoneType: ("null", (NoneType,)),
+    inspect.BoolType: ("true or false", (bool,)),
+    inspect.IntType: ("a whole number", (int, float)),
+    inspect.FloatType: ("a number", (int, float)),
+    inspect.StrType: ("text", (str,)),
+    inspect.UUIDType: ("an id (a UUID)", (str,)),
+    inspect.DateTimeType: ("a time such as 2026-01-31T12:00:00Z (RFC 3339)", (str,)),
+    inspect.DateType: ("a date such as 2026-01-31 (RFC 3339)", (str,)),
+    inspect.EnumType: ("one of these", (str, int, float)),
+    inspect.LiteralType: ("one of these", (str, int, float)),
+    inspect.ListType: ("a list", (list,)),
+    inspect.VarTupleType: ("a list", (list,)),
+    inspect.TupleType: ("a list", (list,)),
+    inspect.SetType: ("a list", (list,)),
+    inspect.FrozenSetType: ("a list", (list,)),
+    inspect.DictType: ("an object", (dict,)),
+    inspect.StructType: ("an object", (dict,)),
+    inspect.DataclassType: ("an object", (dict,)),
 }
-_SENTENCES: Final = {
-    "Invalid UUID": "This must be an id (a UUID).",
-    "Invalid RFC3339 encoded datetime": "This must be a time such as 2026-01-31T12:00:00Z (RFC 3339).",
-    "Invalid RFC3339 encoded date": "This must be a date such as 2026-01-31 (RFC 3339).",
-    "Integer value out of range": "This number is too large.",
-    "Number out of range": "This number is too large.",
-}
+_SIZES: Final = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+_LENGTHS: Final = {"min_length": "at least", "max_length": "at most"}
 
 
-def explained(message: str) -> BadRequest:
-    """Turn a message of the decoder into a refusal of the field that it is about."""
-    what, _, where = message.rpartition(" - at ")
-    if not where.endswith("`") or not what:
-        what, where = message, ""
-    # "`$.a.b[0]`", or "`key` in `$.a`" for the key of an object.
-    path = where.rpartition("`$")[2].removesuffix("`").removeprefix(".")
+def parsed(data: bytes) -> Any:
+    """Return the JSON value of a rejected body for `explained`, or `UNSET` when the rest of it is not JSON."""
+    try:
+        # The standard library refuses whole numbers of very many digits; their exact value does not matter here.
+        return json.loads(data, parse_int=float, object_pairs_hook=_unambiguous)
+    except ValueError:
+        return UNSET
 
-    missing = _MISSING.fullmatch(what)
+
+def explained(error: ValidationError, shape: Any, given: Any) -> BadRequest:
+    """Return the refusal that names the field and what would be right there.
+
+    `given` is the rejected input as plain values, or `UNSET` when it is unknown.
+    """
+    # A `__post_init__` explains the problem in words of its own, which may look like anything.
+    own_words = str(error.__cause__) if error.__cause__ is not None else ""
+    report = _REPORT.fullmatch(str(error).removeprefix(own_words))
+    assert report is not None, "the expression matches every text"
+    path = report["path"] or ""
+    field = path.removeprefix(".")
+    if own_words:
+        return BadRequest.of_field(field or "body", own_words)
+    missing = _MISSING.fullmatch(report["problem"])
     if missing is not None:
-        return BadRequest.of_field(f"{path}.{missing[1]}" if path else missing[1], "This field is required.")
-    return BadRequest.of_field(path or "body", _sentence(what))
+        return BadRequest.of_field(f"{field}.{missing[1]}" if field else missing[1], "This field is required.")
+
+    kinds, value = [*_alternatives(inspect.type_info(shape))], given
+    for step in _STEP.finditer(path):
+        kinds = [alternative for kind in kinds for alternative in _at(kind, step)]
+        value = _value_at(value, step)
+    if report["key"]:
+        kinds = [one for kind in kinds if isinstance(kind, inspect.DictType) for one in _alternatives(kind.key_type)]
+        value = UNSET
+    return BadRequest.of_field(field or "body", _sentence(kinds, value))
 
 
-def _sentence(what: str) -> str:
-    if what in _SENTENCES:
-        return _SENTENCES[what]
-    if what.startswith("Invalid enum value"):
-        # The value itself is left out: it is somebody else's text, of any length.
-        return "This is none of the values that are possible here."
-    expected = _EXPECTED.fullmatch(what)
-    if expected is None:
-        return what
-    wanted = _TYPES.sub(lambda types: _listed(types[1].split(" | ")), expected[1])
-    return f"This must be {_BOUND.sub(_bounded, wanted)}."
+def _unambiguous(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Leave out the names that an object has twice: either value may be the wrong one."""
+    values = dict(members)
+    if len(values) < len(members):
+        for name, count in Counter(name for name, _ in members).items():
+            if count > 1:
+                del values[name]
+    return values
 
 
-def _listed(types: list[str]) -> str:
-    *others, last = [_WORDS.get(name, name) for name in types]
-    return f"{', '.join(others)} or {last}" if others else last
+def _alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
+    """List the members of a union; any other type is its only alternative."""
+    match kind:
+        case inspect.UnionType():
+            for member in kind.types:
+                yield from _alternatives(member)
+        case inspect.Metadata():
+            yield from _alternatives(kind.type)
+        case _:
+            yield kind
 
 
-def _bounded(bound: re.Match[str]) -> str:
-    length = " with a length" if bound["length"] else ""
-    return f"{length} of at {'least' if bound['comparison'] == '>=' else 'most'} "
+def _at(kind: inspect.Type, step: re.Match[str]) -> Iterator[inspect.Type]:
+    """List the alternatives for what is one step further inside a type; none when the step does not fit the type."""
+    match kind:
+        case inspect.StructType() | inspect.DataclassType():
+            for field in kind.fields:
+                if field.encode_name == step["name"]:
+                    yield from _alternatives(field.type)
+        case inspect.ListType() | inspect.VarTupleType() | inspect.SetType() | inspect.FrozenSetType():
+            yield from _alternatives(kind.item_type)
+        case inspect.TupleType() if step["index"]:
+            yield from _alternatives(kind.item_types[int(step["index"])])
+        case inspect.DictType():
+            yield from _alternatives(kind.value_type)
+        case _:
+            pass
+
+
+def _value_at(value: Any, step: re.Match[str]) -> Any:
+    """Return what is one step further inside a value, or `UNSET` when that is unknown."""
+    if isinstance(value, dict) and step["name"]:
+        return cast("dict[str, Any]", value).get(step["name"], UNSET)
+    if isinstance(value, list) and step["index"]:
+        items = cast("list[Any]", value)
+        return items[int(step["index"])] if int(step["index"]) < len(items) else UNSET
+    return UNSET
+
+
+def _sentence(kinds: list[inspect.Type], value: Any) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return f"This number is too {'large' if value > 0 else 'small'}."
+    # Of an optional id, a wrong text is explained as an id, without "or null".
+    known = [kind for kind in kinds if type(kind) in _KINDS]
+    fitting = [kind for kind in known if type(value) in _KINDS[type(kind)][1]]
+    descriptions = list(dict.fromkeys(_described(kind) for kind in fitting or known))
+    if not descriptions:
+        return "This value is not valid."
+    *others, last = descriptions
+    return f"This must be {', '.join(others)} or {last}." if others else f"This must be {last}."
+
+
+def _described(kind: inspect.Type) -> str:
+    words, _ = _KINDS[type(kind)]
+    match kind:
+        case inspect.EnumType():
+            return f"{words}: {_listed(member.value for member in kind.cls)}"
+        case inspect.LiteralType():
+            return f"{words}: {_listed(kind.values)}"
+        case inspect.TupleType():
+            return f"{words} with a length of {len(kind.item_types)}"
+        case _:
+            pass
+    if size := _bounds(kind, _SIZES):
+        words += f" of {size}"
+    if length := _bounds(kind, _LENGTHS):
+        words += f" with a length of {length}"
+    if isinstance(kind, inspect.StrType) and kind.pattern is not None:
+        words += f" that matches the regular expression {kind.pattern}"
+    return words
+
+
+def _listed(values: Iterable[object]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _bounds(kind: inspect.Type, bounds: dict[str, str]) -> str:
+    limits = ((words, getattr(kind, name, None)) for name, words in bounds.items())
+    return " and ".join(f"{words} {limit}" for words, limit in limits if limit is not None)

@@ -1,4 +1,4 @@
-"""What every response carries: its request id, security headers, and for pages of other origins the CORS headers."""
+"""The headers of every response: its request id, security headers, and CORS headers for pages of other origins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 HSTS_SECONDS: Final = 365 * 24 * 3600
 PREFLIGHT_SECONDS: Final = 600
-# An answer is data: nothing in it may run, load or be framed. Pages bring a policy of their own.
+# An API response is data: nothing in it may run, load or be framed. Pages have a policy of their own.
 CONTENT_SECURITY_POLICY: Final = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 _METHODS: Final = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _REQUEST_HEADERS: Final = "Authorization, Content-Type, X-Api-Key, X-Device-Token, X-Request-Id"
@@ -28,34 +28,34 @@ class ResponseHeaders:
             "X-Frame-Options": "DENY",
             "Referrer-Policy": "no-referrer",
             "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-            # Nearly every answer is about somebody; the few that may be kept say so themselves.
+            # Nearly every response contains personal data; the few that may be cached set their own header.
             "Cache-Control": "no-store",
         }
         if settings.base_url.startswith("https:"):
             self._always["Strict-Transport-Security"] = f"max-age={HSTS_SECONDS}"
 
     def add(self, response: Response, request_id: str) -> None:
-        """Add what every response carries and did not bring along."""
+        """Add the headers of every response, except those that it has already."""
         headers = response.headers
         headers["X-Request-Id"] = request_id
-        # Every answer passes here, and asking the headers for each name by itself takes four times as long.
-        brought = {name.lower() for name, _ in headers}
-        headers.extend([(name, value) for name, value in self._always.items() if name.lower() not in brought])
+        # This runs for every response, and a look-up in the headers for each name takes four times as long.
+        present = {name.lower() for name, _ in headers}
+        headers.extend([(name, value) for name, value in self._always.items() if name.lower() not in present])
 
     def allow_origin(self, response: Response, request: Request) -> None:
-        """Let a page of an origin that we know read the response, and say before a request what it may send."""
+        """Add the CORS headers for a configured origin, and those of a preflight response."""
         if not self._origins:
             return
-        headers, asked = response.headers, request.headers
-        # The answer for one origin must not be kept for another.
+        headers, request_headers = response.headers, request.headers
+        # A cache must not use the response for one origin for another.
         headers.add("Vary", "Origin")
-        origin = asked.get("Origin")
+        origin = request_headers.get("Origin")
         if origin not in self._origins:
             return
         headers["Access-Control-Allow-Origin"] = origin
         headers["Access-Control-Allow-Credentials"] = "true"
         headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
-        if request.method == "OPTIONS" and "Access-Control-Request-Method" in asked:
+        if request.method == "OPTIONS" and "Access-Control-Request-Method" in request_headers:
             headers["Access-Control-Allow-Methods"] = _METHODS
             headers["Access-Control-Allow-Headers"] = _REQUEST_HEADERS
             headers["Access-Control-Max-Age"] = str(PREFLIGHT_SECONDS)

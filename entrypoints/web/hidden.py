@@ -1,4 +1,4 @@
-"""Bodies that bear a password, a token or a code: printed, wherever that may happen, they show their name alone."""
+"""The base class of bodies with a password, a token or a code: their repr shows the class name alone."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Hidden(msgspec.Struct):
-    """A body with something secret in it."""
+    """A body that contains a secret."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(***)"

@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document: what the declarations of the routes say, in the words of other people's programs.
+"""The OpenAPI 3.1 document, generated from the declarations of the routes.
 
-Nothing is written here by hand twice: paths, parameters, bodies, answers and who may call come from the declaration,
-and which codes a route may refuse with follows from it too. The page for people is in `entrypoints/pages/reference/`.
+Paths, parameters, bodies, responses, credentials and the error codes of a route all follow from its declaration. The
+HTML reference is in `entrypoints/pages/reference/`.
 """
 
 import re
@@ -21,7 +21,7 @@ from entrypoints.web.documents import Document, written_once
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
-routes = Routes("reference", "This reference: for people, and for programs.")
+routes = Routes("reference", "This reference, as a page and as an OpenAPI document.")
 
 OPENAPI_VERSION: Final = "3.1.0"
 _RESPONSES: Final = "#/components/responses/"
@@ -42,13 +42,13 @@ _BODY_REFUSALS: Final = (
     ErrorCode.PAYLOAD_TOO_LARGE,
     ErrorCode.UNSUPPORTED_MEDIA_TYPE,
 )
-# What may happen to any request, whatever it asks for.
+# The errors that any request may end in.
 _FAILURES: Final = (ErrorCode.INTERNAL_SERVER_ERROR, ErrorCode.DATABASE_ERROR, ErrorCode.SERVICE_UNAVAILABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalDescription:
-    """A code that a route may refuse with, and what its own refusals of this code say."""
+    """An error code that a route may refuse with, and the messages of the route's own refusals with this code."""
 
     code: ErrorCode
     messages: tuple[str, ...]
@@ -67,7 +67,7 @@ def _write(routes: tuple[Route, ...], base_url: str, version: str) -> Document:
 
 
 def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[str, Any]:
-    """Build the document."""
+    """Return the OpenAPI document of the routes."""
     routes = tuple(routes)
     schemas = Schemas(routes)
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -100,7 +100,7 @@ def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[st
 
 
 def introductions(routes: Iterable[Route]) -> dict[str, str]:
-    """Give each capability's introduction; of one that is spread over several modules the first one counts."""
+    """Return each capability's introduction; if several modules share a capability, the first one counts."""
     found: dict[str, str] = {}
     for route in routes:
         found.setdefault(route.capability, for_readers(route.introduction))
@@ -108,17 +108,17 @@ def introductions(routes: Iterable[Route]) -> dict[str, str]:
 
 
 def path_template(route: Route) -> str:
-    """Write the path with its parameters in braces."""
+    """Return the path with its parameters in braces."""
     return route.rule.replace("<", "{").replace(">", "}")
 
 
 def operation_id(route: Route) -> str:
-    """Name the route for generated clients: the capability, then the handler."""
+    """Return the name of the route in generated clients: the capability, then the handler."""
     return re.sub(r"\W+", "_", f"{route.capability}_{route.handler.__name__}")
 
 
 def refusals(route: Route) -> list[RefusalDescription]:
-    """List every code that the route may refuse with, by status."""
+    """List every error code that the route may refuse with, ordered by status."""
     codes = {*_refusal_codes(route), *(refusal.code for refusal in route.refuses)}
     return [
         RefusalDescription(
@@ -180,7 +180,7 @@ def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]
 
 
 def _responses(route: Route, schemas: Schemas, shared: dict[str, Any]) -> dict[str, Any]:
-    """Say how the route answers, by status; refusals of the same codes are described once and referred to."""
+    """Return the route's responses by status; refusals with the same codes share one component."""
     codes: dict[int, list[ErrorCode]] = defaultdict(list)
     for refused in refusals(route):
         codes[refused.code.status].append(refused.code)
@@ -189,7 +189,7 @@ def _responses(route: Route, schemas: Schemas, shared: dict[str, Any]) -> dict[s
         name = ".".join(code.name for code in group)
         shared.setdefault(name, _refusal(group, schemas))
         by_status[str(status)] = {"$ref": _RESPONSES + name}
-    # An answer of the route's own goes before what could refuse with the same status.
+    # A declared response takes precedence over refusals with the same status.
     own: dict[str, Any] = {}
     for answer in answers(route):
         response = own.setdefault(str(answer.status), _response(HTTPStatus(answer.status).phrase))
@@ -214,12 +214,12 @@ def _response(description: str) -> dict[str, Any]:
 def _headers() -> dict[str, Any]:
     return {
         "X-Request-Id": {
-            "description": "Names this request; the service's log knows it by that name.",
+            "description": "The id of this request. Its lines in the service's log have the same id.",
             "required": True,
             "schema": {"type": "string"},
         },
         "Retry-After": {
-            "description": "After how many seconds to try again.",
+            "description": "The number of seconds to wait before trying again.",
             "required": True,
             "schema": {"type": "integer", "minimum": 1},
         },

@@ -1,8 +1,8 @@
 """The buckets behind the rate limits: one for each limit and client network, bounded in number.
 
-The table of limits and the arithmetic are in `core/rate_limits.py`. Buckets live in this process alone: a restart
-forgets them, and each worker has its own, which is what a limit against floods needs; what must hold across workers
-(failed sign-ins, codes) is counted in the database.
+The table of limits and the arithmetic are in `core/rate_limits.py`. Buckets exist in this process alone: a restart
+discards them, and each worker has its own, which is enough against floods. Limits that must hold across workers
+(failed sign-ins, codes) are counted in the database.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class RateLimiter:
 
     @property
     def bucket_count(self) -> int:
-        """How many buckets are remembered."""
+        """The number of buckets in memory."""
         return len(self._buckets)
 
     def take(self, limits: Iterable[RateLimit], network: str) -> None:
-        """Take one request out of every bucket, or out of none and raise when one of them is empty."""
+        """Take one request from every bucket; when one of them is empty, take none and raise `RateLimitExceeded`."""
         now = self._monotonic()
         taken: dict[tuple[RateLimit, str], Bucket] = {}
         waits_seconds: list[int] = []
@@ -49,11 +49,11 @@ class RateLimiter:
             # Earlier than this, another of the limits would refuse.
             raise RateLimitExceeded(retry_after_seconds=max(waits_seconds))
         for key, bucket in taken.items():
-            # Taken out and put back, so that the dictionary stays in the order of last use.
+            # Removed and added again, so that the dictionary stays in the order of last use.
             self._buckets.pop(key, None)
             self._buckets[key] = bucket
         while len(self._buckets) > self._buckets_max:
-            # The one that was used longest ago, so most likely full again.
+            # The least recently used bucket, which is most likely full again.
             del self._buckets[next(iter(self._buckets))]
 
 

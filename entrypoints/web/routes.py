@@ -1,4 +1,4 @@
-"""How a route is declared, and what its declaration says: the one source of dispatch, reference and golden file.
+"""The declaration of routes: the one source of dispatch, reference and golden file.
 
     routes = Routes("invitations", "Inviting people into an organization, and their answer.")
 
@@ -8,8 +8,8 @@
         \"\"\"Join the organization that the token invites to.\"\"\"
 
 The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `query` the query
-string, every other one a part of the path, a `UUID` where it is an id; the return annotation is the answer. Where that
-is no JSON object, or may have another status, the annotation says so with `Media` and `Status` of `answers.py`.
+string, and every other one a part of the path, a `UUID` where it is an id. The return annotation is the response;
+`Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another status.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
-# How a capability of pages tells a person of a refusal; without one it is told as everywhere, as JSON.
+# Renders a refusal as a page. Routes without one respond to a refusal with JSON.
 RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
 
 _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
@@ -41,7 +41,7 @@ _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One method of one path: who may call it, what it takes, what it answers."""
+    """One method of one path: who may call it, its input and its response."""
 
     method: str
     path: str
@@ -67,7 +67,7 @@ class Route:
 
     @property
     def rule(self) -> str:
-        """The path as the router writes it."""
+        """The path in the router's syntax."""
         return _PATH_PARAMETER.sub(r"<\1>", self.path)
 
     @property
@@ -78,7 +78,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Routes:
-    """The routes of one capability; `description` introduces them in the reference."""
+    """The routes of one capability; `description` is its introduction in the reference."""
 
     capability: str
     description: str
@@ -86,7 +86,7 @@ class Routes:
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
-        """Declare a GET, and with it a HEAD."""
+        """Declare a GET, which includes a HEAD."""
         return self._declare("GET", path, **options)
 
     def post(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -120,7 +120,7 @@ class Routes:
             name = f"{method} {path}"
             who = declared_who(handler)
             if who is None:
-                raise TypeError(f"{name} does not say who may call it; add a decorator such as @public")
+                raise TypeError(f"{name} does not declare who may call it; add a decorator such as @public")
             takes = get_type_hints(handler, include_extras=True)
             answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
             self.routes.append(
@@ -149,7 +149,7 @@ class Routes:
 
 
 def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:
-    """Find the parameters of the path among those of the handler, where each must be a word or an id."""
+    """Return the types of the path's parameters from those of the handler; each must be `str` or `UUID`."""
     parameters = {parameter: kind for parameter, kind in takes.items() if parameter != "call"}
     names = _PATH_PARAMETER.findall(name)
     if sorted(names) != sorted(parameters) or not all(kind in (str, UUID) for kind in parameters.values()):
@@ -158,7 +158,7 @@ def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:
 
 
 def _bounded(name: str, body: Any) -> Any:
-    """Refuse a body with a number that may fit no column."""
+    """Return the body; raise `TypeError` when it has an unbounded whole number, which may fit no column."""
     if body is not None and (numbers := unbounded_numbers(body)):
         raise TypeError(f"{name} takes numbers of any size: {', '.join(numbers)}; bound them by msgspec.Meta")
     return body
@@ -171,12 +171,12 @@ def _group_limits(path: str, *, is_operational: bool) -> tuple[RateLimit, ...]:
 
 
 def is_id(parameter: type) -> bool:
-    """Say whether a path parameter is an id."""
+    """Return whether a path parameter is an id."""
     return parameter is UUID
 
 
 def require_distinct(routes: Iterable[Route]) -> None:
-    """Refuse two routes for the same requests, whatever they call the parts of the path."""
+    """Raise `ValueError` for two routes that match the same requests, whatever their parameters are called."""
     seen: set[str] = set()
     for route in routes:
         shape = _PATH_PARAMETER.sub(":", route.name)

@@ -1,4 +1,4 @@
-"""The JSON schemas of everything that goes over the wire, made from the types that decode and encode it."""
+"""The JSON schemas of every request and response, made from the types that decode and encode them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Schema: TypeAlias = dict[str, Any]
 
 REFERENCE: Final = "#/components/schemas/"
-# Docstrings cite the documents that we build by; whoever reads the reference does not have them.
+# Docstrings cite internal documents, which the readers of the reference do not have.
 _CITATION: Final = re.compile(r"\s*\((?:identity|operations|decisions)\s[^)]*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One way in which a route answers: the status, the media type, and the shape where it is JSON."""
+    """One possible response of a route: the status, the media type, and the type of the body where it is JSON."""
 
     status: int
     media_type: str | None = None
@@ -35,7 +35,7 @@ class Answer:
 
 
 class Schemas:
-    """The schemas of the bodies, queries and answers of some routes; what is named is described once."""
+    """The schemas of the bodies, queries and responses of the given routes; each class is described once."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         shapes: list[Any] = [Failure]
@@ -45,7 +45,7 @@ class Schemas:
                 shape for shape in (route.body, *(answer.shape for answer in answers(route))) if shape is not None
             ]
             queries += [route.query] if route.query is not None else []
-        # The classes inside the shapes stand behind them, so that each of them is found by its type.
+        # The classes inside the shapes are added, so that each of them is found by its type.
         all_shapes = list(dict.fromkeys([*shapes, *queries, *_classes([*shapes, *queries])]))
         schemas, components = msgspec.json.schema_components(all_shapes, ref_template=REFERENCE + "{name}")
         self._schemas: dict[Any, Schema] = dict(zip(all_shapes, schemas, strict=True))
@@ -54,20 +54,20 @@ class Schemas:
         self._query_names = {self._schemas[query]["$ref"] for query in queries}
 
     def of(self, shape: Any) -> Schema:
-        """Give the schema of a shape: a reference where it has a name."""
+        """Return the schema of a shape; a class has a reference."""
         return self._schemas[shape]
 
     def resolved(self, schema: Schema) -> Schema:
-        """Follow a reference to what it names."""
+        """Return the schema that a reference names; any other schema is returned as it is."""
         name = schema.get("$ref")
         return schema if name is None else self._components[name.removeprefix(REFERENCE)]
 
     def components(self) -> dict[str, Schema]:
-        """Give what references lead to; a query is no body and is described parameter by parameter instead."""
+        """Return the schemas that references name, without queries, which are described parameter by parameter."""
         return {name: schema for name, schema in self._components.items() if REFERENCE + name not in self._query_names}
 
     def _complete(self) -> None:
-        """Add what the types know and msgspec does not say."""
+        """Add what msgspec leaves out of the schemas."""
         failure = self.resolved(self.of(Failure))
         failure["properties"]["error_code"] = {"type": "string", "enum": [code.name for code in ErrorCode]}
         for component in self._components.values():
@@ -82,12 +82,12 @@ class Schemas:
 
 
 def answers(route: Route) -> list[Answer]:
-    """List the ways in which a route answers when it does not refuse."""
+    """List the possible responses of a route when it does not refuse."""
     return [_answer(route, member) for member in _members(route.answer)]
 
 
 def for_readers(text: str) -> str:
-    """Leave out what only the builders can look up."""
+    """Remove the citations of internal documents from a text."""
     return _CITATION.sub("", text)
 
 
@@ -107,7 +107,7 @@ def _answer(route: Route, annotation: Any) -> Answer:
 
 
 def _classes(shapes: Iterable[Any]) -> list[Any]:
-    """List every class with fields that the shapes are made of."""
+    """List every class with fields inside the shapes."""
     found: dict[Any, None] = {}
     waiting = [inspect.type_info(shape) for shape in shapes]
     while waiting:
@@ -141,12 +141,12 @@ def _inside(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def _mark_times(schema: Schema, kind: inspect.Type) -> None:
-    """Say of each time that it is one; msgspec does so only of those that are annotated with a zone."""
+    """Add the format of times; msgspec adds it only to those that are annotated with a zone."""
     match kind:
         case inspect.DateTimeType():
             schema["format"] = "date-time"
         case inspect.UnionType():
-            # Next to a time there is no other text in a union, because no decoder could tell them apart.
+            # A union with a time has no other string type, because a decoder could not distinguish them.
             if any(isinstance(member, inspect.DateTimeType) for member in kind.types):
                 texts = [member for member in schema.get("anyOf", [schema]) if member.get("type") == "string"]
                 for text in texts:

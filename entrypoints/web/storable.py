@@ -1,6 +1,6 @@
-"""What no shape rules out and the database could still not take: half characters, endless nesting, boundless numbers.
+"""Checks for input that decodes but that the database cannot store: lone surrogates, deep nesting, large numbers.
 
-Bodies are looked through as text where that is quicker than as values: everybody may send a megabyte of them.
+Bodies are checked as bytes where that is faster than checking values, because any caller may send a megabyte.
 """
 
 import json
@@ -13,7 +13,7 @@ from msgspec import inspect
 NESTING_LEVELS_MAX: Final = 50
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-# In JSON these can only be written as escapes.
+# In JSON, these characters can only be written as escapes.
 _SUSPICIOUS: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
 # The closing quotation mark may be missing, so that a broken body is not searched again from every other one.
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -22,54 +22,54 @@ _ALL_BUT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def is_storable(text: str) -> bool:
-    """Say whether a text has neither NUL, which PostgreSQL does not store, nor half a character, which is no text."""
+    """Return whether a text has neither NUL, which PostgreSQL does not store, nor a lone surrogate."""
     return _UNSTORABLE.search(text) is None
 
 
 def as_shown(text: str) -> str:
-    """Put the replacement character in place of what cannot be stored, or written."""
+    """Replace the characters that cannot be stored or encoded."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def unstorable_field(data: bytes) -> str | None:
-    """Name the field of a JSON body with a text that cannot be stored, fields that are otherwise ignored included.
+    """Return the path of a field of a JSON body whose text cannot be stored, or None; ignored fields count as well.
 
-    Raise `ValueError` when it is no JSON after all.
+    Raise `ValueError` when the body is not valid JSON.
     """
     if not _SUSPICIOUS.search(data):
         return None
-    # A whole number of very many digits is an error to the standard library, and none of our business here.
-    waiting = [_Container(json.loads(data.decode(), parse_int=float), "", None)]
-    while waiting:
-        container = waiting.pop()
+    # The standard library refuses whole numbers of very many digits, which do not matter here.
+    pending = [_Container(json.loads(data.decode(), parse_int=float), "", None)]
+    while pending:
+        container = pending.pop()
         for name, value in _members(container.value):
             if isinstance(value, str) and not is_storable(value):
                 return container.path_of(name)
             if isinstance(value, dict | list):
-                waiting.append(_Container(value, name, container))
+                pending.append(_Container(value, name, container))
     return None
 
 
 def is_nested_too_deeply(data: bytes) -> bool:
-    """Say whether objects and lists are inside each other more often than anything that we take needs."""
+    """Return whether objects and lists are nested deeper than any valid body."""
     if data.count(b"[") + data.count(b"{") <= NESTING_LEVELS_MAX:
         return False
     brackets = _STRING.sub(b"", data).translate(_CURLY_AS_SQUARE, _ALL_BUT_BRACKETS)
     for _ in range(NESTING_LEVELS_MAX):
-        # Each round takes the innermost level away; what is left in the end lay deeper.
+        # Each iteration removes the innermost level; what is left at the end is nested deeper.
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
 
 
 def unbounded_numbers(shape: Any) -> list[str]:
-    """Name the whole numbers in a type that may be of any size, and so of one that fits no column."""
+    """Return the paths of the whole numbers in a type that have no bounds, and so may fit no column."""
     return [path for path, kind in simple_types(inspect.type_info(shape)) if _is_unbounded(kind)]
 
 
 def simple_types(
     kind: inspect.Type, path: str = "", within: tuple[type[Any], ...] = ()
 ) -> Iterator[tuple[str, inspect.Type]]:
-    """List the simple types that a type is made of, each with its path."""
+    """List the simple types inside a type, each with its path."""
     match kind:
         case inspect.StructType() | inspect.DataclassType():
             # A type may contain itself.
@@ -98,7 +98,7 @@ def _is_unbounded(kind: inspect.Type) -> bool:
 
 
 class _Container(NamedTuple):
-    """An object or a list inside a body, and where it is; the path is put together only when somebody is to read it."""
+    """An object or a list inside a body, and its position; the path is built only when it is needed."""
 
     value: Any
     name: str
@@ -114,7 +114,7 @@ class _Container(NamedTuple):
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    """List what is in an object or a list by the names that a path gives it; the keys of an object are texts too."""
+    """List the members of an object or a list with their path steps; the keys of an object are checked as texts too."""
     if isinstance(value, list):
         for index, item in enumerate(cast("list[Any]", value)):
             yield f"[{index}]", item

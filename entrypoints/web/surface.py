@@ -1,4 +1,4 @@
-"""The surface of the house as text: every route and who may call it, for a person and for the golden file."""
+"""The interface as text: every route and who may call it, for `gatehouse routes` and the golden file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def surface(routes: Iterable[Route]) -> str:
-    """Write the routes down, ordered by path, one a line: method, path, credential, limits."""
+    """Return one line for each route, ordered by path: method, path, who may call, limits."""
     return "\n".join(
         f"{route.method:<6} {route.path:<75} {', '.join([route.who.label, *(limit.name for limit in route.limits)])}"
         for route in sorted(routes, key=lambda route: (route.path, route.method))

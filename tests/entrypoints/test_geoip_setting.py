@@ -54,15 +54,15 @@ def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: 
 
     old = doctor._geoip(settings)
 
-    assert (young.is_well, young.advice) == (True, "")
+    assert (young.is_ok, young.advice) == (True, "")
     assert young.what.startswith(f"{KIND}, made on ")
-    assert old.is_well
-    assert old.advice == "It is 100 days old, and addresses move. Put a newer one there."
+    assert old.is_ok
+    assert old.advice == "It is 100 days old and may be outdated. Replace it with a newer one."
 
 
 def test_the_doctor_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     finding = doctor._geoip(Settings(geoip_db=tmp_path / "absent.mmdb"))
 
-    assert not finding.is_well
+    assert not finding.is_ok
     assert finding.what.endswith("absent.mmdb cannot be read: No such file or directory.")
     assert finding.advice == "Set GATEHOUSE_GEOIP_DB to another file, or unset it."

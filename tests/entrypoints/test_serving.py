@@ -188,7 +188,7 @@ def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded
 
         assert refusal(service) == (
             f"Cannot listen on {bind}: Address already in use."
-            " Does something else run there? Set GATEHOUSE_BIND to another."
+            " Stop the process that uses this address, or set GATEHOUSE_BIND to another one."
         )
         assert not (service.data_folder / "postgres").exists()
 
@@ -228,7 +228,7 @@ def test_without_a_master_key_a_database_of_ones_own_is_not_opened(commands_here
     line = refusal_here(commands_here, MASTER_KEYS="")
 
     assert line == (
-        "GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored in plain text. Make a key with"
+        "GATEHOUSE_MASTER_KEYS is missing, and secrets are never stored unencrypted. Make a key with"
         " `gatehouse keys generate` and keep a copy of it: what it encrypts is lost without it."
     )
 
@@ -247,8 +247,8 @@ def test_a_schema_that_is_behind_is_refused_in_production(commands_here: Command
     line = refusal_here(commands_here, DATABASE_URL=address(empty_database_url))
 
     assert line == (
-        f"The database's schema is behind by {len(migrations.known())}."
-        " Look with `gatehouse migrate --plan`, then run `gatehouse migrate`."
+        f"The database's schema lacks {len(migrations.known())} of the migrations of this version."
+        " Run `gatehouse migrate`; `gatehouse migrate --plan` lists them."
     )
 
 
@@ -263,11 +263,11 @@ def test_a_database_that_is_still_starting_is_waited_for(services: Services, dat
     late = tmp_path / "late"
 
     service = services.start(DATABASE_URL=address(database_url.replace(str(parts["host"]), str(late))))
-    service.wait_for("migrations")
+    service.wait_for("database.preparing")
     late.symlink_to(str(parts["host"]))
 
     service.wait_until_ready()
-    assert "Trying again for 30 s." in service.said("migrations")[0]["text"]
+    assert "Trying again for 30 s." in service.said("database.preparing")[0]["text"]
 
 
 def test_the_development_owner_is_announced_and_has_that_password(services: Services, connection: Connection) -> None:

@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from entrypoints import server as servers
-from entrypoints.server import KEEP_ALIVE_SECONDS, SOME, Server, listen
+from entrypoints.server import ACCEPTED_IN_A_ROW_MAX, KEEP_ALIVE_SECONDS, Server, listen
 from entrypoints.settings import Bind
 from entrypoints.web.answers import Media
 from entrypoints.web.application import BODY_SECONDS_MAX, Application
@@ -692,7 +692,7 @@ class Doorkeeper(trio.abc.Instrument):
         self.turn += 1
 
     def task_spawned(self, task: trio.lowlevel.Task) -> None:
-        if task.name.endswith("_Visitors._serve"):
+        if task.name.endswith("_Clients._serve"):
             self.let_in.append(self.turn)
 
 
@@ -702,14 +702,14 @@ async def test_some_who_come_at_once_are_let_in_in_the_same_turn(server: Running
     trio.lowlevel.add_instrument(doorkeeper)
     with ExitStack() as clients:
         # Nothing here waits, so they all come before the server looks.
-        for _ in range(SOME + 3):
+        for _ in range(ACCEPTED_IN_A_ROW_MAX + 3):
             clients.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         await trio.testing.wait_all_tasks_blocked()
     trio.lowlevel.remove_instrument(doorkeeper)
 
     first, *others = doorkeeper.let_in
-    assert len(doorkeeper.let_in) == SOME + 3
-    assert [turn for turn in others if turn == first] == [first] * SOME
+    assert len(doorkeeper.let_in) == ACCEPTED_IN_A_ROW_MAX + 3
+    assert [turn for turn in others if turn == first] == [first] * ACCEPTED_IN_A_ROW_MAX
 
 
 @pytest.mark.usefixtures("complaints")

@@ -237,7 +237,7 @@ def test_nobody_declares_twice_who_may_call() -> None:
 
     signed_in(handler)
 
-    with pytest.raises(AssertionError, match="declares twice"):
+    with pytest.raises(AssertionError, match="has two declarations"):
         public(handler)
 
 

@@ -70,7 +70,7 @@ def test_a_route_that_does_not_say_who_may_call_is_refused() -> None:
     async def handler(call: Call) -> None:
         """Do nothing."""
 
-    with pytest.raises(TypeError, match="POST /things does not say who may call it"):
+    with pytest.raises(TypeError, match="POST /things does not declare who may call it"):
         declared(handler)
 
 

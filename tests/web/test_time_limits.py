@@ -58,7 +58,7 @@ async def test_a_handler_that_takes_too_long_is_503(path: str, autojump_clock: M
     assert (answer.status, answer.code) == (503, "SERVICE_UNAVAILABLE")
     assert answer.headers["Retry-After"] == str(RETRY_AFTER_SECONDS)
     assert trio.current_time() - began == pytest.approx(REQUEST_SECONDS_MAX)
-    assert [line["event"] for line in logs] == ["request.took_too_long", "request"]
+    assert [line["event"] for line in logs] == ["request.timed_out", "request"]
 
 
 async def test_a_handler_may_take_as_long_as_that(autojump_clock: MockClock) -> None:

@@ -68,8 +68,8 @@ def test_it_tells_its_version(commands: Commands) -> None:
     [
         ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
-        (["serve", "--workers", "0"], "argument --workers: it takes 1 or more"),
-        (["serve", "--workers", "two"], "argument --workers: it takes 1 or more"),
+        (["serve", "--workers", "0"], "argument --workers: it must be a whole number of at least 1"),
+        (["serve", "--workers", "two"], "argument --workers: it must be a whole number of at least 1"),
         (["keys"], "the following arguments are required: action"),
         (["keys", "lose"], "invalid choice: 'lose'"),
         (["owner"], "the following arguments are required: email"),
@@ -152,7 +152,7 @@ def test_a_plan_says_what_migrate_would_do_and_does_nothing(
     assert planned.returncode == 0
     assert planned.stdout.splitlines() == [
         *(f"Would apply {migration}." for migration in MIGRATIONS),
-        f"{len(MIGRATIONS)} to apply. Run `gatehouse migrate`.",
+        f"Pending migrations: {len(MIGRATIONS)}. To apply them, run `gatehouse migrate`.",
     ]
     assert again.stdout == planned.stdout
 
@@ -167,7 +167,7 @@ def test_migrate_brings_the_schema_up_to_date_once(
     planned = commands_here.run("migrate", "--plan", DATABASE_URL=database)
 
     assert migrated.returncode == again.returncode == planned.returncode == 0
-    assert migrated.stdout.splitlines()[-1] == f"Applied {len(MIGRATIONS)}."
+    assert migrated.stdout.splitlines()[-1] == f"Migrations applied: {len(MIGRATIONS)}."
     assert again.stdout == planned.stdout == "Nothing to do: the schema is up to date.\n"
 
 
@@ -179,8 +179,8 @@ def test_commands_that_need_the_schema_say_so(
 
     assert finished.returncode == 1
     assert one_line(finished.stderr) == (
-        f"gatehouse: The database's schema is behind by {len(MIGRATIONS)}."
-        " Look with `gatehouse migrate --plan`, then run `gatehouse migrate`."
+        f"gatehouse: The database's schema lacks {len(MIGRATIONS)} of the migrations of this version."
+        " Run `gatehouse migrate`; `gatehouse migrate --plan` lists them."
     )
 
 
@@ -202,7 +202,7 @@ def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands_h
 
     assert finished.returncode == 1
     assert one_line(finished.stderr).startswith(
-        "gatehouse: GATEHOUSE_MASTER_KEYS is missing, and nothing is ever stored"
+        "gatehouse: GATEHOUSE_MASTER_KEYS is missing, and secrets are never stored"
     )
 
 
@@ -236,7 +236,7 @@ def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: 
     rotated = commands.run("keys", "rotate")
     after = commands_here.run("keys", "list")
 
-    assert before.stdout == "None yet. `gatehouse serve` makes them at its first start.\n"
+    assert before.stdout == "There are no signing keys yet. `gatehouse serve` makes them at its first start.\n"
     signs = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
     assert signs is not None
     states = {line.split()[1]: line.split()[0] for line in after.stdout.splitlines()}
@@ -275,7 +275,7 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
     with_old = commands_here.run("keys", "list")
 
     assert rewrapped.stdout.splitlines()[-1] == (
-        "Encrypted 4 anew. The first of GATEHOUSE_MASTER_KEYS is now the only one in use."
+        "Secrets re-encrypted: 4. The first key of GATEHOUSE_MASTER_KEYS is now the only one in use."
     )
     assert with_new.returncode == 0
     for refused in (too_early, with_old):
@@ -300,7 +300,7 @@ def test_an_owner_is_made_with_a_password_that_is_shown_once(commands: Commands,
     finished = commands.run("owner", "Ann@Example.com")
 
     assert finished.returncode == 0
-    assert re.fullmatch(r"ann@example\.com is a platform owner now\. Password: \S{16}\n", finished.stdout)
+    assert re.fullmatch(r"ann@example\.com is now a platform owner\. Password: \S{16}\n", finished.stdout)
     owners = connection.execute("SELECT email FROM users WHERE is_platform_owner AND email_verified_at IS NOT NULL")
     assert owners.fetchall() == [("ann@example.com",)]
 
@@ -309,7 +309,10 @@ def test_an_owners_password_can_come_from_standard_input(commands: Commands) -> 
     finished = commands.run("owner", "ann@example.com", "--password-stdin", stdin="correct horse\n")
 
     assert finished.returncode == 0
-    assert finished.stdout == "ann@example.com is a platform owner now, with the password you gave.\n"
+    assert (
+        finished.stdout
+        == "ann@example.com is now a platform owner. The new account has the password that you entered.\n"
+    )
 
 
 def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
@@ -320,9 +323,7 @@ def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
 
     finished = commands_here.run("owner", "ann@example.com")
 
-    assert finished.stdout == (
-        "ann@example.com had an account already and is a platform owner now; the password stays as it was.\n"
-    )
+    assert finished.stdout == ("ann@example.com is now a platform owner. The existing account keeps its password.\n")
     assert connection.execute("SELECT password_hash FROM users").fetchall() == before
 
 
@@ -330,7 +331,7 @@ def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
     ("email", "password", "complaint"),
     [
         ("ann", "correct horse", "email: This is not a valid email address."),
-        ("ann@example.com", "short", "A password has 8 to 128 characters."),
+        ("ann@example.com", "short", "The password must have 8 to 128 characters."),
     ],
 )
 def test_an_owner_that_cannot_be_made_is_one_line(

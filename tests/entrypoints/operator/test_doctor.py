@@ -59,7 +59,7 @@ class Doctor:
         """Look at everything, with some settings changed."""
         lines: list[str] = []
         self.status = doctor.examine(
-            replace(self.settings, **changes), unknown_settings=unknown, mail_to=mail_to, say=lines.append
+            replace(self.settings, **changes), unknown_settings=unknown, mail_to=mail_to, report=lines.append
         )
         said: dict[str, Said] = {}
         subject = ""
@@ -102,15 +102,15 @@ def test_a_house_where_all_is_well_gets_an_ok_for_each_thing(house_doctor: Docto
     assert house_doctor.status == 0
     assert list(said) == SUBJECTS
     assert {one.verdict for one in said.values()} == {"ok"}
-    assert said["settings"] == Said("ok", "people are sent to https://id.example.com")
+    assert said["settings"] == Said("ok", "the base URL is https://id.example.com")
     assert said["data folder"].what.startswith(f"{tmp_path / 'data'}, ")
-    assert said["password hashing"] == Said("ok", "150 a second on each processor")
+    assert said["password hashing"] == Said("ok", "150 per second on each processor")
     assert said["master key"] == Said("ok", "from GATEHOUSE_MASTER_KEYS", KEEP_A_COPY)
-    assert said["database"] == Said("ok", "answers")
+    assert said["database"] == Said("ok", "connected")
     assert said["migrations"] == Said("ok", f"up to date at {migrations.known()[-1]}")
-    assert said["clock"].what.endswith(" UTC, 0.0 s off the database's")
+    assert said["clock"].what.endswith(" UTC, 0.0 s from the database's clock")
     assert said["keys"] == Said("ok", "none yet", "The first `gatehouse serve` makes them.")
-    assert said["mail"] == Said("ok", "kept in the database", "Set GATEHOUSE_SMTP_URL for letters to reach people.")
+    assert said["mail"] == Said("ok", "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
 
 
 def test_the_command_examines_and_its_status_says_whether_all_is_well(
@@ -137,12 +137,12 @@ def test_the_command_examines_and_its_status_says_whether_all_is_well(
             {"base_url": "http://id.example.com"},
             Said(
                 "NOT OK",
-                "people are sent to http://id.example.com, without encryption",
+                "the base URL http://id.example.com is not encrypted",
                 "Put a proxy with TLS in front and set GATEHOUSE_BASE_URL to its https address.",
             ),
         ),
         ({"rate_limits": False}, Said("NOT OK", "rate limits are off", "Unset GATEHOUSE_RATE_LIMITS.")),
-        ({"dev": True}, Said("ok", "development mode", "Set GATEHOUSE_DEV=off where real people sign in.")),
+        ({"dev": True}, Said("ok", "development mode", "Set GATEHOUSE_DEV=off for production.")),
     ],
 )
 def test_settings_that_are_not_for_real_people_are_named(
@@ -151,7 +151,7 @@ def test_settings_that_are_not_for_real_people_are_named(
     assert house_doctor.look(**changes)["settings"] == said
 
 
-@pytest.mark.parametrize(("path", "what"), [("file", " is no folder"), ("file/folder", ": File exists")])
+@pytest.mark.parametrize(("path", "what"), [("file", " is not a folder"), ("file/folder", ": File exists")])
 def test_a_data_folder_that_is_none_is_not_ok(house_doctor: Doctor, tmp_path: Path, path: str, what: str) -> None:
     (tmp_path / "file").touch()
 
@@ -167,14 +167,14 @@ def test_a_disk_that_is_nearly_full_is_not_ok(house_doctor: Doctor, monkeypatch:
     said = house_doctor.look()
 
     assert said["data folder"].verdict == "NOT OK"
-    assert said["data folder"].advice == "Make room: below 1 GiB the database may stop."
+    assert said["data folder"].advice == "Free disk space: with less than 1 GiB the database may stop."
 
 
 @pytest.mark.parametrize(
     ("hard", "said"),
     [
-        (1024, Said("NOT OK", "1024 at the most", "Raise the limit to 4096 or more (LimitNOFILE= or ulimit -Hn).")),
-        (4096, Said("ok", "4096 at the most")),
+        (1024, Said("NOT OK", "at most 1024", "Raise the limit to 4096 or more (LimitNOFILE= or ulimit -Hn).")),
+        (4096, Said("ok", "at most 4096")),
         (resource.RLIM_INFINITY, Said("ok", "no limit")),
     ],
 )
@@ -194,7 +194,7 @@ def test_password_hashing_that_is_slow_is_told_how_to_get_faster(
     said = house_doctor.look()["password hashing"]
 
     assert said == Said(
-        "ok", "55 a second on each processor", "The plain build; with a C compiler ops/run makes a faster one."
+        "ok", "55 per second on each processor", "This is slow; with a C compiler, ops/run makes a faster build."
     )
 
 
@@ -227,7 +227,7 @@ def test_a_database_that_is_not_there_is_not_ok_at_once(house_doctor: Doctor, tm
     assert house_doctor.status == 1
     assert said["database"].verdict == "NOT OK"
     assert said["database"].what.startswith("The database cannot be reached: ")
-    assert said["database"].advice == "What depends on the database was not looked at."
+    assert said["database"].advice == "The checks that need the database were skipped."
     assert "hush" not in str(said)
 
 
@@ -237,8 +237,8 @@ def test_a_schema_that_is_behind_is_not_ok(house_doctor: Doctor, empty_database_
     assert house_doctor.status == 1
     assert said["migrations"] == Said(
         "NOT OK",
-        f"{len(migrations.known())} to apply",
-        "Run `gatehouse migrate`; what depends on the schema was not looked at.",
+        f"{len(migrations.known())} pending",
+        "Run `gatehouse migrate`. The checks that need the schema were skipped.",
     )
 
 
@@ -253,8 +253,8 @@ def test_a_clock_that_differs_from_the_databases_is_not_ok(
 
     assert said.verdict == "NOT OK"
     # An hour, but for the moment that asking takes.
-    assert re.search(r" UTC, (3599\.[5-9]|3600\.[0-5]) s off the database's$", said.what)
-    assert said.advice == "Let both machines follow NTP; one-time codes and tokens depend on it."
+    assert re.search(r" UTC, (3599\.[5-9]|3600\.[0-5]) s from the database's clock$", said.what)
+    assert said.advice == "Synchronize both machines with NTP; one-time codes and tokens depend on the time."
 
 
 def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands_here: CommandsHere) -> None:
@@ -263,7 +263,7 @@ def test_signing_keys_are_ok_when_one_signs(house_doctor: Doctor, commands_here:
     said = house_doctor.look()["keys"]
 
     assert said.verdict == "ok"
-    assert " signs since it was made at 20" in said.what
+    assert " is the active signing key, made on 20" in said.what
 
 
 def test_signing_keys_that_cannot_be_opened_are_not_ok(house_doctor: Doctor, commands_here: CommandsHere) -> None:
@@ -274,7 +274,7 @@ def test_signing_keys_that_cannot_be_opened_are_not_ok(house_doctor: Doctor, com
     assert house_doctor.status == 1
     assert said.verdict == "NOT OK"
     assert said.what.endswith("Put the master key back that the database was used with: GATEHOUSE_MASTER_KEYS.")
-    assert said.advice == "No server can start until this is solved."
+    assert said.advice == "The server cannot start until this is solved."
 
 
 def test_an_address_of_a_mail_server_that_is_none_is_not_ok(house_doctor: Doctor) -> None:
@@ -292,8 +292,8 @@ def test_a_mail_server_is_tried_when_asked(house_doctor: Doctor, post_office: Po
     untried = house_doctor.look(smtp_url=smtp_url)["mail"]
     tried = house_doctor.look(smtp_url=smtp_url, mail_to="ann@example.com")["mail"]
 
-    assert untried == Said("ok", "a server is set", "Try it: gatehouse doctor --mail-to ADDRESS")
-    assert tried == Said("ok", "a test letter went to ann@example.com")
+    assert untried == Said("ok", "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
+    assert tried == Said("ok", "a test mail was sent to ann@example.com")
     assert [message.recipients for message in post_office.received] == [("ann@example.com",)]
 
 

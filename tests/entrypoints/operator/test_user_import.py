@@ -156,7 +156,7 @@ class TestImporting:
         assert run.summary(is_check=True) == [
             "Lines read: 2. Could be imported: 1. Left out: 1.",
             "        1  it has no email",
-            "Nothing was changed, and no address was looked up.",
+            "Nothing was changed. Existing accounts were not checked.",
         ]
 
     async def test_no_letters_and_no_events_come_of_it(self, importer: Importer, connection: Connection) -> None:
@@ -195,8 +195,8 @@ class TestTelling:
         await importer.run(*(person(number) for number in range(10, 20)), seconds=Ticks())
 
         assert importer.out.getvalue().splitlines() == [
-            "5 lines, 1 a second, about 5 s left",
-            "10 lines, 1 a second, about 0 s left",
+            "5 lines, 1 per second, about 5 s left",
+            "10 lines, 1 per second, about 0 s left",
         ]
 
     async def test_a_terminal_has_one_line_that_changes(
@@ -207,7 +207,7 @@ class TestTelling:
 
         await importer.run(person(1), b"{}\n", seconds=Ticks())
 
-        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, 1 a second, about ")
+        assert importer.out.getvalue().startswith("\r\x1b[K1 lines, 1 per second, about ")
         assert "\r\x1b[KLine 2 is left out: it has no email.\n" in importer.out.getvalue()
         assert importer.out.getvalue().endswith("\r\x1b[K")
 
@@ -225,7 +225,7 @@ class TestTelling:
         with importer.path.open("rb") as file:
             run = UserImportRun(file, stored_form, importer.clock, importer.out)
 
-        assert run.summary(is_check=False)[-1].endswith("Run the command again: what is imported is skipped.")
+        assert run.summary(is_check=False)[-1].endswith("Run the command again: it skips imported accounts.")
 
 
 class TestSigningIn:
