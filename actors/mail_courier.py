@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ports.database import Database
-    from ports.doorbells import AnsweredDoorbells
+    from ports.doorbells import AwaitableDoorbells
     from ports.mail.mail import MailGateway, MailRenderer
     from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
@@ -36,7 +36,7 @@ SEND_SECONDS_MAX = 30.0
 RECORD_SECONDS_MAX = 20.0
 RECORD_PAUSE_SECONDS = 1.0
 FORGET_PERIOD_SECONDS = 3600.0
-FORGET_LETTERS_MAX = 500
+DELETE_MAILS_MAX = 500
 
 JOB_TYPE = "mail"
 
@@ -50,7 +50,7 @@ class MailCourier:
         self,
         *,
         database: Database,
-        doorbells: AnsweredDoorbells,
+        doorbells: AwaitableDoorbells,
         renderer: MailRenderer,
         gateway: MailGateway | None,
         metrics: Metrics,
@@ -146,8 +146,8 @@ class MailCourier:
     async def _delete_old_mails(self) -> None:
         while True:
             try:
-                while await self._database.transact(mails.forget, FORGET_LETTERS_MAX) == FORGET_LETTERS_MAX:
-                    log.info("mail.forgotten", mails=FORGET_LETTERS_MAX)
+                while await self._database.transact(mails.forget, DELETE_MAILS_MAX) == DELETE_MAILS_MAX:
+                    log.info("mail.forgotten", mails=DELETE_MAILS_MAX)
             except ServiceUnavailable as away:
                 log.info("mail.forget_postponed", reason=away.message)
             await trio.sleep(FORGET_PERIOD_SECONDS)

@@ -38,7 +38,7 @@ class MetricsRefresher:
 
     async def _take_figures(self) -> None:
         try:
-            self._metrics.figures_taken(await self._database.read(health_figures.platform))
+            self._metrics.figures_refreshed(await self._database.read(health_figures.platform))
         except ServiceUnavailable as away:
             # The gauges keep what they last showed; one line is enough to say why they stand still.
             if not self._is_database_away:

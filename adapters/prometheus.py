@@ -146,7 +146,7 @@ class PrometheusMetrics:
     def token_issued(self) -> None:
         self._tokens.inc()
 
-    def figures_taken(self, figures: PlatformFigures) -> None:
+    def figures_refreshed(self, figures: PlatformFigures) -> None:
         self._active_users.set(figures.active_users)
         self._organizations.set(figures.organizations)
         self._mfa_users.set(figures.mfa_users)

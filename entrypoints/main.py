@@ -67,10 +67,10 @@ REFUSALS: Final = (
 )
 
 
-def unless_refused(run: Callable[[], int | None]) -> int:
+def exit_status_of(run: Callable[[], int | None]) -> int:
     """Run a command and return its exit status; print one of `REFUSALS` as one line."""
     try:
-        with unwrapped():
+        with ungrouped_errors():
             return run() or 0
     except REFUSALS as refusal:
         sys.stderr.write(f"gatehouse: {refusal}\n")
@@ -79,7 +79,7 @@ def unless_refused(run: Callable[[], int | None]) -> int:
 
 
 @contextmanager
-def unwrapped() -> Generator[None]:
+def ungrouped_errors() -> Generator[None]:
     """Raise an expected error without the exception groups that nurseries wrapped it in."""
     try:
         yield
@@ -111,7 +111,7 @@ def require_settings(settings: Settings) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connected:
+class ConnectedInstallation:
     """A connected installation, with the few parts that only starting, stopping and operators use."""
 
     installation: Installation
@@ -121,7 +121,9 @@ class Connected:
 
 
 @asynccontextmanager
-async def connected(settings: Settings, address: Secret, *, worker: int | None = None) -> AsyncGenerator[Connected]:
+async def connected(
+    settings: Settings, address: Secret, *, worker: int | None = None
+) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
     `worker` is the number of this worker process, or None when there is only one process.
@@ -183,7 +185,7 @@ async def connected(settings: Settings, address: Secret, *, worker: int | None =
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
             )
-            yield Connected(
+            yield ConnectedInstallation(
                 installation=installation,
                 start_actors=start_actors,
                 load_secrets=load_secrets,

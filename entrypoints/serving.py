@@ -25,7 +25,7 @@ from entrypoints.server import Server, listen_on, reserve
 from entrypoints.settings import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.application import Application
-from entrypoints.workers import watch_over
+from entrypoints.workers import supervise_workers
 
 if TYPE_CHECKING:
     import socket
@@ -74,9 +74,9 @@ def _serve_with(workers: int, settings: Settings, address: Secret, listener: soc
         work(None, lambda: None)
         return 0
     equipment.forget_shared_metrics(settings)
-    return watch_over(
+    return supervise_workers(
         workers,
-        lambda worker, report_ready: main.unless_refused(partial(work, worker, report_ready)),
+        lambda worker, report_ready: main.exit_status_of(partial(work, worker, report_ready)),
         listener=listener,
         stop_seconds_max=settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
     )

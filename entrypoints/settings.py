@@ -35,7 +35,7 @@ _PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
 _MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
 
-class SettingWrong(CannotStart):
+class SettingInvalid(CannotStart):
     """A setting has an invalid value; the message is the line to print."""
 
 
@@ -302,7 +302,7 @@ class SettingRow:
 
 
 def load(environment: Mapping[str, str]) -> Settings:
-    """Return the settings; raise `SettingWrong` for the first invalid one."""
+    """Return the settings; raise `SettingInvalid` for the first invalid one."""
     values: dict[str, Any] = {}
     for attribute in fields(Settings):
         name, kind = attribute.metadata["name"], attribute.metadata["kind"]
@@ -312,17 +312,17 @@ def load(environment: Mapping[str, str]) -> Settings:
         try:
             values[attribute.name] = kind.read(text)
         except (ValueError, KeyError, BadRequest):
-            raise SettingWrong(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
+            raise SettingInvalid(f"{name} takes {kind.takes}. Change it, or unset it for its default.") from None
     if "bind" in values:
         # With another port alone, links have to lead to it all the same.
         values.setdefault("base_url", _web_address(f"http://localhost:{values['bind'].port}"))
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
-        raise SettingWrong("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
+        raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
     host = urlsplit(settings.base_url).hostname or ""
     if settings.relying_party_id != host and not host.endswith(f".{settings.passkey_rp_id}"):
         # Browsers would refuse every passkey.
-        raise SettingWrong(f"{PREFIX}PASSKEY_RP_ID takes {host}, the host of {PREFIX}BASE_URL, or a domain above it.")
+        raise SettingInvalid(f"{PREFIX}PASSKEY_RP_ID takes {host}, the host of {PREFIX}BASE_URL, or a domain above it.")
     return settings
 
 

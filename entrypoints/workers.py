@@ -38,7 +38,7 @@ _PR_SET_PDEATHSIG: Final = 1
 log = structlog.get_logger(__name__)
 
 
-def watch_over(workers: int, work: Work, *, listener: socket.socket, stop_seconds_max: float) -> int:
+def supervise_workers(workers: int, work: Work, *, listener: socket.socket, stop_seconds_max: float) -> int:
     """Run `work` in that many processes until a stop signal; return the exit status.
 
     After a stop signal the workers have `stop_seconds_max`; a second one kills them at once.

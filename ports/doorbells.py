@@ -22,7 +22,7 @@ class Doorbells(Protocol):
         ...
 
 
-class AnsweredDoorbells(Doorbells, Protocol):
+class AwaitableDoorbells(Doorbells, Protocol):
     """The doorbells as the actors use them."""
 
     async def wait(self, bell: Bell, period_seconds: float) -> None:

@@ -61,7 +61,7 @@ class Metrics(Protocol):
         """Record an issued access token."""
         ...
 
-    def figures_taken(self, figures: PlatformFigures) -> None:
+    def figures_refreshed(self, figures: PlatformFigures) -> None:
         """Expose these figures from now on."""
         ...
 

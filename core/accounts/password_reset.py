@@ -60,5 +60,5 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     user = addresses.prove(uow, opened.user)
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)
-    passwords.tell(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
+    passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
     return Reset(email=user.email, back=return_targets.recall(uow, opened.token.data))

@@ -82,7 +82,7 @@ def check(password: str, named: str) -> None:
         raise BadRequest.of_field(named, found)
 
 
-def begin_first(uow: UnitOfWork, new_password: str) -> None:
+def check_first(uow: UnitOfWork, new_password: str) -> None:
     """Refuse before the slow part whoever has a password, or is somebody else, and a password that is not taken."""
     caller = uow.caller
     caller.forbid_impersonated()
@@ -97,10 +97,10 @@ def set_first(uow: UnitOfWork, password_hash: str) -> None:
     caller.forbid_impersonated()
     if not uow.credentials.set_first_password_hash(caller.user_id, password_hash):
         raise PasswordAlreadySet
-    tell(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)
+    record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)
 
 
-def begin_change(uow: UnitOfWork, new_password: str, network: str | None) -> Change:
+def find_current(uow: UnitOfWork, new_password: str, network: str | None) -> Change:
     """Find what to compare the present password with.
 
     A wrong one counts as a failed sign-in, so that a stolen token is no way around their limit.
@@ -132,7 +132,7 @@ def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
     uow.sign_in_failures.remove(begun.attempt_id)
     uow.credentials.set_password_hash(caller.user_id, password_hash)
     lock_out(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
-    tell(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_CHANGED)
+    record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_CHANGED)
 
 
 def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> None:
@@ -142,7 +142,7 @@ def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: U
     sessions.end_all(uow, user_id, email, except_session_id=except_session_id)
 
 
-def tell(uow: UnitOfWork, user_id: UUID, email: str, template: MailTemplate) -> None:
+def record_changed(uow: UnitOfWork, user_id: UUID, email: str, template: MailTemplate) -> None:
     """Say wherever it matters that an account has a new password; links that would give it another one end."""
     uow.one_time_tokens.withdraw(user_id, TokenPurpose.RESET_PASSWORD, at=uow.now)
     person_events.record(uow, AuditAction.SECURITY_PASSWORD_CHANGED, user_id, email)

@@ -73,7 +73,7 @@ class RegistrationRefused(BadRequest):
     )
 
 
-class LastWayIn(BadRequest):
+class LastSignInMethod(BadRequest):
     """Without it the owner could not sign in."""
 
     default_message = (
@@ -203,7 +203,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     if removed is None:
         raise PasskeyUnknown
     if not uow.credentials.has_password(caller.user_id) and not uow.passkeys.of_user(caller.user_id):
-        raise LastWayIn
+        raise LastSignInMethod
     _tell(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PROVIDER: Final = "impersonation"
 
 
-class GovernsThemselves(BadRequest):
+class TargetIsPlatformOwner(BadRequest):
     """The person is a platform owner, perhaps the one who asks."""
 
     default_message = "A platform owner cannot be impersonated."
@@ -83,7 +83,7 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
     if user is None or not user.is_active:
         raise UserUnknown
     if user.is_platform_owner:
-        raise GovernsThemselves
+        raise TargetIsPlatformOwner
     organization, service = _place(uow, wanted)
 
     session = _session(uow, owner, user, organization, service)

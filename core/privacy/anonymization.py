@@ -51,7 +51,7 @@ class Anonymous:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belonging:
+class Affiliation:
     """An organization that somebody is a member or an end user of, and whether it is the caller's own, and active."""
 
     organization_id: UUID
@@ -68,9 +68,9 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     caller.forbid_services()
     # Locked against everything that refers to it, so that nobody signs in, joins or is written about meanwhile.
     subject = uow.anonymization.lock(user_id)
-    belongings = uow.anonymization.belongings(user_id, owner_id=caller.user_id)
+    affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.user_id)
     if not caller.is_governing:
-        _require_owning_all(caller, user_id, belongings)
+        _require_owning_all(caller, user_id, affiliations)
     if subject is None:
         raise UserUnknown
     if subject.is_platform_owner:
@@ -80,11 +80,11 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
 
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _shut(uow, subject)
-    _write_down(uow, caller, subject, [belonging.organization_id for belonging in belongings])
-    uow.anonymization.forget_ways_in(subject.id)
+    _write_down(uow, caller, subject, [belonging.organization_id for belonging in affiliations])
+    uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.mark(uow, address) for address in addresses]
-    uow.anonymization.forget_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
-    uow.anonymization.forget_whereabouts(subject.id, anonymous)
+    uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
+    uow.anonymization.replace_origins(subject.id, anonymous)
 
 
 def placeholder_of(moment: datetime) -> str:
@@ -112,18 +112,18 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
     return cleaned(value)
 
 
-def _require_owning_all(caller: Caller, user_id: UUID, belongings: Sequence[Belonging]) -> None:
+def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Affiliation]) -> None:
     """Refuse unless all that the person belongs to is the caller's, so that nobody loses an account that they share.
 
     Whoever is an end user alone has an account of their own, which no organization can take away. And whoever owns all
     that they belong to would leave it without an owner.
     """
-    owns_all = any(one.is_member for one in belongings) and all(one.is_owned for one in belongings)
+    owns_all = any(one.is_member for one in affiliations) and all(one.is_owned for one in affiliations)
     if caller.user_id == user_id or not owns_all:
         raise Forbidden("Only the owner of every organization of this person, or a platform owner, can do this.")
-    if not all(one.is_active for one in belongings):
+    if not all(one.is_active for one in affiliations):
         raise OrganizationNotActive
-    if any(one.mfa_required for one in belongings):
+    if any(one.mfa_required for one in affiliations):
         access.require_second_factor(caller)
 
 

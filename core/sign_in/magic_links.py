@@ -56,7 +56,7 @@ class MagicLinkRefused(SignInRefused):
     default_message = WORDS.unknown
 
 
-class AskedForElsewhere(BadRequest):
+class DestinationMismatch(BadRequest):
     """A link that was asked for at one place signs in there and nowhere else."""
 
     default_message = "This link was asked for to sign in somewhere else. Ask for a new one here."
@@ -147,5 +147,5 @@ def _destination(asked: dict[str, Any], wanted: Destination) -> Destination:
     is_elsewhere = wanted.organization_slug not in {None, organization}
     is_at_other_service = service is not None and wanted.service_slug not in {None, service}
     if is_elsewhere or is_at_other_service:
-        raise AskedForElsewhere
+        raise DestinationMismatch
     return replace(wanted, organization_slug=organization, service_slug=service or wanted.service_slug)

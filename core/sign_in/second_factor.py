@@ -61,7 +61,7 @@ class CodeWrong(CountedRefusal):
     )
 
 
-class CodeWrongOnceTooOften(CodeWrong):
+class TooManyWrongCodes(CodeWrong):
     """The pre-auth token is void now."""
 
     default_message = "This code is wrong too, and there were too many wrong ones. Sign in again."
@@ -159,7 +159,7 @@ def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, de
         return CodeWrong()
     # Now the sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return CodeWrongOnceTooOften()
+    return TooManyWrongCodes()
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from entrypoints import settings as settings_module
-from entrypoints.settings import SettingWrong
+from entrypoints.settings import SettingInvalid
 from entrypoints.signals import stop_signals
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> int:
         for sentence in settings_module.unknown(os.environ):
             _print_error(sentence)
         return options.run(settings_module.load(os.environ), options) or 0
-    except SettingWrong as wrong:
+    except SettingInvalid as wrong:
         _print_error(str(wrong))
         return 1
     except BrokenPipeError:
@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints import main, serving
 
-    return main.unless_refused(lambda: serving.serve(settings, workers=options.workers))
+    return main.exit_status_of(lambda: serving.serve(settings, workers=options.workers))
 
 
 def _migrate(settings: Settings, options: argparse.Namespace) -> int:
@@ -154,7 +154,7 @@ def _operate(run: Callable[[], int | None]) -> int:
     from entrypoints import logs, main
 
     logs.configure(log_format="console", log_level="error", output=sys.stderr)
-    return main.unless_refused(run)
+    return main.exit_status_of(run)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from core.secrets import Secret
-    from entrypoints.main import Connected
+    from entrypoints.main import ConnectedInstallation
     from entrypoints.settings import Settings
 
     Report = Callable[[str], None]
@@ -71,7 +71,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     required = [_master_key(settings), *_mail_server(settings)]
     yield from required
     try:
-        with main.unwrapped(), database.address_of(settings) as address:
+        with main.ungrouped_errors(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
             yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
             yield _migrations(plan.applied, plan.pending)
@@ -166,7 +166,7 @@ async def _connected_findings(settings: Settings, address: Secret, mail_to: str 
         return [await _clock(connected), await _keys(connected), await _mail(connected, mail_to)]
 
 
-async def _clock(connected: Connected) -> Finding:
+async def _clock(connected: ConnectedInstallation) -> Finding:
     before = connected.installation.clock()
     database_time = await connected.installation.database.read(health_figures.database_time)
     after = connected.installation.clock()
@@ -177,7 +177,7 @@ async def _clock(connected: Connected) -> Finding:
     return Finding("clock", is_ok, what, advice)
 
 
-async def _keys(connected: Connected) -> Finding:
+async def _keys(connected: ConnectedInstallation) -> Finding:
     try:
         published = await main.published_signing_keys(connected.installation)
     except CannotStart as refusal:
@@ -188,7 +188,7 @@ async def _keys(connected: Connected) -> Finding:
     return Finding("keys", True, f"{active[0].kid} is the active signing key, made on {active[0].created_at:%Y-%m-%d}")
 
 
-async def _mail(connected: Connected, mail_to: str | None) -> Finding:
+async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:
     if connected.send_mail is None:
         return Finding("mail", True, "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
     if mail_to is None:

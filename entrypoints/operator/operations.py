@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from core.secrets import Secret
-    from entrypoints.main import Connected
+    from entrypoints.main import ConnectedInstallation
     from entrypoints.settings import Settings
 
     Report = Callable[[str], None]
@@ -47,7 +47,7 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
 def list_keys(settings: Settings, *, report: Report) -> None:
     """List the published signing keys."""
 
-    async def run(connected: Connected) -> None:
+    async def run(connected: ConnectedInstallation) -> None:
         published = await main.published_signing_keys(connected.installation)
         if not published:
             report("There are no signing keys yet. `gatehouse serve` makes them at its first start.")
@@ -61,7 +61,7 @@ def list_keys(settings: Settings, *, report: Report) -> None:
 def rotate_keys(settings: Settings, *, report: Report) -> None:
     """Make the next signing key the active one; running servers notice by themselves."""
 
-    async def run(connected: Connected) -> None:
+    async def run(connected: ConnectedInstallation) -> None:
         await connected.load_secrets()
         active = await main.rotate_signing_keys(connected.installation)
         report(f"Key {active.kid} signs from now on. Tokens signed with the previous key stay valid until they expire.")
@@ -88,7 +88,7 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, repor
     if not PASSWORD_CHARACTERS_MIN <= len(password) <= PASSWORD_CHARACTERS_MAX or "\x00" in password:
         raise BadRequest(f"The password must have {PASSWORD_CHARACTERS_MIN} to {PASSWORD_CHARACTERS_MAX} characters.")
 
-    async def run(connected: Connected) -> None:
+    async def run(connected: ConnectedInstallation) -> None:
         installation = connected.installation
         appointment = await installation.database.transact(
             owners.appoint, email, await installation.passwords.hash(password)
@@ -135,12 +135,14 @@ def _plan(pending: Sequence[object], report: Report) -> None:
     report(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`." if pending else UP_TO_DATE)
 
 
-def _with_installation(settings: Settings, run: Callable[[Connected], Awaitable[None]]) -> None:
+def _with_installation(settings: Settings, run: Callable[[ConnectedInstallation], Awaitable[None]]) -> None:
     with database.address_of(settings) as address:
         database.require_schema(address)
         trio.run(partial(_connected, settings, address, run))
 
 
-async def _connected(settings: Settings, address: Secret, run: Callable[[Connected], Awaitable[None]]) -> None:
+async def _connected(
+    settings: Settings, address: Secret, run: Callable[[ConnectedInstallation], Awaitable[None]]
+) -> None:
     async with main.connected(settings, address) as connected:
         await run(connected)

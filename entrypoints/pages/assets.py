@@ -13,7 +13,7 @@ from core.errors import NotFound
 from entrypoints.web.answers import Media
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.documents import content_mark
+from entrypoints.web.documents import content_hash
 from entrypoints.web.routes import Routes
 
 routes = Routes("assets", "The style sheet and the icon of the pages.")
@@ -41,7 +41,7 @@ class Asset:
 def _asset(name: str, content: bytes) -> Asset:
     file = Path(name)
     return Asset(
-        marked_name=f"{file.stem}.{content_mark(content)}{file.suffix}",
+        marked_name=f"{file.stem}.{content_hash(content)}{file.suffix}",
         content=content,
         media_type=_MEDIA_TYPES[file.suffix],
     )

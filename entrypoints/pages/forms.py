@@ -8,7 +8,7 @@ import msgspec
 
 from core.errors import UnsupportedMediaType
 from entrypoints.web.decoding import Query, decode_query
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 
 if TYPE_CHECKING:
     from entrypoints.web.calls import Call
@@ -18,13 +18,13 @@ FORM: Final = "application/x-www-form-urlencoded"
 Shape = TypeVar("Shape")
 
 
-class MailedLink(Hidden, Query, kw_only=True):
+class MailedLink(SecretBody, Query, kw_only=True):
     """The query of a link in a mail."""
 
     token: Annotated[str, msgspec.Meta(description="The token of the link.", examples=["$LINK_TOKEN"])]
 
 
-class MailedLinkForm(Hidden, kw_only=True):
+class MailedLinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""

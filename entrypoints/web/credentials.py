@@ -65,7 +65,7 @@ AccessCheck: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Who:
+class AccessPolicy:
     """Who may call: the credential, and the checks before the use case runs.
 
     The use case decides what the caller may do, but it does not run when the input is invalid. Then `before_refusing`
@@ -94,14 +94,16 @@ class Who:
 
 def public(handler: Handler) -> Handler:
     """Let every caller in, with or without a credential."""
-    return _declared(handler, Who(kind=CredentialKind.NONE, admit=_admit_every_caller))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.NONE, admit=_admit_every_caller))
 
 
 def signed_in(handler: Handler) -> Handler:
     """Require a valid access token."""
     return _declared(
         handler,
-        Who(kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session),
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session
+        ),
     )
 
 
@@ -109,7 +111,7 @@ def in_person(handler: Handler) -> Handler:
     """Require a valid access token; the use case refuses an impersonated session."""
     return _declared(
         handler,
-        Who(
+        AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=_admit_access_token,
             before_refusing=_require_person,
@@ -130,7 +132,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     def declare(handler: Handler) -> Handler:
         return _declared(
             handler,
-            Who(
+            AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
                 admit=_admit_access_token,
                 before_refusing=require_operation,
@@ -145,7 +147,7 @@ def platform_owner(handler: Handler) -> Handler:
     """Require an access token of a platform owner; the use case decides it with `access.authorize_platform`."""
     return _declared(
         handler,
-        Who(
+        AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=_admit_access_token,
             before_refusing=_require_platform_owner,
@@ -156,10 +158,10 @@ def platform_owner(handler: Handler) -> Handler:
 
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
-    return _declared(handler, Who(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
+    return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
-def declared_who(handler: Callable[..., Any]) -> Who | None:
+def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     """Return what was declared for a handler, or None."""
     return getattr(handler, "__who__", None)
 
@@ -231,7 +233,7 @@ async def _verified(call: Call, token: str, kind: TokenKind) -> Mapping[str, Any
         return installation.tokens.verify(token, kind=kind, now=installation.clock())
 
 
-def _declared(handler: Handler, who: Who) -> Handler:
-    assert declared_who(handler) is None, f"{handler.__name__} has two declarations of who may call it"
+def _declared(handler: Handler, who: AccessPolicy) -> Handler:
+    assert declared_policy(handler) is None, f"{handler.__name__} has two declarations of who may call it"
     handler.__who__ = who  # pyright: ignore[reportFunctionMemberAccess] - the declaration travels with the function
     return handler

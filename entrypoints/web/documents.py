@@ -38,7 +38,7 @@ class Document:
             content=content,
             compressed=gzip.compress(content, mtime=0),
             media_type=media_type,
-            mark=content_mark(content),
+            mark=content_hash(content),
         )
 
     def response(self, call: Call) -> Response:
@@ -62,7 +62,7 @@ class Document:
 Write: TypeAlias = "Callable[[tuple[Route, ...], str, str], Document]"
 
 
-async def written_once(write: Write) -> Document:
+async def generated_once(write: Write) -> Document:
     """Return the document; the first request waits while a thread generates it, so that the start does not have to."""
     application = cast("Application", current_app)
     written = cast("dict[Write, Document]", application.extensions.setdefault("documents", {}))
@@ -74,6 +74,6 @@ async def written_once(write: Write) -> Document:
     return written[write]
 
 
-def content_mark(content: bytes) -> str:
+def content_hash(content: bytes) -> str:
     """Return a short hash of the content."""
     return hashlib.sha256(content).hexdigest()[:MARK_CHARACTERS]

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 
-class Hidden(msgspec.Struct):
+class SecretBody(msgspec.Struct):
     """A body that contains a secret."""
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from core.errors import ErrorCode
 from entrypoints.web.answers import JSON, Failure, Media, encode
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
-from entrypoints.web.documents import Document, written_once
+from entrypoints.web.documents import Document, generated_once
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
@@ -58,7 +58,7 @@ class RefusalDescription:
 @public
 async def openapi(call: Call) -> Annotated[Response, Media(JSON)]:
     """Describe every route as an OpenAPI 3.1 document."""
-    document = await written_once(_write)
+    document = await generated_once(_write)
     return document.response(call)
 
 

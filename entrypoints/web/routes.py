@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
-from entrypoints.web.credentials import Who, declared_who
+from entrypoints.web.credentials import AccessPolicy, declared_policy
 from entrypoints.web.storable import unbounded_numbers
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Route:
     capability: str
     introduction: str
     handler: Callable[..., Awaitable[Any]]
-    who: Who
+    who: AccessPolicy
     status: int
     body: Any
     query: Any
@@ -118,7 +118,7 @@ class Routes:
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             name = f"{method} {path}"
-            who = declared_who(handler)
+            who = declared_policy(handler)
             if who is None:
                 raise TypeError(f"{name} does not declare who may call it; add a decorator such as @public")
             takes = get_type_hints(handler, include_extras=True)

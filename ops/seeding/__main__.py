@@ -19,7 +19,7 @@ from ops.seeding.population import MEMBERS_PER_ORGANIZATION, PASSWORD, CannotSee
 def main() -> int:
     """Seed the database of the settings, and say how to use it."""
     options = _parser().parse_args()
-    return installation.unless_refused(lambda: _run(options))
+    return installation.exit_status_of(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.privacy.anonymization import Anonymous, Belonging, Subject
+from core.privacy.anonymization import Affiliation, Anonymous, Subject
 
 
 class Anonymization(Protocol):
@@ -22,7 +22,7 @@ class Anonymization(Protocol):
         """Say whether an account is there and not forgotten, and let nobody forget it before this transaction ends."""
         ...
 
-    def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
+    def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
         """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
         ...
 
@@ -34,11 +34,11 @@ class Anonymization(Protocol):
         """Deactivate an account for good, without password, under another address; False when that is taken."""
         ...
 
-    def forget_ways_in(self, user_id: UUID) -> None:
+    def delete_credentials(self, user_id: UUID) -> None:
         """Delete a person's second factors, passkeys, devices, sessions, and whatever waits to become one."""
         ...
 
-    def forget_addresses(
+    def replace_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
         """Remove a person's addresses: letters to them, counted failures, invitations, and what the logs say.
@@ -47,6 +47,6 @@ class Anonymization(Protocol):
         """
         ...
 
-    def forget_whereabouts(self, user_id: UUID, anonymous: Anonymous) -> None:
+    def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         """Replace from where a person acted, and under which address, in all logs."""
         ...

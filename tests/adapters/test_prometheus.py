@@ -44,7 +44,7 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.login_failed("wrong_password")
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
-    metrics.figures_taken(PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0))
+    metrics.figures_refreshed(PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0))
     return metrics
 
 
@@ -146,7 +146,7 @@ def test_two_registries_know_nothing_of_each_other(used: PrometheusMetrics) -> N
 
 
 def test_no_one_has_enabled_multi_factor_authentication_where_there_is_no_one(metrics: PrometheusMetrics) -> None:
-    metrics.figures_taken(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
+    metrics.figures_refreshed(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
 
     assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)
 

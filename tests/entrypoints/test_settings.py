@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.secrets import Secret
-from entrypoints.settings import PREFIX, Bind, Settings, SettingWrong, load, rows, unknown
+from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
 
 ADDRESS = "an address such as https://id.example.com, without query or fragment"
 ORIGINS = "a comma-separated list of origins such as https://app.example.com, without a path"
@@ -161,7 +161,7 @@ def test_a_setting_takes(name: str, text: str, attribute: str, meant: Any) -> No
 def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_takes(
     name: str, text: str, takes: str
 ) -> None:
-    with pytest.raises(SettingWrong) as refusal:
+    with pytest.raises(SettingInvalid) as refusal:
         load({PREFIX + name: text})
 
     assert str(refusal.value) == f"{PREFIX}{name} takes {takes}. Change it, or unset it for its default."
@@ -196,7 +196,7 @@ def test_the_owner_is_an_address_in_its_stored_spelling_with_a_password() -> Non
     "environment", [{"GATEHOUSE_OWNER_EMAIL": "ann@example.com"}, {"GATEHOUSE_OWNER_PASSWORD": "long enough"}]
 )
 def test_half_an_owner_is_refused(environment: dict[str, str]) -> None:
-    with pytest.raises(SettingWrong, match=r"OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both"):
+    with pytest.raises(SettingInvalid, match=r"OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both"):
         load(environment)
 
 

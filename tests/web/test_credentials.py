@@ -13,7 +13,7 @@ from core.sessions.signing_keys import KeyPair
 from core.sessions.tokens import TokenKind
 from entrypoints.installation import Installation
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import bearer_value, declared_who, public, signed_in
+from entrypoints.web.credentials import bearer_value, declared_policy, public, signed_in
 from entrypoints.web.routes import Routes
 from tests.clock import SettableClock
 from tests.web.probe import Answer, CountedKeyRefresh, active_key, ask, make_house, serving, with_keys
@@ -245,7 +245,7 @@ def test_a_policy_reads_as_a_few_words() -> None:
     async def handler(call: Call) -> None:
         """Do nothing."""
 
-    who = declared_who(signed_in(handler))
+    who = declared_policy(signed_in(handler))
 
     assert who is not None
     assert who.label == "user"

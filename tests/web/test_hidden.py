@@ -9,7 +9,7 @@ import pytest
 
 from entrypoints import capabilities
 from entrypoints.http.sign_in.login import Login
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from tests.secret_watch import SECRET_FIELDS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def structs_of(route: Route) -> Iterator[type[msgspec.Struct]]:
 def test_what_bears_a_secret_hides_it(route: Route) -> None:
     bearers = [struct for struct in structs_of(route) if SECRET_FIELDS & set(struct.__struct_fields__)]
 
-    assert [struct.__name__ for struct in bearers if not issubclass(struct, Hidden)] == []
+    assert [struct.__name__ for struct in bearers if not issubclass(struct, SecretBody)] == []
 
 
 def test_a_hidden_body_shows_its_name_alone() -> None:

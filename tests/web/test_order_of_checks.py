@@ -12,7 +12,7 @@ from core.errors import Forbidden, Unauthorized
 from core.rate_limits import RateLimit
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import CredentialKind, Who, public
+from entrypoints.web.credentials import AccessPolicy, CredentialKind, public
 from entrypoints.web.decoding import BODY_BYTES_MAX, Query
 from entrypoints.web.routes import Routes
 from tests.web.probe import ask, make_house
@@ -41,8 +41,8 @@ class Doorkeeper:
         self._admits = admits
         self._allows = allows
 
-    def who(self, *, with_last_word: bool = True) -> Who:
-        return Who(
+    def who(self, *, with_last_word: bool = True) -> AccessPolicy:
+        return AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=self.admit,
             before_refusing=self.before_refusing if with_last_word else None,

@@ -15,7 +15,7 @@ from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
-from core.privacy.anonymization import Belonging, Subject, without_addresses
+from core.privacy.anonymization import Affiliation, Subject, without_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,9 +181,9 @@ class PostgresAnonymization(Aggregate):
         )
         return held.fetchone() is not None
 
-    def belongings(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Belonging]:
+    def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
         return (
-            self._connection.cursor(row_factory=kwargs_row(Belonging))
+            self._connection.cursor(row_factory=kwargs_row(Affiliation))
             .execute(
                 """
                 SELECT   b.organization_id, bool_or(b.is_member) AS is_member,
@@ -236,11 +236,11 @@ class PostgresAnonymization(Aggregate):
             return False
         return True
 
-    def forget_ways_in(self, user_id: UUID) -> None:
+    def delete_credentials(self, user_id: UUID) -> None:
         for statement in WAYS_IN:
             self._connection.execute(statement, {"user_id": user_id})
 
-    def forget_addresses(
+    def replace_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
         values = _values(anonymous, user_id) | {"addresses": list(addresses), "marks": list(marks), "at": at}
@@ -258,7 +258,7 @@ class PostgresAnonymization(Aggregate):
                 (*without_addresses(words, addresses, anonymous.email), organization_id),
             )
 
-    def forget_whereabouts(self, user_id: UUID, anonymous: Anonymous) -> None:
+    def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
         for find, change in WHEREABOUTS:
             ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()

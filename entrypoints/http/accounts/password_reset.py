@@ -9,13 +9,13 @@ from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")
 
 
-class PasswordReset(Hidden, kw_only=True):
+class PasswordReset(SecretBody, kw_only=True):
     """The token of the mailed link, and the new password."""
 
     token: str

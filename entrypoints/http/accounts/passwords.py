@@ -7,19 +7,19 @@ from core.limits import PASSWORD_CHARACTERS_MAX
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.")
 
 
-class FirstPassword(Hidden, kw_only=True):
+class FirstPassword(SecretBody, kw_only=True):
     """The new password."""
 
     new_password: str
 
 
-class PasswordChange(Hidden, kw_only=True):
+class PasswordChange(SecretBody, kw_only=True):
     """The current password and the new one."""
 
     current_password: str
@@ -30,7 +30,7 @@ class PasswordChange(Hidden, kw_only=True):
 @in_person
 async def set_password(call: Call, body: FirstPassword) -> Message:
     """Set the first password of your account."""
-    await call.read(passwords.begin_first, body.new_password)
+    await call.read(passwords.check_first, body.new_password)
     await call.transact(passwords.set_first, await call.installation.passwords.hash(body.new_password))
     return Message(message="Your password is set. You can sign in with it from now on.")
 
@@ -42,7 +42,7 @@ async def change_password(call: Call, body: PasswordChange) -> Message:
 
     A wrong `current_password` counts as a failed sign-in: after too many of them the answer is 429 for a while.
     """
-    begun = await call.transact(passwords.begin_change, body.new_password, call.throttled_network)
+    begun = await call.transact(passwords.find_current, body.new_password, call.throttled_network)
     try:
         password_hash = await _compare_and_hash(call, body, begun)
     except ServiceUnavailable:

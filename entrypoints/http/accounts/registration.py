@@ -11,7 +11,7 @@ from core.rate_limits import RateLimit
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("registration", "Creating an account and verifying its email address.")
@@ -33,7 +33,7 @@ class LetterWanted(msgspec.Struct, kw_only=True):
         )
 
 
-class Registration(Hidden, LetterWanted, kw_only=True):
+class Registration(SecretBody, LetterWanted, kw_only=True):
     """The new account; `redirect_uri` has to be exactly one that the service registered."""
 
     password: str

@@ -9,11 +9,11 @@ from core.credentials.mfa import MfaAlreadyEnabled, MfaNotEnabled, MfaNotSetUp, 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.rate_limits import RateLimit
 from core.sign_in import second_factor
-from core.sign_in.second_factor import CodeWrong, CodeWrongOnceTooOften, PreAuthExpired, PreAuthInvalid, PreAuthOver
+from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes
 from entrypoints.http.sessions import token_answers
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("multi-factor authentication", "An authenticator app, backup codes, and the code at sign-in.")
@@ -22,7 +22,7 @@ SETUP_LIMITS = (RateLimit.MFA_SETUP, RateLimit.MFA_SETUP_ENDPOINT)
 QR_CODE_TITLE = "QR code for your authenticator app"
 
 
-class MfaSetup(Hidden, kw_only=True):
+class MfaSetup(SecretBody, kw_only=True):
     """The secret for an authenticator app: as text to type, as a QR code to scan, and as an address to open."""
 
     secret: str
@@ -30,13 +30,13 @@ class MfaSetup(Hidden, kw_only=True):
     qr_code_uri: str
 
 
-class SetupCode(Hidden, kw_only=True):
+class SetupCode(SecretBody, kw_only=True):
     """The code that the app shows: six digits."""
 
     code: str
 
 
-class MfaEnabled(Hidden, kw_only=True):
+class MfaEnabled(SecretBody, kw_only=True):
     """Multi-factor authentication is on; the backup codes are shown this one time only."""
 
     enabled: bool
@@ -50,13 +50,13 @@ class MfaDisabled(msgspec.Struct, kw_only=True):
     message: str
 
 
-class BackupCodes(Hidden, kw_only=True):
+class BackupCodes(SecretBody, kw_only=True):
     """The new backup codes, shown this one time only."""
 
     backup_codes: list[str]
 
 
-class SignInCode(Hidden, kw_only=True):
+class SignInCode(SecretBody, kw_only=True):
     """A code of the app or a backup code, and the pre-auth token unless it is sent as a bearer token.
 
     With `trust_device`, this device needs no code for a while; the organization decides how long.
@@ -125,7 +125,7 @@ async def renew_backup_codes(call: Call) -> BackupCodes:
     limits=(RateLimit.MFA_VERIFICATION,),
     refuses=(
         CodeWrong,
-        CodeWrongOnceTooOften,
+        TooManyWrongCodes,
         PreAuthOver,
         PreAuthExpired,
         PreAuthInvalid,

@@ -15,7 +15,7 @@ import msgspec
 from core.credentials import passkeys
 from core.credentials.passkey_challenges import PasskeyOptions
 from core.credentials.passkeys import (
-    LastWayIn,
+    LastSignInMethod,
     PasskeyExists,
     PasskeyItem,
     PasskeyUnknown,
@@ -37,7 +37,7 @@ from entrypoints.http.sessions.token_answers import (
 )
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes(
@@ -55,7 +55,7 @@ _BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")
 Encoded = Annotated[str, msgspec.Meta(max_length=ENCODED_CHARACTERS_MAX)]
 
 
-class AttestationResponse(Hidden, kw_only=True, rename="camel"):
+class AttestationResponse(SecretBody, kw_only=True, rename="camel"):
     """The answer of the authenticator that created the passkey; bytes are in base64url."""
 
     client_data_json: Encoded = msgspec.field(name="clientDataJSON")
@@ -63,7 +63,7 @@ class AttestationResponse(Hidden, kw_only=True, rename="camel"):
     transports: Annotated[tuple[str, ...], msgspec.Meta(max_length=TRANSPORTS_MAX)] = ()
 
 
-class NewCredential(Hidden, kw_only=True):
+class NewCredential(SecretBody, kw_only=True):
     """The result of `navigator.credentials.create()`, as its `toJSON()` writes it."""
 
     id: Encoded
@@ -71,7 +71,7 @@ class NewCredential(Hidden, kw_only=True):
     response: AttestationResponse
 
 
-class PasskeyRegistration(Hidden, kw_only=True):
+class PasskeyRegistration(SecretBody, kw_only=True):
     """The new passkey and its name."""
 
     challenge_id: UUID
@@ -79,7 +79,7 @@ class PasskeyRegistration(Hidden, kw_only=True):
     name: str | None = None
 
 
-class AssertionResponse(Hidden, kw_only=True, rename="camel"):
+class AssertionResponse(SecretBody, kw_only=True, rename="camel"):
     """The assertion that the authenticator signed; bytes are in base64url."""
 
     client_data_json: Encoded = msgspec.field(name="clientDataJSON")
@@ -88,7 +88,7 @@ class AssertionResponse(Hidden, kw_only=True, rename="camel"):
     user_handle: Encoded | None = None
 
 
-class Credential(Hidden, kw_only=True):
+class Credential(SecretBody, kw_only=True):
     """The result of `navigator.credentials.get()`, as its `toJSON()` writes it."""
 
     id: Encoded
@@ -104,7 +104,7 @@ class PasskeySignInWanted(msgspec.Struct, kw_only=True):
     service_slug: str | None = None
 
 
-class PasskeySignIn(Hidden, kw_only=True):
+class PasskeySignIn(SecretBody, kw_only=True):
     """The answer of the authenticator, and the organization and service to sign in to."""
 
     challenge_id: UUID
@@ -179,7 +179,7 @@ async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem
     return await call.transact(passkeys.rename_mine, id, body.name)
 
 
-@routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastWayIn, PasskeyUnknown, Forbidden))
+@routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
 @in_person
 async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
     """Remove one of your passkeys; the last one only if you have a password.

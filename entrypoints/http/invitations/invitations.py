@@ -25,7 +25,7 @@ from core.rate_limits import RateLimit
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization, public, signed_in
 from entrypoints.web.decoding import Paged
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("invitations", "Inviting people to an organization, and their answers.")
@@ -48,7 +48,7 @@ class InvitationWanted(msgspec.Struct, kw_only=True):
     role: str
 
 
-class InvitationCreated(Hidden, kw_only=True):
+class InvitationCreated(SecretBody, kw_only=True):
     """The new invitation. `token` is shown here only; `invitation` contains its SHA-256."""
 
     invitation: Invitation
@@ -69,7 +69,7 @@ class InvitingOrganization(msgspec.Struct, kw_only=True):
     name: str
 
 
-class InvitationOfMine(Hidden, kw_only=True):
+class InvitationOfMine(SecretBody, kw_only=True):
     """A pending invitation of the caller."""
 
     id: UUID
@@ -81,14 +81,14 @@ class InvitationOfMine(Hidden, kw_only=True):
     organization: InvitingOrganization
 
 
-class Acceptance(Hidden, kw_only=True):
+class Acceptance(SecretBody, kw_only=True):
     """The token of an invitation, and the proof from the mailed link that the address is yours."""
 
     token: UUID
     proof: UUID | None = None
 
 
-class Declining(Hidden, kw_only=True):
+class Declining(SecretBody, kw_only=True):
     """The token of an invitation."""
 
     token: UUID

@@ -8,7 +8,7 @@ import msgspec
 from core.accounts.users import UserUnknown
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.platform import impersonation
-from core.platform.impersonation import GovernsThemselves, ImpersonatedUser, ImpersonationTarget
+from core.platform.impersonation import ImpersonatedUser, ImpersonationTarget, TargetIsPlatformOwner
 from core.rate_limits import RateLimit
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
@@ -38,7 +38,7 @@ class ImpersonationSession(Tokens, kw_only=True):
 @routes.post(
     "/api/platform/impersonate/:user_id",
     limits=(RateLimit.IMPERSONATION,),
-    refuses=(Forbidden, GovernsThemselves, UserUnknown, NotFound, OrganizationNotActive),
+    refuses=(Forbidden, TargetIsPlatformOwner, UserUnknown, NotFound, OrganizationNotActive),
 )
 @platform_owner
 async def impersonate(call: Call, user_id: UUID, body: ImpersonationRequest) -> ImpersonationSession:

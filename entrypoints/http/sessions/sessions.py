@@ -12,7 +12,7 @@ from core.sessions.sessions import SessionItem
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, public, signed_in
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes(
@@ -21,7 +21,7 @@ routes = Routes(
 )
 
 
-class Refresh(Hidden, kw_only=True):
+class Refresh(SecretBody, kw_only=True):
     """The refresh token of a session."""
 
     refresh_token: str

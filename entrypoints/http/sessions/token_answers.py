@@ -15,7 +15,7 @@ from core.sign_in.proofs import Destination
 from core.sign_in.recognition import TOKEN_LIFETIME as DEVICE_LIFETIME
 from core.sign_in.refusals import CountedRefusal
 from entrypoints.web.calls import Call
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from ports.unit_of_work import UnitOfWork
 
 Arguments = ParamSpec("Arguments")
@@ -25,7 +25,7 @@ DEVICE_COOKIE: Final = "gatehouse_device"
 DEVICE_HEADER: Final = "X-Device-Token"
 
 
-class Tokens(Hidden, kw_only=True):
+class Tokens(SecretBody, kw_only=True):
     """An access token, and the refresh token to get the next one."""
 
     access_token: str
@@ -41,7 +41,7 @@ class SignedIn(Tokens, kw_only=True):
     method: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class SecondFactorDue(Hidden, kw_only=True):
+class SecondFactorDue(SecretBody, kw_only=True):
     """The first factor was right and a code is required: `POST /api/auth/mfa/verify` takes the pre-auth token."""
 
     access_token: str

@@ -15,14 +15,14 @@ from entrypoints.http.sessions.token_answers import (
 )
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 from ports.accounts.passwords import Verdict
 
 routes = Routes("login", "Signing in with an email address and a password.")
 
 
-class Login(Hidden, kw_only=True):
+class Login(SecretBody, kw_only=True):
     """The credentials, and the organization and service to sign in to."""
 
     email: str

@@ -6,7 +6,7 @@ from core.accounts.return_targets import RedirectNotRegistered
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.rate_limits import RateLimit
 from core.sign_in import magic_links
-from core.sign_in.magic_links import AskedForElsewhere, MagicLinkRefused
+from core.sign_in.magic_links import DestinationMismatch, MagicLinkRefused
 from entrypoints.http.accounts.registration import LetterWanted
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.http.sessions.token_answers import (
@@ -18,13 +18,13 @@ from entrypoints.http.sessions.token_answers import (
 )
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("magic links", "Signing in with a mailed link, without a password.")
 
 
-class MagicLink(Hidden, kw_only=True):
+class MagicLink(SecretBody, kw_only=True):
     """The token of the link or the code of its page, and the organization and service to sign in to."""
 
     token: UUID
@@ -51,7 +51,7 @@ async def request_link(call: Call, body: LetterWanted) -> Message:
 
 @routes.post(
     "/api/auth/magic-link/verify",
-    refuses=(MagicLinkRefused, AskedForElsewhere, NotFound, Forbidden, OrganizationNotActive),
+    refuses=(MagicLinkRefused, DestinationMismatch, NotFound, Forbidden, OrganizationNotActive),
 )
 @public
 async def verify_link(call: Call, body: MagicLink) -> SignedIn | SecondFactorDue:

@@ -18,7 +18,7 @@ from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.hidden import Hidden
+from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
 routes = Routes("invitations", "Inviting people to an organization, and their answers.", refusal_page)
@@ -44,7 +44,7 @@ class InvitationLink(MailedLink, kw_only=True):
     proof: Annotated[str, msgspec.Meta(description="The proof that only the mailed link contains.")] | None = None
 
 
-class InvitationForm(Hidden, kw_only=True):
+class InvitationForm(SecretBody, kw_only=True):
     """The form of the two buttons."""
 
     token: UUID

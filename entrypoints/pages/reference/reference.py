@@ -19,7 +19,7 @@ from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
-from entrypoints.web.documents import Document, written_once
+from entrypoints.web.documents import Document, generated_once
 from entrypoints.web.openapi import RefusalDescription, introductions, operation_id, refusals
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
@@ -81,7 +81,7 @@ async def home(call: Call) -> None:
 @public
 async def page(call: Call) -> Page:
     """Show this reference."""
-    document = await written_once(_write)
+    document = await generated_once(_write)
     return protected(document.response(call))
 
 

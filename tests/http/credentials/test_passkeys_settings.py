@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrypoints.settings import Settings, SettingWrong, load
+from entrypoints.settings import SettingInvalid, Settings, load
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_domain_may_be_one_above(domain: str) -> None:
     "domain", ["example.org", "ample.com", "www.id.example.com", "https://example.com", "example.com:443", "."]
 )
 def test_another_one_stops_the_start(domain: str) -> None:
-    with pytest.raises(SettingWrong, match="GATEHOUSE_PASSKEY_RP_ID takes"):
+    with pytest.raises(SettingInvalid, match="GATEHOUSE_PASSKEY_RP_ID takes"):
         load({"GATEHOUSE_BASE_URL": "https://id.example.com", "GATEHOUSE_PASSKEY_RP_ID": domain})
 
 
