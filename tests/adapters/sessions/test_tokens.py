@@ -448,5 +448,5 @@ class TestRemembered:
         for token in tokens:
             signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
 
-        assert len(signer._believed) == 3
+        assert len(signer._verified_tokens) == 3
         assert signer.verify(tokens[0], kind=TokenKind.ACCESS, now=NOW)
