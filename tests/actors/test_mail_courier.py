@@ -355,7 +355,7 @@ async def test_a_mail_server_that_never_answers_counts_as_an_attempt_that_failed
     after = installation.row("ada@example.org")["last_error"]
 
     assert before is None
-    assert after == "The mail server did not take the letter within 30 seconds."
+    assert after == "The mail server did not take the mail within 30 seconds."
 
 
 async def test_one_slow_letter_holds_up_no_other(
