@@ -139,25 +139,25 @@ class Comparison:
     rounds: int
     say: Say
 
-    def rows(self, operations: Sequence[Operation], connections: int) -> list[Row]:
-        """Measure these operations on so many connections."""
+    def rows(self, operations: Sequence[Operation], connections: int, *, reference: Operation = BARE) -> list[Row]:
+        """Measure these operations over so many connections, each between two loads of the reference."""
         for operation in operations:
             ready = operation.ready(self.service, connections)
             self.loader(ready, self.service.port, connections, WARM_UP_SECONDS)
-        self.loader(BARE, self.bare.port, connections, WARM_UP_SECONDS)
+        self.loader(reference.ready(self.bare, connections), self.bare.port, connections, WARM_UP_SECONDS)
 
         rounds: list[list[Round]] = [[] for _ in operations]
-        before = self.figures(BARE, self.bare, connections)
+        before = self.figures(reference, self.bare, connections)
         for number in range(1, self.rounds + 1):
             for operation, kept in zip(operations, rounds, strict=True):
                 during = self.figures(operation, self.service, connections)
-                after = self.figures(BARE, self.bare, connections)
+                after = self.figures(reference, self.bare, connections)
                 kept.append(Round(operation=during, bare=(before, after)))
                 before = after
                 self.say(
                     f"{connections:3} connections, round {number} of {self.rounds}: {operation.name:10}"
                     f" {during.cpu_ms_per_request:.3f} ms CPU a request,"
-                    f" {kept[-1].ratio('cpu_ms_per_request'):.2f} × bare"
+                    f" {kept[-1].ratio('cpu_ms_per_request'):.2f} × the reference"
                 )
         return [
             Row(operation=operation, connections=connections, rounds=kept)
