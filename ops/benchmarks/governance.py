@@ -18,7 +18,7 @@ import psycopg
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
-from ops.benchmarks.asking import REQUESTS, Asked, ask
+from ops.benchmarks.asking import REQUESTS, QueryFigures, ask
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
 from ops.benchmarks.sweeping import sweep
 from ops.seeding.copying import seed
@@ -49,7 +49,7 @@ EXPIRED_SHARE_MIN: Final = 100_000 / FULL["invitations"]
 class Governed:
     """The result of all queries and of the sweep."""
 
-    asked: Sequence[Asked]
+    asked: Sequence[QueryFigures]
     figures: Sequence[StandingFigure]
 
 
@@ -88,7 +88,7 @@ def measure(
         psycopg.connect(url, autocommit=True) as connection,
     ):
         tokens: dict[str, str] = {}
-        asked: list[Asked] = []
+        asked: list[QueryFigures] = []
         for question in questions(plan) if chosen is None else chosen:
             email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
             if email not in tokens:
