@@ -1,8 +1,8 @@
 """Password hashes: Argon2id in a few threads behind a short queue.
 
 One hash takes tens of milliseconds and 19 MiB, so none is computed on the event loop, and no more run at once than
-there are processors. A caller who finds the queue full is told to retry later (decisions 3.4). `password_schemes.py`
-reads and compares stored hashes of every scheme.
+there are processors. If the queue is full, the caller gets `ServiceUnavailable` and may retry (decisions 3.4).
+`password_schemes.py` reads and compares stored hashes of every scheme.
 """
 
 from __future__ import annotations

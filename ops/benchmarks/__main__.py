@@ -54,7 +54,7 @@ def main() -> int:
         figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
         rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
         scaled = _scaled(options) if options.scale else []
-        governed = governance(options.size, _say) if options.governance else Governed(asked=(), figures=())
+        governed = governance(options.size, _say) if options.governance else Governed(queries=(), figures=())
     except (servers.CannotMeasure, LoaderFailed, ProcessLookupError, ConnectionError) as failure:
         _say(f"Cannot measure. {failure}")
         return 1
@@ -67,17 +67,17 @@ def main() -> int:
         tables.append(report.operations_table(rows))
     # Each is compared with itself, so each needs a table of its own.
     tables += [report.operations_table([row], beside=f"with {USERS:,}") for row in scaled]
-    if governed.asked:
-        tables.append(report.asked_table(governed.asked))
+    if governed.queries:
+        tables.append(report.queries_table(governed.queries))
     if figures:
         tables.append(report.standing_table(figures))
     print("\n\n".join(tables))
     if options.json:
         options.json.write_text(
-            json.dumps(report.as_json(description, [*rows, *scaled], figures, governed.asked), indent=2) + "\n"
+            json.dumps(report.as_json(description, [*rows, *scaled], figures, governed.queries), indent=2) + "\n"
         )
     is_within_limits = not any(row.is_over or row.errors for row in (*rows, *scaled)) and not any(
-        each.is_over for each in (*figures, *governed.asked)
+        each.is_over for each in (*figures, *governed.queries)
     )
     return 1 if options.strict and not is_within_limits else 0
 

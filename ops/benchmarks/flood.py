@@ -45,7 +45,7 @@ class Tally:
     """The results of one flood."""
 
     signed_in: int = 0
-    told_to_wait: int = 0
+    told_to_retry: int = 0
     # All other results, by kind.
     otherwise: Counter[str] = field(default_factory=Counter[str])
     slowest_seconds: float = 0.0
@@ -57,7 +57,7 @@ class Tally:
         if status == SIGNED_IN:
             self.signed_in += 1
         elif status == REFUSED_FOR_NOW and has_retry_after:
-            self.told_to_wait += 1
+            self.told_to_retry += 1
         else:
             self.otherwise[f"status {status}"] += 1
 
@@ -83,9 +83,9 @@ def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigur
             values=Spread.of(each.signed_in / SECONDS for each in tallies),
         ),
         StandingFigure(
-            name="flood: told to come back",
+            name="flood: told to retry",
             unit="1/s",
-            values=Spread.of(each.told_to_wait / SECONDS for each in tallies),
+            values=Spread.of(each.told_to_retry / SECONDS for each in tallies),
         ),
         StandingFigure(
             name="flood: neither, or no answer",
@@ -118,7 +118,7 @@ def _flood(service: RunningServer, say: Say) -> Tally:
     time.sleep(REST_SECONDS)
     tally.megabytes_after = _megabytes(service)
     say(
-        f"flood: {tally.signed_in} signed in, {tally.told_to_wait} told to come back,"
+        f"flood: {tally.signed_in} signed in, {tally.told_to_retry} told to retry,"
         f" {dict(tally.otherwise) or 'nothing'} else, {tally.megabytes_after:.0f} MB"
     )
     return tally

@@ -18,8 +18,8 @@ import psycopg
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
-from ops.benchmarks.asking import REQUESTS, QueryFigures, ask
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
+from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
 from ops.benchmarks.sweeping import sweep
 from ops.seeding.copying import seed
 from ops.seeding.population import Plan, address
@@ -49,7 +49,7 @@ EXPIRED_SHARE_MIN: Final = 100_000 / FULL["invitations"]
 class Governed:
     """The result of all queries and of the sweep."""
 
-    asked: Sequence[QueryFigures]
+    queries: Sequence[QueryFigures]
     figures: Sequence[StandingFigure]
 
 
@@ -88,13 +88,13 @@ def measure(
         psycopg.connect(url, autocommit=True) as connection,
     ):
         tokens: dict[str, str] = {}
-        asked: list[QueryFigures] = []
+        queries: list[QueryFigures] = []
         for question in questions(plan) if chosen is None else chosen:
             email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
             if email not in tokens:
                 tokens[email] = people.sign_in(service, email)["access_token"]
-            asked.append(ask(service, connection, question, tokens[email], requests=requests))
-            done = asked[-1]
+            queries.append(query(service, connection, question, tokens[email], requests=requests))
+            done = queries[-1]
             whole = f", reads whole: {', '.join(done.read_whole)}" if done.read_whole else ""
             say(f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms{whole}")
-    return Governed(asked=asked, figures=figures)
+    return Governed(queries=queries, figures=figures)

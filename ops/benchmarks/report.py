@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.benchmarks.asking import P99_MS_MAX
 from ops.benchmarks.comparing import COMPARED
+from ops.benchmarks.single_caller import P99_MS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ops.benchmarks.asking import QueryFigures
     from ops.benchmarks.comparing import Row, Spread
+    from ops.benchmarks.single_caller import QueryFigures
     from ops.benchmarks.standing import StandingFigure
 
 OVER: Final = "**over**"
@@ -61,7 +61,7 @@ def standing_table(figures: Sequence[StandingFigure]) -> str:
     return table(("", "median", "spread", "limit", ""), lines)
 
 
-def asked_table(asked: Sequence[QueryFigures]) -> str:
+def queries_table(queries: Sequence[QueryFigures]) -> str:
     """Return how long one caller waits for each query, and which big tables were scanned for it."""
     lines = [
         (
@@ -73,7 +73,7 @@ def asked_table(asked: Sequence[QueryFigures]) -> str:
             f"{each.others_share:.0%}",
             OVER if each.is_over else "",
         )
-        for each in asked
+        for each in queries
     ]
     limit = f"p99 ms (≤ {P99_MS_MAX:.0f})"
     return table(("single caller", "p50 ms", limit, "kB", "big tables scanned", "others", ""), lines)
@@ -83,7 +83,7 @@ def as_json(
     description: Mapping[str, str],
     rows: Sequence[Row],
     figures: Sequence[StandingFigure],
-    asked: Sequence[QueryFigures] = (),
+    queries: Sequence[QueryFigures] = (),
 ) -> dict[str, Any]:
     """Return all results, including every round."""
     return {
@@ -101,7 +101,7 @@ def as_json(
             for row in rows
         ],
         "standing": [asdict(figure) | {"is_over": figure.is_over} for figure in figures],
-        "asked": [asdict(each) | {"is_over": each.is_over} for each in asked],
+        "asked": [asdict(each) | {"is_over": each.is_over} for each in queries],
     }
 
 

@@ -80,7 +80,7 @@ def end_users(plan: Plan, batch: Batch) -> Iterator[str]:
 
 def invitations(plan: Plan, batch: Batch) -> Iterator[str]:
     """Yield answered invitations, and as many that are pending although their lifetime is over."""
-    # Nobody knows the tokens, and an invitation that is used after its lifetime is refused.
+    # The tokens are unknown, and an invitation that is used after its lifetime is refused.
     members = plan.members()
     chance = chance_of("invitations", batch)
     statuses = cycle(_STATUSES[batch.start % len(_STATUSES) :] + _STATUSES[: batch.start % len(_STATUSES)])

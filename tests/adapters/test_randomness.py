@@ -141,7 +141,7 @@ def test_a_token_has_256_bits() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 8, 100])
-def test_a_choice_has_the_length_and_the_characters_asked_for(length: int) -> None:
+def test_a_choice_has_the_given_length_and_characters(length: int) -> None:
     text = SystemRandomness().choice("BCDFGHJKLMNPQRSTVWXZ", length)
 
     assert len(text) == length

@@ -290,7 +290,7 @@ def test_in_a_flood_only_answers_with_retry_after_are_refusals() -> None:
     tally.count(503, has_retry_after=False, seconds=0.5)
     tally.count(500, has_retry_after=False, seconds=0.5)
 
-    assert (tally.signed_in, tally.told_to_wait, tally.slowest_seconds) == (1, 1, 1.5)
+    assert (tally.signed_in, tally.told_to_retry, tally.slowest_seconds) == (1, 1, 1.5)
     assert tally.otherwise == {"status 503": 1, "status 500": 1}
     assert [figure.name for figure in flood.figures(90.0, [tally, tally]) if figure.is_over] == [
         "flood: neither, or no answer"

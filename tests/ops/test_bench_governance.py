@@ -10,9 +10,9 @@ import pytest
 
 from ops.benchmarks import __main__ as command
 from ops.benchmarks import report
-from ops.benchmarks.asking import P99_MS_MAX, SCANS_OF_THE_REFRESHER, WARM_UP_REQUESTS, QueryFigures, read_whole
 from ops.benchmarks.governance import measure, plan_of, prepare
 from ops.benchmarks.questions import Question, questions
+from ops.benchmarks.single_caller import P99_MS_MAX, SCANS_OF_THE_REFRESHER, WARM_UP_REQUESTS, QueryFigures, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def test_a_query_is_over_its_limit_when_it_is_slow_or_scans_a_big_table() -> Non
     scanning = replace(FIGURES, read_whole=["audit_entries"])
 
     assert [each.is_over for each in (FIGURES, slow, scanning)] == [False, True, True]
-    _, _, *lines = report.asked_table([FIGURES, slow, scanning]).splitlines()
+    _, _, *lines = report.queries_table([FIGURES, slow, scanning]).splitlines()
     assert [report.OVER in line for line in lines] == [False, True, True]
     assert "audit_entries" in lines[2]
 
@@ -62,22 +62,22 @@ def test_no_two_queries_have_the_same_name() -> None:
 def test_everything_is_seeded_swept_and_queried(tmp_path: Path) -> None:
     plan = plan_of(SMALL)
     chosen = one_of_each_caller(questions(plan))
-    said: list[str] = []
+    reports: list[str] = []
 
-    prepare(tmp_path / "data", plan, said.append)
-    governed = measure(tmp_path / "data", plan, said.append, chosen=chosen, requests=REQUESTS)
+    prepare(tmp_path / "data", plan, reports.append)
+    governed = measure(tmp_path / "data", plan, reports.append, chosen=chosen, requests=REQUESTS)
 
     assert max(len(question.paths) for question in chosen) <= WARM_UP_REQUESTS + REQUESTS
-    assert [each.name for each in governed.asked] == [question.name for question in chosen]
-    assert all(0 < each.p50_ms <= each.p99_ms for each in governed.asked)
+    assert [each.name for each in governed.queries] == [question.name for question in chosen]
+    assert all(0 < each.p50_ms <= each.p99_ms for each in governed.queries)
     figures = {figure.name: figure for figure in governed.figures}
     assert not figures["invitations expired"].is_over
     assert figures["sweeper: longest transaction"].values.median > 0
 
 
-def one_of_each_caller(asked: Sequence[Question]) -> list[Question]:
+def one_of_each_caller(queries: Sequence[Question]) -> list[Question]:
     """Merge the queries of each caller, because PostgreSQL takes a second to report the counts of each."""
     paths: dict[str, list[str]] = {}
-    for question in asked:
+    for question in queries:
         paths.setdefault(question.caller, []).extend(question.paths)
     return [Question(name=caller, caller=caller, paths=of_caller) for caller, of_caller in paths.items()]

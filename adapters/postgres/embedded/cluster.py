@@ -29,7 +29,7 @@ SOCKET_NAME = f".s.PGSQL.{PORT}"
 PID_LINE = 0
 SOCKET_LINE = 4
 PASSWORD_BYTES = 24
-DIGEST_LETTERS = 16
+DIGEST_CHARACTERS = 16
 READABLE_FILE = 0o644
 # sockaddr_un has 108 bytes for the path and the zero that ends it.
 SOCKET_PATH_BYTES_MAX = 107
@@ -202,7 +202,7 @@ class Cluster:
 
     def _short_socket_folder(self) -> Path:
         digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()
-        return Path(tempfile.gettempdir()) / f"gatehouse-{digest[:DIGEST_LETTERS]}"
+        return Path(tempfile.gettempdir()) / f"gatehouse-{digest[:DIGEST_CHARACTERS]}"
 
 
 def _make_folder_for(account: Account, folder: Path) -> None:

@@ -72,7 +72,7 @@ class Caller:
     def __post_init__(self) -> None:
         self._connection = http.client.HTTPConnection(HOST, self.port, timeout=ANSWER_SECONDS_MAX)
 
-    def ask(self, path: str) -> tuple[float, int]:
+    def get(self, path: str) -> tuple[float, int]:
         """Send one request; return the duration in milliseconds and the size of the answer in bytes."""
         began_at = time.perf_counter()
         self._connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
@@ -88,7 +88,7 @@ class Caller:
         self._connection.close()
 
 
-def ask(
+def query(
     server: RunningServer, database: Connection, question: Question, token: str, *, requests: int = REQUESTS
 ) -> QueryFigures:
     """Send the requests of a query many times, through its paths in turn."""
@@ -96,7 +96,7 @@ def ask(
     try:
         before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
         answers = [
-            caller.ask(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
+            caller.get(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
         ]
         elapsed, busy_after = time.monotonic() - began_at, _busy(server)
     finally:
