@@ -1,1 +1,1 @@
-"""Supervised Trio tasks with mailboxes: what happens between requests."""
+"""Supervised Trio tasks that run beside the requests."""

@@ -1,7 +1,7 @@
-"""Counts the audit entries of all organizations beforehand, so that a page knows its total without counting millions.
+"""Counts the audit entries of all organizations in advance, so that a page gets its total without counting millions.
 
 `core/audit/audit_log.py` decides which entries are old enough. Every replica has a counter, and one of them counts at
-a time. Nothing goes wrong while none does: a page then counts more entries by itself.
+a time. While none counts, results stay correct: a page then counts more entries itself.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ JOB_TYPE = "audit_counting"
 
 
 class AuditCounter:
-    """An actor; what it has not counted yet is still there the next time, so it needs no draining."""
+    """An actor; entries that it has not counted remain for the next period, so it needs no draining."""
 
     def __init__(self, *, database: Database, metrics: Metrics) -> None:
         self._database = database
         self._metrics = metrics
 
     async def run(self) -> None:
-        """Count every period, for ever."""
+        """Count every period, until cancelled."""
         await repeat(self._count, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _count(self) -> None:

@@ -1,4 +1,4 @@
-"""Doorbells as memory channels that hold one ring: the second one finds the first still pending, and that is enough."""
+"""Doorbells as memory channels that hold one ring: further rings while one is pending are dropped."""
 
 from contextlib import suppress
 
@@ -6,24 +6,24 @@ import trio
 
 from ports.doorbells import Bell
 
-# One ring says everything: there is work. More would only wake an actor for work that it has already done.
+# One pending ring is enough: it means that there is work. More would wake an actor for work it has already done.
 RINGS_PENDING_MAX = 1
 
 
 class MemoryDoorbells:
-    """The ports `Doorbells` and `AnsweredDoorbells`, for one waiting actor at each bell."""
+    """The ports `Doorbells` and `AnsweredDoorbells`, for one waiting actor per bell."""
 
     def __init__(self) -> None:
         self._channels = {bell: trio.open_memory_channel[None](RINGS_PENDING_MAX) for bell in Bell}
 
     def ring(self, bell: Bell) -> None:
-        """Wake whoever waits at this bell, or will; to be called on Trio's thread."""
-        ringer, _ = self._channels[bell]
+        """Wake the actor that waits at this bell, now or next time; call it on Trio's thread only."""
+        send, _ = self._channels[bell]
         with suppress(trio.WouldBlock):
-            ringer.send_nowait(None)
+            send.send_nowait(None)
 
     async def wait(self, bell: Bell, period_seconds: float) -> None:
-        """Return at a ring, one that came before included, and after the period at the latest."""
-        _, hearer = self._channels[bell]
+        """Return at a ring, also one that came before, and after the period at the latest."""
+        _, receive = self._channels[bell]
         with trio.move_on_after(period_seconds):
-            await hearer.receive()
+            await receive.receive()

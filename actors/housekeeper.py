@@ -1,4 +1,4 @@
-"""Deletes now and then what counts no longer, a little at a time, so that the tables stay as small as what is in use.
+"""Deletes expired rows periodically, in small batches, so that the tables hold only what is in use.
 
 `core/platform/housekeeping.py` decides what is kept for how long. Every replica has a housekeeper; they share the work.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ports.metrics import Metrics
 
 PERIOD_SECONDS = 600.0
-# A batch holds its rows, and a connection, for some milliseconds; the pause leaves both to others.
+# A batch locks its rows and uses a connection for some milliseconds; the pause leaves both to others.
 BATCH_ROWS_MAX = 500
 PAUSE_SECONDS = 0.1
 
@@ -29,14 +29,14 @@ log = structlog.get_logger(__name__)
 
 
 class Housekeeper:
-    """An actor; what it has not got to is still there the next time, so it needs no draining."""
+    """An actor; rows that it has not deleted remain for the next period, so it needs no draining."""
 
     def __init__(self, *, database: Database, metrics: Metrics) -> None:
         self._database = database
         self._metrics = metrics
 
     async def run(self) -> None:
-        """Sweep every period, for ever."""
+        """Sweep every period, until cancelled."""
         await repeat(self._sweep_all, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _sweep_all(self) -> None:
@@ -44,7 +44,7 @@ class Housekeeper:
             await self._sweep(leftover)
 
     async def _sweep(self, leftover: Leftover) -> None:
-        """Delete all of a kind that there is to delete."""
+        """Delete all expired rows of one kind."""
         swept = BATCH_ROWS_MAX
         rows = 0
         while swept == BATCH_ROWS_MAX:

@@ -1,8 +1,8 @@
-"""Brings queued letters out of the house, a few at once, and sweeps away those that were dealt with long ago.
+"""Sends queued mails, a few at once, and deletes old finished ones.
 
-A letter is claimed in one transaction, sent outside any, and what came of it recorded in another. A crash in between
-leaves a lease that runs out, so a letter may go out twice but is never lost; its message id stays the same, by which a
-mail server can tell. How often and when a letter is tried again is decided in `core/mail/mail.py`.
+A mail is claimed in one transaction, sent outside any, and its result recorded in another. A crash in between leaves a
+lease that expires, so a mail may be sent twice but is never lost; its message id stays the same, so a mail server can
+detect the duplicate. `core/mail/mail.py` decides how often and when a mail is retried.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from ports.metrics import Metrics
     from ports.unit_of_work import UnitOfWork
 
-# One slow mail server occupies one place and leaves the others to the rest.
-LETTERS_AT_ONCE_MAX = 4
-# For letters whose ring was lost, that another replica queued, or whose retry is due.
+# One slow delivery occupies one place and leaves the others free.
+MAILS_AT_ONCE_MAX = 4
+# For mails whose ring was lost, that another replica queued, or whose retry is due.
 PERIOD_SECONDS = 10.0
 SEND_SECONDS_MAX = 30.0
-# A letter that is out but not recorded goes out again, so a database that is away for a moment is waited for.
+# A mail that was sent but not recorded is sent again, so the courier waits for a database that is briefly away.
 RECORD_SECONDS_MAX = 20.0
 RECORD_PAUSE_SECONDS = 1.0
-FORGET_PERIOD_SECONDS = 3600.0
-DELETE_MAILS_MAX = 500
+DELETION_PERIOD_SECONDS = 3600.0
+DELETED_MAILS_MAX = 500
 
 JOB_TYPE = "mail"
 
@@ -44,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 
 class MailCourier:
-    """An actor; without a gateway it leaves every letter to the embedded mailbox."""
+    """An actor; without a gateway it keeps every mail for the embedded mailbox."""
 
     def __init__(
         self,
@@ -64,23 +64,23 @@ class MailCourier:
         self._is_database_away = False
 
     async def run(self) -> None:
-        """Deliver letters as they fall due, until told to drain."""
+        """Deliver due mails until told to drain."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._delete_old_mails)
             await self._deliver_until_drained()
             nursery.cancel_scope.cancel()
 
     def drain(self) -> None:
-        """Finish the letters in hand, take no more, and return from `run`."""
+        """Finish the claimed mails, claim no more, and return from `run`."""
         self._is_draining = True
-        # It may be resting, and would find out only after its period.
+        # It may be waiting, and would notice only after its period.
         self._doorbells.ring(Bell.MAIL)
 
     async def _deliver_until_drained(self) -> None:
-        places = trio.Semaphore(LETTERS_AT_ONCE_MAX)
+        places = trio.Semaphore(MAILS_AT_ONCE_MAX)
         async with trio.open_nursery() as nursery:
             while not self._is_draining:
-                # No more letters than places, so that none that was claimed waits while its lease runs.
+                # No more mails than places, so that no claimed mail waits while its lease runs.
                 free = places.value
                 claimed = await self._claim(free)
                 for mail in claimed:
@@ -89,7 +89,7 @@ class MailCourier:
                 if len(claimed) < free:
                     await self._doorbells.wait(Bell.MAIL, PERIOD_SECONDS)
                 else:
-                    # One becomes free, and stays so, because nobody but this loop gives places away.
+                    # Wait for a free place. It stays free, because only this loop takes places.
                     async with places:
                         pass
 
@@ -113,7 +113,7 @@ class MailCourier:
         self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
 
     async def _send(self, mail: Mail) -> Callable[[UnitOfWork], bool]:
-        """Try to send a letter; give the use case that remembers what came of it."""
+        """Try to send a mail; return the use case that records the result."""
         if self._gateway is None:
             return partial(mails.record_kept, mail=mail)
         try:
@@ -126,12 +126,12 @@ class MailCourier:
         except MailDeferred as deferred:
             return _deferred(mail, str(deferred))
         except trio.TooSlowError:
-            return _deferred(mail, f"The mail server did not take the letter within {SEND_SECONDS_MAX:.0f} seconds.")
+            return _deferred(mail, f"The mail server did not take the mail within {SEND_SECONDS_MAX:.0f} seconds.")
         log.info("mail.sent", **_described(mail))
         return partial(mails.record_sent, mail=mail)
 
     async def _record(self, mail: Mail, record: Callable[[UnitOfWork], bool]) -> None:
-        # Shielded, because a letter that went out and is not recorded goes out again after every shutdown.
+        # Shielded, because a mail that was sent and not recorded would be sent again after the shutdown.
         with trio.move_on_after(RECORD_SECONDS_MAX, shield=True):
             while True:
                 try:
@@ -146,11 +146,11 @@ class MailCourier:
     async def _delete_old_mails(self) -> None:
         while True:
             try:
-                while await self._database.transact(mails.forget, DELETE_MAILS_MAX) == DELETE_MAILS_MAX:
-                    log.info("mail.forgotten", mails=DELETE_MAILS_MAX)
+                while await self._database.transact(mails.delete_old, DELETED_MAILS_MAX) == DELETED_MAILS_MAX:
+                    log.info("mail.deleted", mails=DELETED_MAILS_MAX)
             except ServiceUnavailable as away:
-                log.info("mail.forget_postponed", reason=away.message)
-            await trio.sleep(FORGET_PERIOD_SECONDS)
+                log.info("mail.deletion_postponed", reason=away.message)
+            await trio.sleep(DELETION_PERIOD_SECONDS)
 
 
 def _deferred(mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
@@ -159,5 +159,5 @@ def _deferred(mail: Mail, reason: str) -> Callable[[UnitOfWork], bool]:
 
 
 def _described(mail: Mail) -> dict[str, object]:
-    """Say in a log which letter it is, without saying to whom."""
+    """Return the log fields that identify a mail, without its recipient."""
     return {"mail_id": str(mail.id), "template": mail.message.template.value, "attempt": mail.attempts}

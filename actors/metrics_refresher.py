@@ -1,4 +1,4 @@
-"""Keeps the gauges fresh that are not told by what happens but must be asked for: figures and connections."""
+"""Refreshes the gauges that are measured and not counted by events: platform figures and the connection pool."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from ports.database import Database
     from ports.metrics import ConnectionPool, Metrics
 
-# Operations 4.11 names it.
+# The period of operations 4.11.
 PERIOD_SECONDS = 30.0
 
 log = structlog.get_logger(__name__)
 
 
 class MetricsRefresher:
-    """An actor; it holds nothing, so it needs no draining."""
+    """An actor; it has no unfinished work, so it needs no draining."""
 
     def __init__(self, *, database: Database, pool: ConnectionPool, metrics: Metrics) -> None:
         self._database = database
@@ -30,7 +30,7 @@ class MetricsRefresher:
         self._is_database_away = False
 
     async def run(self) -> None:
-        """Refresh the gauges every period, for ever."""
+        """Refresh the gauges every period, until cancelled."""
         while True:
             self._metrics.pool_measured(self._pool.statistics())
             await self._take_figures()
@@ -40,7 +40,7 @@ class MetricsRefresher:
         try:
             self._metrics.figures_refreshed(await self._database.read(health_figures.platform))
         except ServiceUnavailable as away:
-            # The gauges keep what they last showed; one line is enough to say why they stand still.
+            # The gauges keep their last values; one line in the log is enough.
             if not self._is_database_away:
                 log.warning("metrics.database_away", reason=away.message, retry_seconds=PERIOD_SECONDS)
             self._is_database_away = True

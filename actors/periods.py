@@ -1,4 +1,4 @@
-"""What actors do that work every so often: the same round again and again, whatever becomes of one."""
+"""The loop of periodic actors: the same work every period, even after a failure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 async def repeat(
     work: Callable[[], Awaitable[None]], *, period_seconds: float, job_type: str, metrics: Metrics
 ) -> NoReturn:
-    """Work every period, for ever; what fails because the database is away is tried in the next one."""
+    """Run the work every period, until cancelled; work that fails without the database is retried in the next."""
     while True:
         began_at = trio.current_time()
         try:

@@ -1,8 +1,8 @@
-"""Keeps the actors running: a crash is logged, counted and followed by another run, and harms no neighbour.
+"""Keeps the actors running: a crash is logged, counted and followed by another run, and affects no other actor.
 
-An actor is an `async def run()` that works until it is cancelled. One that holds something worth finishing brings
-`drain` besides, which tells it to finish that and return. What an actor had in hand when it crashed is not our concern:
-every run begins from the tables.
+An actor is an `async def run()` that works until it is cancelled. One with work worth finishing also has `drain`, which
+tells it to finish that work and return. What an actor had in hand when it crashed is not kept: every run starts from
+the tables.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 BACKOFF_SECONDS_MIN = 0.5
 BACKOFF_SECONDS_MAX = 60.0
-# Replicas that crashed of one cause must not come back in one moment: each takes off up to this share of its pause.
+# Replicas that crashed of one cause must not restart at the same moment: each shortens its pause by up to this share.
 BACKOFF_JITTER = 0.3
-# After so long a run the next crash is a new trouble and not more of the old one.
+# After so long a run the next crash counts as a new problem, with the shortest pause.
 HEALTHY_SECONDS_MIN = 120.0
-# Enough for a letter that is on its way; whoever stops us usually waits 30 seconds or more before the kill.
+# Enough for a mail that is being sent; process managers usually wait 30 seconds or more before SIGKILL.
 DRAIN_SECONDS_MAX = 10.0
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ class _Actor:
 
 
 class Supervisor:
-    """The port `Actors`, and the hand that starts and stops them, all in one nursery."""
+    """The port `Actors`; starts and stops the actors, all in one nursery."""
 
     def __init__(self, nursery: trio.Nursery, *, clock: Clock, metrics: Metrics) -> None:
         self._nursery = nursery
@@ -62,14 +62,14 @@ class Supervisor:
         self, name: str, run: Callable[[], Awaitable[None]], *, drain: Callable[[], None] | None = None
     ) -> None:
         """Run an actor from now on, again after every crash, until `stop`."""
-        assert name not in self._actors, "every actor has a name of its own"
+        assert name not in self._actors, f"an actor named {name} is already supervised"
         actor = _Actor(name=name, run=run, drain=drain, since=self._clock())
         self._actors[name] = actor
         self._enter(actor, ActorState.STARTING)
         self._nursery.start_soon(self._keep_running, actor, name=name)
 
     async def stop(self) -> None:
-        """Let every actor finish what it holds, cut short those that take too long, and return when all have ended."""
+        """Drain every actor, cancel those that take too long, and return when all have ended."""
         self._stopping.set()
         for actor in self._actors.values():
             if actor.drain is not None and actor.state is ActorState.RUNNING:
@@ -98,7 +98,7 @@ class Supervisor:
 
     async def _keep_running(self, actor: _Actor) -> None:
         try:
-            while not self._stopping.is_set() and await self._crashes(actor):
+            while not self._stopping.is_set() and await self._run_once(actor):
                 await self._back_off(actor)
         finally:
             self._enter(actor, ActorState.STOPPED)
@@ -106,17 +106,17 @@ class Supervisor:
         if not self._stopping.is_set():
             log.warning("actor.returned", actor=actor.name)
 
-    async def _crashes(self, actor: _Actor) -> bool:
-        """Run the actor to its end; say whether that was a crash."""
+    async def _run_once(self, actor: _Actor) -> bool:
+        """Run the actor to its end; return whether that was a crash."""
         began_at = trio.current_time()
         if actor.crashes:
             self._metrics.actor_restarted(actor.name)
         self._enter(actor, ActorState.RUNNING)
         try:
-            # The scope is inside the `try`, because an actor may answer the cancel by crashing.
+            # The scope is inside the `try`, because an actor may crash when it is cancelled.
             with trio.CancelScope() as actor.scope:
                 await actor.run()
-        except Exception as crash:  # noqa: BLE001 - here ends whatever goes wrong in an actor
+        except Exception as crash:  # noqa: BLE001 - every failure of an actor ends here
             self._record_crash(actor, crash, ran_seconds=trio.current_time() - began_at)
             return True
         return False
@@ -128,9 +128,9 @@ class Supervisor:
             await self._stopping.wait()
 
     def _record_crash(self, actor: _Actor, crash: Exception, *, ran_seconds: float) -> None:
-        is_new_trouble = ran_seconds >= HEALTHY_SECONDS_MIN or not actor.backoff_seconds
+        is_new_problem = ran_seconds >= HEALTHY_SECONDS_MIN or not actor.backoff_seconds
         actor.backoff_seconds = (
-            BACKOFF_SECONDS_MIN if is_new_trouble else min(2 * actor.backoff_seconds, BACKOFF_SECONDS_MAX)
+            BACKOFF_SECONDS_MIN if is_new_problem else min(2 * actor.backoff_seconds, BACKOFF_SECONDS_MAX)
         )
         actor.crashes += 1
         log.error(

@@ -1,6 +1,6 @@
-"""Where addresses seem to be where no GeoIP database was given: nobody knows (decisions 4.3).
+"""Locations without a GeoIP database: every address is unknown (decisions 4.3).
 
-With a database it is `geoip_database.py`, which is loaded only then.
+`geoip_database.py` implements the port with a database, and is loaded only then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edition:
-    """What a database is called, and when it was made."""
+    """The type of a database, and when it was built."""
 
     kind: str
     made_at: datetime
@@ -28,8 +28,8 @@ class NoLocations:
     edition: Edition | None = None
 
     def find(self, ip_address: str | None) -> Location | None:  # noqa: ARG002 - the port's signature
-        """Find nothing."""
+        """Return None."""
         return None
 
     def close(self) -> None:
-        """Let go of nothing."""
+        """Do nothing."""

@@ -1,7 +1,7 @@
 """Locations from a database in MaxMind's format (GeoIP2, GeoLite2, DB-IP and others), mapped into memory once.
 
-All processes of a machine share the mapped pages, and a lookup takes microseconds. A newer database is put in its place
-by renaming, as the usual updaters do, and is read from the next start on.
+All processes of a machine share the mapped pages, and a lookup takes microseconds. A newer database replaces the
+file by renaming, as the usual updaters do, and is used from the next start on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 class GeoipDatabaseInvalid(Exception):
-    """The file cannot be used; the message says why, for whoever runs the installation."""
+    """The file cannot be used; the message tells the operator why."""
 
 
 class MaxMindLocations:
@@ -44,31 +44,31 @@ class MaxMindLocations:
         try:
             self._reader = maxminddb.open_database(path)  # pyright: ignore[reportUnknownMemberType] - a loose annotation
         except OSError as error:
-            raise GeoipDatabaseInvalid(f"{path} cannot be read: {error.strerror or 'it is no file'}.") from error
+            raise GeoipDatabaseInvalid(f"{path} cannot be read: {error.strerror or 'it is not a file'}.") from error
         except (maxminddb.InvalidDatabaseError, TypeError, ValueError) as error:
-            # The last two come of files with nothing sensible in them, where the reader is not the compiled one.
-            raise GeoipDatabaseInvalid(f"{path} is no database in MaxMind's format (.mmdb).") from error
+            # The pure Python reader raises the last two for files with arbitrary content.
+            raise GeoipDatabaseInvalid(f"{path} is not a database in MaxMind's format (.mmdb).") from error
         self._knows_ipv6 = self._reader.metadata().ip_version == 6
-        self._has_complained = False
+        self._has_logged = False
 
     @property
     def edition(self) -> Edition:
-        """Say which database it is."""
+        """The edition of the database."""
         metadata = self._reader.metadata()
         return Edition(kind=metadata.database_type, made_at=datetime.fromtimestamp(metadata.build_epoch, UTC))
 
     def find(self, ip_address: str | None) -> Location | None:
-        """Find an address; a part of the database that cannot be read knows nothing."""
+        """Return the location of an address; None when it is unknown or that part of the database is damaged."""
         address = _parsed(ip_address)
         if address is None or (address.version == 6 and not self._knows_ipv6):
             return None
         try:
             record = cast("object", self._reader.get(address))  # pyright: ignore[reportUnknownMemberType] - likewise
         except maxminddb.InvalidDatabaseError as broken:
-            # Nobody is kept from signing in by this, and one line says it all.
-            if not self._has_complained:
+            # A damaged database does not prevent signing in, and one line in the log is enough.
+            if not self._has_logged:
                 log.warning("geoip.database_broken", reason=str(broken))
-            self._has_complained = True
+            self._has_logged = True
             return None
         return _location(_parts(record)) if record is not None else None
 
@@ -97,7 +97,7 @@ def _location(record: Mapping[str, object]) -> Location:
 
 
 def _parts(value: object) -> Mapping[str, object]:
-    """Give what a record has at some place; other makers may have put something else there."""
+    """Return a part of a record; empty when a database of another vendor has a different type there."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 

@@ -8,7 +8,7 @@ from typing import Final, final
 import segno
 import trio
 
-# Pixels for one square: large enough for a telephone at arm's length, small enough for a window on one.
+# Pixels for one module: large enough for a phone at arm's length, small enough for the screen of a phone.
 SCALE: Final = 5
 
 
@@ -18,14 +18,14 @@ class SegnoQrCodes:
 
     async def svg(self, content: str, *, title: str) -> str:
         """Draw the content as an SVG document."""
-        # Drawing takes some milliseconds of computing, which nobody else should wait for.
+        # Drawing computes for some milliseconds, which would block the event loop.
         return await trio.to_thread.run_sync(_draw, content, title)
 
 
 def _draw(content: str, title: str) -> str:
-    # On a screen nothing is torn or stained, so the lowest level of correction does, and the squares are larger.
+    # A code on a screen is not damaged, so the lowest level of error correction suffices, and the modules are larger.
     code = segno.make_qr(content, error="l")
     drawn = io.BytesIO()
-    # The ground is white, because readers want dark on light, whatever the page around it looks like.
+    # The background is white in every theme, because readers need dark on light.
     code.save(drawn, kind="svg", scale=SCALE, light="#fff", title=title, xmldecl=False, nl=False)
     return drawn.getvalue().decode()

@@ -53,7 +53,7 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
         try:
             with migrations.connected(address.reveal()):
                 return
-        except migrations.DatabaseAway as away:
+        except migrations.DatabaseUnreachable as away:
             if time.monotonic() >= give_up_at:
                 raise
             if not has_reported:

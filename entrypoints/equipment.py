@@ -69,9 +69,9 @@ def password_hasher(settings: Settings, *, worker: int | None) -> Argon2Password
     return Argon2PasswordHasher(places=processors, machine=machine)
 
 
-def hashing_is_right() -> bool:
+def hashing_is_correct() -> bool:
     """Return whether hashing gives a known result."""
-    return passwords.computes_correctly()
+    return passwords.passes_known_answers()
 
 
 def hashes_per_second() -> float:
@@ -90,7 +90,7 @@ def metrics(settings: Settings, *, version: str, worker: int | None) -> Promethe
     return PrometheusMetrics(version=version, shared=shared)
 
 
-def forget_shared_metrics(settings: Settings) -> None:
+def delete_shared_metrics(settings: Settings) -> None:
     """Delete the counts of earlier workers."""
     prometheus.forget_shared_metrics(_metrics_folder(settings))
 

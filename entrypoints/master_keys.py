@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from adapters.crypto.vault import MasterKey, MasterKeysInvalid, Vault, parse_master_keys
-from adapters.postgres.embedded.folder import explaining_refusals, make_data_folder
+from adapters.postgres.embedded.folder import make_data_folder, raising_data_folder_errors
 from adapters.postgres.schema import migrations, rewrap
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
@@ -55,7 +55,7 @@ def place(settings: Settings) -> str:
 def kept_secret(settings: Settings, name: str, make: Callable[[], str]) -> Secret:
     """Return the secret in this file of the data folder; a missing file is made atomically."""
     path = settings.data_dir / name
-    with explaining_refusals(settings.data_dir):
+    with raising_data_folder_errors(settings.data_dir):
         make_data_folder(settings.data_dir)
         if not path.exists():
             _write_once(path, make() + "\n")

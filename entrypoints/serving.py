@@ -73,7 +73,7 @@ def _serve_with(workers: int, settings: Settings, address: Secret, listener: soc
     if workers == 1:
         work(None, lambda: None)
         return 0
-    equipment.forget_shared_metrics(settings)
+    equipment.delete_shared_metrics(settings)
     return supervise_workers(
         workers,
         lambda worker, report_ready: main.exit_status_of(partial(work, worker, report_ready)),
@@ -93,7 +93,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
         database.migrate(address, report)
     else:
         database.require_schema(address)
-    if not equipment.hashing_is_right():
+    if not equipment.hashing_is_correct():
         raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 
 

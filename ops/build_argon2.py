@@ -1,8 +1,8 @@
 """Build argon2-cffi-bindings for this processor and install it beside the interpreter that runs this.
 
 The published wheel is compiled for the oldest x86-64 processor; built with the vector instructions that this one has,
-the same source hashes two to three times as fast (ops/decisions/0002-argon2-build.md). Whatever stands in the way, the
-wheel stays and one line says so.
+the same source hashes two to three times as fast (ops/decisions/0002-argon2-build.md). If the build fails, the
+published wheel stays and one line reports why.
 
     build_argon2.py              build or take from the cache, check, install
     build_argon2.py --plan       print what would be done and why, and do nothing
@@ -27,8 +27,8 @@ PACKAGE = "argon2-cffi-bindings"
 MODULE = "_argon2_cffi_bindings"
 COMMAND_SECONDS_MAX = 300
 
-# Argon2's source has code of its own for each of these; the fastest comes first. Named one by one rather than
-# -march=native, so that the name says exactly which processors can run the result.
+# Argon2's source has special code for each of these; the fastest comes first. They are named one by one instead of
+# -march=native, so that the name states exactly which processors can run the result.
 INSTRUCTIONS = ("avx512f", "avx2")
 
 # From the test suite of the reference implementation (phc-winner-argon2, src/test.c): argon2id of "password" and
@@ -48,16 +48,16 @@ raise SystemExit(any(digest(*given) != answer for given, answer in answers.items
 """
 
 
-# What a full disk, a missing program, a hung download or a damaged cache look like from here.
-MISHAPS = (OSError, subprocess.SubprocessError, zipfile.BadZipFile)
+# What a full disk, a missing program, a hung download or a damaged cache raise.
+FAILURES = (OSError, subprocess.SubprocessError, zipfile.BadZipFile)
 
 
 class BuildImpossibleError(Exception):
-    """Why the wheel has to do, in words that complete "the portable build of Argon2 stays: …"."""
+    """The reason why the wheel stays, which completes "the portable build of Argon2 stays: …"."""
 
 
 def main() -> None:
-    """Do what the command line asks; a build that fails is no failure."""
+    """Run the command; a failed build is not an error, because the wheel stays."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--into", type=Path)
@@ -70,14 +70,14 @@ def main() -> None:
         try:
             install()
         except BuildImpossibleError as reason:
-            sys.exit(f"gatehouse: the published build of Argon2 could not be put back: {reason}")
+            sys.exit(f"gatehouse: the published build of Argon2 could not be restored: {reason}")
 
 
 def plan() -> str:
     """Return the instructions to build for, or why there is nothing to build.
 
-    Where the right build is installed the answer names it whoever asks: an account without a compiler or a home may run
-    what another one has prepared.
+    If the right build is installed, its instructions are returned for every account: one without a compiler or a home
+    may run what another one has prepared.
     """
     try:
         return usable_instructions() if installed() == usable_instructions() else instructions_to_use()
@@ -86,12 +86,12 @@ def plan() -> str:
 
 
 def install() -> None:
-    """Replace the wheel in this environment with the fastest build that gives the right answers."""
+    """Replace the wheel in this environment with the fastest build that passes the known-answer check."""
     try:
         instructions = instructions_to_use()
         wheel = wheel_for(instructions)
         pip("install", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
-    except (BuildImpossibleError, *MISHAPS) as reason:
+    except (BuildImpossibleError, *FAILURES) as reason:
         say(f"the portable build of Argon2 stays: {reason}")
         restore_wheel()
     else:
@@ -100,7 +100,7 @@ def install() -> None:
 
 
 def fill(folder: Path) -> None:
-    """Unpack every build that this machine can make and check into a folder named for what it needs."""
+    """Unpack every build that this machine can make and check into a folder named after its instructions."""
     for instructions in INSTRUCTIONS:
         try:
             if instructions not in processor_flags():
@@ -109,7 +109,7 @@ def fill(folder: Path) -> None:
             with zipfile.ZipFile(wheel_for(instructions)) as wheel:
                 wheel.extractall(folder / instructions)
             (folder / instructions / MODULE / marker().name).write_text(f"{instructions}\n")
-        except (BuildImpossibleError, *MISHAPS) as reason:
+        except (BuildImpossibleError, *FAILURES) as reason:
             say(f"no build of Argon2 for {instructions}: {reason}")
         else:
             say(f"Argon2 is built for {instructions}")
@@ -128,14 +128,14 @@ def usable_instructions() -> str:
 def instructions_to_use() -> str:
     """Return the best instruction set that this processor has and this machine can compile for."""
     instructions = usable_instructions()
-    # What has been built once needs no compiler again.
+    # A cached build needs no compiler.
     if not kept(instructions):
         require_tools()
     return instructions
 
 
 def processor_flags() -> set[str]:
-    """Return the names that the kernel gives to what the processor can do; none where there is no such list."""
+    """Return the processor features that the kernel lists; an empty set if there is no list."""
     try:
         flags = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
@@ -155,15 +155,15 @@ def require_tools() -> None:
 
 
 def wheel_for(instructions: str) -> Path:
-    """Return the wheel from the cache, built first if need be; either way it has just given the right answers."""
+    """Return the wheel from the cache, built if necessary; it has just passed the known-answer check."""
     for wheel in kept(instructions):
-        if answers_rightly(wheel):
+        if passes_known_answers(wheel):
             return wheel
     say(f"building Argon2 for this processor ({instructions}), once")
     with tempfile.TemporaryDirectory(prefix="gatehouse-argon2-") as scratch:
         wheel = build(instructions, Path(scratch))
-        if not answers_rightly(wheel):
-            raise BuildImpossibleError("what was built fails the known-answer check")
+        if not passes_known_answers(wheel):
+            raise BuildImpossibleError("the build fails the known-answer check")
         return keep(wheel, instructions)
 
 
@@ -180,24 +180,24 @@ def cache_folders(instructions: str) -> list[Path]:
 
 
 def kept(instructions: str) -> list[Path]:
-    """Return what earlier builds have left."""
+    """Return the cached wheels."""
     return [wheel for folder in cache_folders(instructions) for wheel in folder.glob("*.whl")]
 
 
 def keep(wheel: Path, instructions: str) -> Path:
-    """Put a wheel into the first cache that takes it, whole, because another process may be reading there."""
+    """Move a wheel into the first writable cache in one step, because another process may be reading there."""
     for folder in cache_folders(instructions):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=folder) as arrivals:
-                return Path(shutil.copy(wheel, arrivals)).replace(folder / wheel.name)
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                return Path(shutil.copy(wheel, scratch)).replace(folder / wheel.name)
         except OSError:
             continue
     raise BuildImpossibleError("there is no folder to keep it in")
 
 
 def build(instructions: str, scratch: Path) -> Path:
-    """Compile the locked version from its source, whose hash pip checks, with tools from a lock of their own."""
+    """Compile the locked version from its source, whose hash pip checks, with tools from their own lock file."""
     tools = scratch / "tools"
     venv.create(tools, with_pip=True)
     only_this = scratch / "requirements.txt"
@@ -208,17 +208,17 @@ def build(instructions: str, scratch: Path) -> Path:
         "CFLAGS": f"-O3 -m{instructions}",
         # Choose the vectorised source (opt.c) whatever the build would guess.
         "ARGON2_CFFI_USE_SSE2": "1",
-        # CMake and Ninja are programs of the folder with the tools.
+        # CMake and Ninja are in the folder of the tools.
         "PATH": f"{tools / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
     }
-    # pip's own cache is passed by: it would hand out a wheel built with other flags.
+    # Without pip's own cache, which could return a wheel that was built with other flags.
     arguments = ["--no-deps", "--no-cache-dir", "--no-build-isolation", "--no-binary", PACKAGE, "--require-hashes"]
     pip("wheel", *arguments, "-w", str(scratch), "-r", str(only_this), python=python, environment=environment)
     return next(scratch.glob("*.whl"))
 
 
-def answers_rightly(wheel: Path) -> bool:
-    """Tell whether the build gives the known answers, in a process of its own: a wrong instruction would kill it."""
+def passes_known_answers(wheel: Path) -> bool:
+    """Return whether the build gives the known answers; it runs in its own process, which a wrong instruction kills."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-argon2-") as unpacked:
         try:
             with zipfile.ZipFile(wheel) as archive:
@@ -232,7 +232,7 @@ def answers_rightly(wheel: Path) -> bool:
 
 
 def restore_wheel() -> None:
-    """Put the published wheel back where an earlier build stands that no longer fits."""
+    """Restore the published wheel if an earlier build is installed that no longer fits."""
     if not installed():
         return
     with tempfile.TemporaryDirectory(prefix="gatehouse-argon2-") as scratch:
@@ -257,12 +257,12 @@ def marker() -> Path:
 
 
 def installed() -> str:
-    """Return the instructions that the installed library was built for; nothing for the published wheel."""
+    """Return the instructions that the installed library was built for; an empty text for the published wheel."""
     return marker().read_text().strip() if marker().exists() else ""
 
 
 def locked_requirement() -> str:
-    """Return the lock's paragraph of the package: version and hashes."""
+    """Return the entry of the package in the lock file: version and hashes."""
     lock = (ROOT / "ops" / "requirements.lock").read_text()
     paragraph = re.search(rf"^{PACKAGE}==.*?(?=^[^\s])", lock, re.MULTILINE | re.DOTALL)
     if paragraph is None:
@@ -279,8 +279,8 @@ def pip(*arguments: str, python: str = sys.executable, environment: dict[str, st
     except subprocess.TimeoutExpired as slow:
         raise BuildImpossibleError(f"pip {arguments[0]} took longer than {COMMAND_SECONDS_MAX} s") from slow
     if done.returncode:
-        last_words = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()[-1]
-        raise BuildImpossibleError(f"pip {arguments[0]} failed: {last_words}")
+        last_line = (done.stderr.strip() or done.stdout.strip() or "it printed nothing").splitlines()[-1]
+        raise BuildImpossibleError(f"pip {arguments[0]} failed: {last_line}")
 
 
 def say(text: str) -> None:

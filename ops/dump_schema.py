@@ -1,7 +1,7 @@
-"""Writes ops/schema.sql: what all migrations together make of an empty database, in a form that a person can read.
+"""Writes ops/schema.sql: the schema after all migrations, in a readable form.
 
-It is what pg_dump says of the embedded PostgreSQL, without what differs between two runs or says nothing about the
-schema, and with everything about a table in one place. Foreign keys come last, so that it can be loaded as it stands.
+It is the output of pg_dump on the embedded PostgreSQL, without what differs between two runs or does not describe the
+schema, and with everything about a table in one place. Foreign keys come last, so that the file can be loaded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Item(NamedTuple):
 
     @property
     def table(self) -> str | None:
-        """The table that it is a part of, if it is."""
+        """The table that it belongs to, or None."""
         match self.kind:
             case "TABLE":
                 return self.name
@@ -55,14 +55,14 @@ class Item(NamedTuple):
 
 
 def dump(url: str) -> str:
-    """Describe the schema of a database."""
+    """Return the schema of a database as SQL."""
     command = [programs_folder() / "pg_dump", "--schema-only", "--schema=public", "--no-owner", "--no-privileges", url]
     finished = subprocess.run(command, check=True, capture_output=True, text=True, timeout=DUMP_SECONDS_MAX)
     return PREAMBLE + "".join(f"\n{sql}\n" for sql in _arranged(_items(finished.stdout)))
 
 
 def _items(text: str) -> list[Item]:
-    # Split at the headings: what stands before the first is noise, then come name, kind and statement in turn.
+    # Split at the headings: the text before the first is noise, then come name, kind and statement in turn.
     _, *parts = _HEADING.split(text)
     return [
         Item(name, kind, _QUALIFIER.sub("", _NOISE.sub("", sql)).strip())
@@ -85,7 +85,7 @@ def _arranged(items: list[Item]) -> list[str]:
 
 
 def main() -> None:
-    """Migrate an empty database and write down what came of it."""
+    """Migrate an empty database and write its schema."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-schema-") as folder, EmbeddedPostgres(Path(folder)) as url:
         with migrations.connected(url) as connection:
             migrations.migrate(connection, print)

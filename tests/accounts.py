@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
 FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
-LETTERS_MAX = 1000
+MAILS_MAX = 1000
 new_id = SystemRandomness().new_id
 
 
@@ -57,7 +57,7 @@ class People:
 
     async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, MAILS_MAX)]
 
     async def message(self) -> MailMessage:
         """Give the one letter that has left since the last look."""

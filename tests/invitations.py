@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ACME = "/api/organizations/acme/invitations"
 OWNER = "olga@example.com"
 GUEST = "guest@example.com"
-LETTERS_MAX = 1000
+MAILS_MAX = 1000
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Hosts:
 
     async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, MAILS_MAX)]
 
     async def ask(self, email: str = GUEST, role: str = "member", *, token: str | None = None) -> Answer:
         """Try to invite somebody."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.application import Answer, Client
 
 PATH = "/api/auth/passkeys"
-LETTERS_MAX = 100
+MAILS_MAX = 100
 
 
 @dataclass
@@ -98,7 +98,7 @@ class Keyring:
 
     async def messages(self) -> list[MailMessage]:
         """Give the letters that have left since the last look."""
-        return [one.message for one in await self.installation.database.transact(mail.claim, LETTERS_MAX)]
+        return [one.message for one in await self.installation.database.transact(mail.claim, MAILS_MAX)]
 
     def security_log(self) -> list[tuple[str, bool, dict[str, Any]]]:
         """List what the separate log says of passkeys, the oldest first."""

@@ -1,1 +1,1 @@
-"""What third-party code computes: encryption, hashes, tokens, chance."""
+"""Cryptography by third-party packages: encryption, hashes, tokens, randomness."""

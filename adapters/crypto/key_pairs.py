@@ -1,4 +1,4 @@
-"""The RSA pairs that sign our tokens: how they are made, named, read and shown to the world."""
+"""The RSA key pairs that sign tokens: generation, key ids, parsing and the public form (JWK)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from cryptography.hazmat.primitives.serialization import (
 from core.secrets import Secret
 from core.sessions.signing_keys import KeyPair
 
-# The least that RFC 7518 (3.3) allows for RS256; twice the bits would make every signature six times as dear.
+# The least that RFC 7518 (3.3) allows for RS256; with twice the bits a signature would cost six times as much.
 KEY_BITS = 2048
 _PUBLIC_EXPONENT = 65537
 
 
 def make_key_pair() -> KeyPair:
-    """Make a pair; it takes some tenths of a second of computing, so not on the event loop or in a transaction."""
+    """Generate a key pair, in some tenths of a second: call it neither on the event loop nor in a transaction."""
     private = rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS)
     public = private.public_key()
-    # Plain in memory only: the vault encrypts it on its way into the database.
+    # Unencrypted in memory only: the vault encrypts it before it is stored.
     private_pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return KeyPair(
         kid=thumbprint(public),
@@ -38,27 +38,27 @@ def make_key_pair() -> KeyPair:
 
 
 def parse_private(pem: Secret) -> rsa.RSAPrivateKey:
-    """Read a private key, which checks it and takes some milliseconds."""
+    """Parse and check a private key, which takes some milliseconds."""
     key = load_pem_private_key(pem.reveal().encode(), password=None)
-    assert isinstance(key, rsa.RSAPrivateKey), "only RSA keys are stored"
+    assert isinstance(key, rsa.RSAPrivateKey), "the stored key is not an RSA key"
     return key
 
 
 def parse_public(pem: str) -> rsa.RSAPublicKey:
-    """Read a public key."""
+    """Parse a public key."""
     key = load_pem_public_key(pem.encode())
-    assert isinstance(key, rsa.RSAPublicKey), "only RSA keys are stored"
+    assert isinstance(key, rsa.RSAPublicKey), "the stored key is not an RSA key"
     return key
 
 
 def thumbprint(public: rsa.RSAPublicKey) -> str:
-    """Name a key after what it is (RFC 7638), so that every replica calls it the same."""
+    """Return the thumbprint of a key (RFC 7638), which is the same on every replica."""
     canonical = json.dumps(_required_members(public), separators=(",", ":"), sort_keys=True)
     return _base64url(hashlib.sha256(canonical.encode()).digest())
 
 
 def json_web_key(kid: str, public: rsa.RSAPublicKey) -> dict[str, str]:
-    """Show a public key as relying parties read it (RFC 7517)."""
+    """Return a public key as a JSON Web Key (RFC 7517), the form that relying parties read."""
     return {**_required_members(public), "use": "sig", "alg": "RS256", "kid": kid}
 
 

@@ -1,6 +1,7 @@
-"""Slots that all processes of a machine share, so that together they run no more heavy work than it has processors.
+"""Slots that all processes of a machine share, so that together they do not exceed its processors.
 
-A slot is a lock on a file, which the kernel drops when its holder dies, however it dies.
+A slot is a lock on a file, which the kernel releases when the process that holds it ends, however it ends
+(ops/decisions/0016-workers-and-machine-slots.md).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @final
 class MachineSlots:
-    """At most `count` holders at a time among all processes that name the same folder."""
+    """At most `count` holders at a time among all processes that use the same folder."""
 
     def __init__(self, folder: Path, count: int) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -26,8 +27,8 @@ class MachineSlots:
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Hold a slot; block the thread until there is one."""
-        # Everybody looks in another order, so that those who have to wait spread over all slots.
+        """Hold a slot; block the thread until one is free."""
+        # In random order, so that the threads that have to wait are spread over all slots.
         order = random.sample(self._paths, len(self._paths))
         descriptor = next(filter(None, map(_lock_at_once, order)), None) or _lock(order[0])
         try:
@@ -53,5 +54,5 @@ def _lock(path: Path) -> int:
 
 
 def _opened(path: Path) -> int:
-    # Opened anew each time, because two locks through one opening would not exclude each other.
+    # Opened for each lock, because two locks on one open file description do not exclude each other.
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,4 @@
-"""WebAuthn by the package `webauthn`: the options for browsers, and the verdict on what authenticators answer."""
+"""WebAuthn with the package `webauthn`: options for browsers, and verification of what authenticators answer."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
     from core.credentials.webauthn import Assertion, Attestation, Descriptor
 
-# What people read when their device asks them.
+# The name that the device shows to the user.
 RELYING_PARTY: Final = "Gatehouse"
 _TIMEOUT_MILLISECONDS: Final = int(LIFETIME.total_seconds() * 1000)
 _P256_BYTES: Final = 32
-# What the package, CBOR and the keys in it raise when something else was sent than they expect.
-_UNINTELLIGIBLE: Final = (WebAuthnException, UnsupportedAlgorithm, ValueError, TypeError, LookupError)
+# What the package, CBOR and the key parsers raise for malformed input.
+_MALFORMED: Final = (WebAuthnException, UnsupportedAlgorithm, ValueError, TypeError, LookupError)
 
 
 @final
@@ -61,13 +61,13 @@ class PyWebAuthn:
     def __init__(self, *, rp_id: str, origin: str) -> None:
         self._rp_id = rp_id
         self._origin = origin
-        # Compared with where there is no key; its other half is forgotten at once.
-        self._key_of_nobody = _encoded(ec.generate_private_key(ec.SECP256R1()).public_key())
+        # Verified against when the credential is unknown, to take the same time. Its private key is not kept.
+        self._decoy_key = _encoded(ec.generate_private_key(ec.SECP256R1()).public_key())
 
     def creation_options(
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
     ) -> dict[str, Any]:
-        """Write the options with which a browser makes a passkey."""
+        """Return the options with which a browser creates a passkey."""
         return options_to_json_dict(
             generate_registration_options(
                 rp_id=self._rp_id,
@@ -76,8 +76,8 @@ class PyWebAuthn:
                 user_name=user_name,
                 challenge=challenge,
                 timeout=_TIMEOUT_MILLISECONDS,
-                exclude_credentials=[_descriptor(one) for one in excluded],
-                # A passkey is found by its device without our saying who asks; security keys may have no PIN.
+                exclude_credentials=[_descriptor(each) for each in excluded],
+                # The device finds a discoverable passkey without a user name; a security key may have no PIN.
                 authenticator_selection=AuthenticatorSelectionCriteria(
                     resident_key=ResidentKeyRequirement.REQUIRED,
                     user_verification=UserVerificationRequirement.PREFERRED,
@@ -86,19 +86,19 @@ class PyWebAuthn:
         )
 
     def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
-        """Write the options with which a browser asks for a passkey."""
+        """Return the options with which a browser requests a passkey."""
         return options_to_json_dict(
             generate_authentication_options(
                 rp_id=self._rp_id,
                 challenge=challenge,
                 timeout=_TIMEOUT_MILLISECONDS,
-                allow_credentials=[_descriptor(one) for one in allowed],
+                allow_credentials=[_descriptor(each) for each in allowed],
                 user_verification=UserVerificationRequirement.PREFERRED,
             )
         )
 
     def check_attestation(self, attestation: Attestation, challenge: bytes) -> Attested | None:
-        """Say what an attestation says."""
+        """Verify an attestation; return None when it is malformed or not for this challenge and site."""
         try:
             verified = verify_registration_response(
                 credential=RegistrationCredential(
@@ -113,11 +113,11 @@ class PyWebAuthn:
                 expected_rp_id=self._rp_id,
                 expected_origin=self._origin,
             )
-            _try_out(verified.credential_public_key)
-            is_ours = verified.credential_id == attestation.credential_id and not _is_framed(attestation.client_data)
-        except _UNINTELLIGIBLE:
+            _check_usable(verified.credential_public_key)
+            is_valid = verified.credential_id == attestation.credential_id and not _is_framed(attestation.client_data)
+        except _MALFORMED:
             return None
-        if not is_ours:
+        if not is_valid:
             return None
         return Attested(
             public_key=verified.credential_public_key,
@@ -127,7 +127,7 @@ class PyWebAuthn:
         )
 
     def check_assertion(self, assertion: Assertion, challenge: bytes, public_key: bytes | None) -> Asserted | None:
-        """Say what an assertion says."""
+        """Verify an assertion; return None when it is malformed, or not by this key for this challenge and site."""
         try:
             verified = verify_authentication_response(
                 credential=AuthenticationCredential(
@@ -142,14 +142,14 @@ class PyWebAuthn:
                 expected_challenge=challenge,
                 expected_rp_id=self._rp_id,
                 expected_origin=self._origin,
-                credential_public_key=public_key if public_key is not None else self._key_of_nobody,
-                # The count is compared where it is stored, so that of two at once one counts first.
+                credential_public_key=public_key if public_key is not None else self._decoy_key,
+                # The count is compared in the database, so that concurrent assertions are ordered.
                 credential_current_sign_count=0,
             )
-            is_ours = public_key is not None and not _is_framed(assertion.client_data)
-        except _UNINTELLIGIBLE:
+            is_valid = public_key is not None and not _is_framed(assertion.client_data)
+        except _MALFORMED:
             return None
-        if not is_ours:
+        if not is_valid:
             return None
         return Asserted(sign_count=verified.new_sign_count, is_user_verified=verified.user_verified)
 
@@ -162,12 +162,12 @@ def _descriptor(descriptor: Descriptor) -> PublicKeyCredentialDescriptor:
 
 
 def _without_statement(attestation_object: bytes) -> bytes:
-    """Leave out who vouches for the authenticator: nobody was asked to, and what comes unasked proves nothing."""
+    """Remove the attestation statement: it was not requested, and an unrequested one proves nothing."""
     return encode_cbor({"fmt": "none", "attStmt": {}, "authData": parse_cbor(attestation_object)["authData"]})
 
 
-def _try_out(public_key: bytes) -> None:
-    """Raise for a key that no signature could ever be checked with, while its owner can still choose another one."""
+def _check_usable(public_key: bytes) -> None:
+    """Raise for a key with which no signature can be checked, while the user can still choose another one."""
     decoded = decode_credential_public_key(public_key)
     with suppress(InvalidSignature):
         verify_signature(
@@ -176,7 +176,7 @@ def _try_out(public_key: bytes) -> None:
 
 
 def _is_framed(client_data: bytes) -> bool:
-    """Say whether the page was a frame in a page of somebody else, which ours never are."""
+    """Return whether the page was a frame in a page of another origin, which Gatehouse's pages never are."""
     return bool(parse_client_data_json(client_data).cross_origin)
 
 

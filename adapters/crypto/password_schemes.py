@@ -1,9 +1,8 @@
-"""Stored password hashes of every kind that can be compared: our own, and those that came with imported accounts.
+"""Every scheme of stored password hash that can be verified: Gatehouse's own, and those of imported accounts.
 
-Each kind is one line of the table at the end: a reader that takes an encoded hash apart, or says by `None` that it is
-malformed or would cost too much. What it gives compares a password in constant time and fails for no password, so a
-hash that can be read can be compared. Where the comparison runs, and what a login does with a hash of an older kind,
-is in `passwords.py`.
+Each scheme is one line of `SCHEMES` at the end: a reader that parses an encoded hash and returns a comparison, or None
+when the hash is malformed or would cost too much. The comparison takes constant time and raises for no password, so a
+hash that can be read can be verified. `passwords.py` runs the comparison and upgrades older schemes at login.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from argon2.low_level import Type, verify_secret
 Comparison: TypeAlias = Callable[[str], bool]
 Reader: TypeAlias = Callable[[str], Comparison | None]
 
-# What one comparison may cost, whatever a stored hash asks for: some seconds and a quarter of a gibibyte. All the
-# defaults of the systems that people come from lie below (ops/decisions/0005-imported-passwords.md).
+# What one comparison may cost, whatever the parameters of a stored hash: some seconds and a quarter of a gibibyte. The
+# defaults of all systems that accounts are imported from are lower (ops/decisions/0005-imported-passwords.md).
 ARGON2_MEMORY_KIB_MAX = 256 * 1024
 ARGON2_MEMORY_TIMES_PASSES_KIB_MAX = 1024 * 1024
 ARGON2_LANES_MAX = 16
@@ -35,10 +34,10 @@ SCRYPT_MEMORY_BYTES_MAX = 256 * 1024 * 1024
 # The product of N, r and p; Django's default is a seventh of it.
 SCRYPT_WORK_MAX = 2**22
 SCRYPT_LANES_MAX = 64
-# A digest that is shorter could be met by chance, and an empty one fits every password.
+# A shorter digest could match by chance, and an empty one matches every password.
 DIGEST_BYTES_MIN, DIGEST_BYTES_MAX = 16, 64
 SALT_BYTES_MIN, SALT_BYTES_MAX = 1, 128
-# bcrypt has never read more of a password, and its library now refuses to drop the rest by itself.
+# bcrypt has never read more of a password, and its library now refuses longer ones instead of truncating them.
 BCRYPT_PASSWORD_BYTES_MAX = 72
 
 _NUMBER: Final = "([1-9][0-9]{0,8})"
@@ -61,16 +60,16 @@ _KEYCLOAK_DIGESTS: Final = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2
 
 
 def scheme_of(encoded: str) -> str | None:
-    """Name the kind of an encoded hash, if it is one of the table: PHC strings begin with a dollar, Django's do not."""
+    """Return the scheme of an encoded hash, None when it is not in `SCHEMES`. Only PHC strings begin with a dollar."""
     scheme = encoded.removeprefix("$").partition("$")[0]
     return scheme if scheme in SCHEMES else None
 
 
 def stored_form(given: object) -> str | None:
-    """Give the encoded form in which an imported hash is kept, or nothing when it could not be compared later.
+    """Return the encoded form in which an imported hash is stored, or None when it could not be verified later.
 
-    A text is kept as it is. An object is a credential as Keycloak has it: `algorithm`, `hashIterations`, `salt` and
-    `value`, the last two in base64; it is kept as `$pbkdf2-sha512$i=210000$<salt>$<value>`.
+    A text is stored unchanged. An object is a Keycloak credential: `algorithm`, `hashIterations`, `salt` and `value`,
+    the last two in base64; it is stored as `$pbkdf2-sha512$i=210000$<salt>$<value>`.
     """
     encoded = _keycloak_encoded(cast("dict[str, Any]", given)) if isinstance(given, dict) else given
     if not isinstance(encoded, str):
@@ -100,10 +99,10 @@ def _read_argon2(encoded: str) -> Comparison | None:
         and memory_kib * passes <= ARGON2_MEMORY_TIMES_PASSES_KIB_MAX
         and lanes <= ARGON2_LANES_MAX
     )
-    return partial(_is_right_argon2, encoded, _ARGON2_TYPES[found[1]]) if is_well_formed and is_affordable else None
+    return partial(_matches_argon2, encoded, _ARGON2_TYPES[found[1]]) if is_well_formed and is_affordable else None
 
 
-def _is_right_argon2(encoded: str, kind: Type, password: str) -> bool:
+def _matches_argon2(encoded: str, kind: Type, password: str) -> bool:
     try:
         return verify_secret(encoded.encode(), password.encode(), kind)
     except VerifyMismatchError:
@@ -115,12 +114,12 @@ def _read_bcrypt(encoded: str, *, prepare: Callable[[str], bytes] = str.encode) 
     if found is None or not BCRYPT_COST_MIN <= int(found[1]) <= BCRYPT_COST_MAX:
         return None
 
-    def is_right(password: str) -> bool:
+    def matches(password: str) -> bool:
         computed = bcrypt.hashpw(prepare(password)[:BCRYPT_PASSWORD_BYTES_MAX], encoded.encode())
-        # The digests alone: the salt comes back in the one right spelling, which not every library kept to.
+        # Only the digests: the library returns the salt in its canonical form, which others do not always use.
         return hmac.compare_digest(computed[-_BCRYPT_DIGEST_CHARACTERS:], encoded[-_BCRYPT_DIGEST_CHARACTERS:].encode())
 
-    return is_right
+    return matches
 
 
 def _hexadecimal_sha256(password: str) -> bytes:
@@ -140,17 +139,17 @@ def _read_django_pbkdf2(encoded: str) -> Comparison | None:
 def _pbkdf2(algorithm: str, rounds: int, salt: bytes | None, digest: bytes | None) -> Comparison | None:
     if not _is_salt(salt) or not _is_digest(digest):
         return None
-    # A digest that is longer than the function's own costs all the rounds once more for each part of it.
+    # A digest longer than that of the hash function costs all the rounds again for each further part.
     parts = -(-len(digest) // hashlib.new(algorithm).digest_size)
     if rounds * parts > PBKDF2_ROUNDS_MAX:
         return None
 
-    def is_right(password: str) -> bool:
+    def matches(password: str) -> bool:
         return hmac.compare_digest(
             hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, rounds, dklen=len(digest)), digest
         )
 
-    return is_right
+    return matches
 
 
 def _read_scrypt(encoded: str) -> Comparison | None:
@@ -166,7 +165,7 @@ def _read_scrypt(encoded: str) -> Comparison | None:
 
 
 def _scrypt(logarithm: int, block: int, lanes: int, salt: bytes | None, digest: bytes | None) -> Comparison | None:
-    # The exponent is bounded before it is used as one.
+    # The exponent is checked before it is used.
     if not 1 <= logarithm < SCRYPT_WORK_MAX.bit_length() or not _is_salt(salt) or not _is_digest(digest):
         return None
     cost = 2**logarithm
@@ -174,17 +173,17 @@ def _scrypt(logarithm: int, block: int, lanes: int, salt: bytes | None, digest: 
     if cost * block * lanes > SCRYPT_WORK_MAX or lanes > SCRYPT_LANES_MAX or memory_bytes > SCRYPT_MEMORY_BYTES_MAX:
         return None
 
-    def is_right(password: str) -> bool:
+    def matches(password: str) -> bool:
         computed = hashlib.scrypt(
             password.encode(), salt=salt, n=cost, r=block, p=lanes, maxmem=2 * memory_bytes, dklen=len(digest)
         )
         return hmac.compare_digest(computed, digest)
 
-    return is_right
+    return matches
 
 
 def _decoded(text: str) -> bytes | None:
-    """Read base64 with or without its padding; the one spelling of each value, as the libraries insist on."""
+    """Decode base64 with or without padding; return None unless it is canonical, which the libraries require."""
     bare = text.rstrip("=")
     try:
         value = base64.b64decode(bare + "=" * (-len(bare) % 4))
@@ -202,14 +201,14 @@ def _is_digest(digest: bytes | None) -> TypeGuard[bytes]:
 
 
 def _inside(read: Reader, encoded: str) -> Comparison | None:
-    """Read a hash that Django keeps whole behind a name of its own, as in `argon2$argon2id$v=19$…`."""
+    """Read a hash that Django stores behind a name of its own, as in `argon2$argon2id$v=19$…`."""
     inner = encoded.partition("$")[2]
     return read(inner if inner.startswith("$") else f"${inner}")
 
 
 KEPT_SCHEME: Final = "argon2id"
 
-# How a hash of each kind is read. What is right and not of the kept one is upgraded by the login.
+# The reader of each scheme. A login upgrades a matching hash of any scheme but the kept one.
 SCHEMES: Final[Mapping[str, Reader]] = {
     KEPT_SCHEME: _read_argon2,
     "argon2i": _read_argon2,

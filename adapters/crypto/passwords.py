@@ -1,8 +1,8 @@
 """Password hashes: Argon2id in a few threads behind a short queue.
 
-One hash takes tens of milliseconds and 19 MiB, so none is made on the event loop and no more run than there are
-processors; whoever finds the queue full is told to come back (decisions 3.4). How a stored hash of any kind is read
-and compared is in `password_schemes.py`.
+One hash takes tens of milliseconds and 19 MiB, so none is computed on the event loop, and no more run at once than
+there are processors. If the queue is full, the caller gets `ServiceUnavailable` and may retry (decisions 3.4).
+`password_schemes.py` reads and compares stored hashes of every scheme.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from adapters.crypto.machine_slots import MachineSlots
 
-# At 10 to 30 ms each this is a wait of about a second; who comes later is better off coming back.
-WAITING_PER_PLACE_MAX = 50
+# At 10 to 30 ms each this is a wait of about a second; a longer one is worse for the caller than a retry.
+QUEUED_PER_PLACE_MAX = 50
 RETRY_AFTER_SECONDS = 2
 MEASUREMENT_SECONDS = 1.0
 
@@ -48,7 +48,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argon2Cost:
-    """What one hash costs; the default is the least that OWASP advises for Argon2id (decisions 3.4)."""
+    """What one hash costs; the default is the minimum that OWASP advises for Argon2id (decisions 3.4)."""
 
     memory_kib: int = 19_456
     passes: int = 2
@@ -64,50 +64,50 @@ class Argon2PasswordHasher:
 
     def __init__(self, *, places: int, machine: MachineSlots | None = None, cost: Argon2Cost = DEFAULT_COST) -> None:
         self._argon2 = _argon2(cost)
-        self._nobodys_hash = _nobodys_hash(cost)
+        self._decoy_hash = _decoy_hash(cost)
         self._places = trio.CapacityLimiter(places)
-        # Threads of its own, because the C library keeps the 19 MiB of a hash for the thread that made it, to be used
-        # again: on any thread of the process, a flood of sign-ins was seen to leave 280 MB behind.
+        # A thread pool of its own, because the C library keeps the 19 MiB of a hash for reuse by the same thread: with
+        # the threads that the whole process shares, a flood of sign-ins left 280 MB allocated.
         self._threads = ThreadPoolExecutor(places, thread_name_prefix="hashing")
-        self._waiting_max = places * WAITING_PER_PLACE_MAX
+        self._waiting_max = places * QUEUED_PER_PLACE_MAX
         self._machine = machine
-        self._complained_of: set[str | None] = set()
+        self._schemes_reported: set[str | None] = set()
 
     async def hash(self, password: str) -> str:
-        """Make the encoded hash that is stored for a password."""
-        assert len(password) <= PASSWORD_CHARACTERS_MAX, "the caller refuses longer passwords"
-        return await self._in_its_turn(partial(self._argon2.hash, password))
+        """Return the encoded hash that is stored for a password."""
+        assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
+        return await self._when_there_is_room(partial(self._argon2.hash, password))
 
     async def verify(self, password: str, encoded: str | None) -> Verdict:
-        """Compare a password with a stored hash; without one, take the same time and say no."""
-        assert len(password) <= PASSWORD_CHARACTERS_MAX, "the caller refuses longer passwords"
-        return await self._in_its_turn(partial(self._verdict, password, encoded))
+        """Compare a password with a stored hash; without a hash, take the same time and return a negative verdict."""
+        assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
+        return await self._when_there_is_room(partial(self._verdict, password, encoded))
 
     def _verdict(self, password: str, encoded: str | None) -> Verdict:
         scheme = scheme_of(encoded) if encoded is not None else None
         compare = SCHEMES[scheme](encoded) if encoded is not None and scheme is not None else None
         if compare is None or encoded is None:
             if encoded is not None:
-                self._complain(scheme)
-            self._compare_with_nobody(password)
+                self._report_unreadable(scheme)
+            self._compare_with_decoy(password)
             return Verdict(is_right=False, needs_upgrade=False)
         is_right = compare(password)
         is_outdated = is_right and (scheme != KEPT_SCHEME or self._argon2.check_needs_rehash(encoded))
         return Verdict(is_right=is_right, needs_upgrade=is_outdated)
 
-    def _compare_with_nobody(self, password: str) -> None:
-        compare = SCHEMES[KEPT_SCHEME](self._nobodys_hash)
-        assert compare is not None, "the house's own parameters lie within the bounds"
+    def _compare_with_decoy(self, password: str) -> None:
+        compare = SCHEMES[KEPT_SCHEME](self._decoy_hash)
+        assert compare is not None, "the decoy hash exceeds the cost limits of password_schemes"
         compare(password)
 
-    def _complain(self, scheme: str | None) -> None:
-        """Tell once of each kind that a hash of it could not be read; its owner can only ask for a new password."""
-        # At most one entry for each line of the table, and one for everything that is not in it.
-        if scheme not in self._complained_of:
-            self._complained_of.add(scheme)
+    def _report_unreadable(self, scheme: str | None) -> None:
+        """Log once for each scheme that a hash of it could not be read; its owner has to reset the password."""
+        # At most one entry for each line of SCHEMES, and one for all other schemes.
+        if scheme not in self._schemes_reported:
+            self._schemes_reported.add(scheme)
             log.warning("password_hash.unreadable", scheme=scheme or "unknown")
 
-    async def _in_its_turn(self, work: Callable[[], Result]) -> Result:
+    async def _when_there_is_room(self, work: Callable[[], Result]) -> Result:
         if self._places.statistics().tasks_waiting >= self._waiting_max:
             raise ServiceUnavailable(retry_after_seconds=RETRY_AFTER_SECONDS)
 
@@ -119,17 +119,17 @@ class Argon2PasswordHasher:
             return await self._on_a_thread(work_in_a_slot)
 
     async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
-        """Run on one of our threads; once begun it is waited for, whoever is cancelled meanwhile."""
+        """Run on a thread of the pool; once begun, the work is awaited even when the task is cancelled."""
         task, token = trio.lowlevel.current_task(), trio.lowlevel.current_trio_token()
-        # There is a thread for each place, so it begins at once.
+        # The pool has a thread for each place, so the work begins at once.
         future = self._threads.submit(contextvars.copy_context().run, work)
         future.add_done_callback(lambda _: token.run_sync_soon(trio.lowlevel.reschedule, task))
         await trio.lowlevel.wait_task_rescheduled(lambda _raise_cancel: trio.lowlevel.Abort.FAILED)
         return future.result()
 
 
-def computes_correctly() -> bool:
-    """Say whether this machine's build of Argon2 gives the answers that are known from elsewhere."""
+def passes_known_answers() -> bool:
+    """Return whether this machine's build of Argon2 computes the digests of the reference implementation."""
     return all(
         hash_secret_raw(b"password", b"somesalt", 2, memory_kib, 1, 32, Type.ID).hex() == answer
         for memory_kib, answer in _KNOWN_ANSWERS.items()
@@ -137,7 +137,7 @@ def computes_correctly() -> bool:
 
 
 def hashes_per_second(*, threads: int, seconds: float = MEASUREMENT_SECONDS, cost: Argon2Cost = DEFAULT_COST) -> float:
-    """Measure how many hashes so many threads make in a second; it takes about `seconds` and blocks."""
+    """Return how many hashes per second so many threads compute; block for about `seconds`."""
     hasher = _argon2(cost)
     started = time.perf_counter()
 
@@ -158,7 +158,7 @@ def _argon2(cost: Argon2Cost) -> argon2.PasswordHasher:
     return argon2.PasswordHasher(time_cost=cost.passes, memory_cost=cost.memory_kib, parallelism=cost.lanes)
 
 
-def _nobodys_hash(cost: Argon2Cost) -> str:
-    """Write a hash that belongs to no password; comparing with it takes as long as with a real one of that cost."""
+def _decoy_hash(cost: Argon2Cost) -> str:
+    """Return a hash that no password matches; comparing with it takes as long as with a real one of that cost."""
     salt, digest = "A" * 22, "A" * 43
     return f"${KEPT_SCHEME}$v=19$m={cost.memory_kib},t={cost.passes},p={cost.lanes}${salt}${digest}"

@@ -1,4 +1,4 @@
-"""Chance, from the system's secure generator alone, in the shapes of the port `Randomness`."""
+"""The port `Randomness`, with the secure random generator of the operating system only."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECRET_BYTES = 32
-# RFC 9562, 5.7: 48 bits of milliseconds, then 74 bits that are ours, between which version and variant stand.
+# RFC 9562, 5.7: 48 bits of milliseconds, then 74 bits of our choice, with version and variant between them.
 _TAIL_BITS = 74
 _LOW_BITS = 62
-# How far ids of one millisecond lie apart: far enough that two processes do not meet by counting.
+# The step between ids of one millisecond: large enough that two processes do not collide by counting.
 _STEP_BITS = 32
 _VERSION_7 = 7 << 76
 _VARIANT_RFC = 0b10 << 62
@@ -34,13 +34,13 @@ class SystemRandomness:
         self._tail = 0
 
     def new_id(self) -> UUID:
-        """Make a UUIDv7 that is greater than every one this process made before."""
+        """Return a UUIDv7 that is greater than every one this process returned before."""
         # Logs are paged and shipped in the order of their ids, so those of one millisecond, and those made after the
-        # clock was set back, go on from the last one (RFC 9562, 6.2, method 2).
+        # clock was set back, continue from the last one (RFC 9562, 6.2, method 2).
         milliseconds = self._clock_nanoseconds() // 1_000_000
         with self._lock:
             if milliseconds > self._milliseconds:
-                # The top bit stays free, so that counting on can hardly run over.
+                # The top bit stays zero, so that counting hardly ever overflows.
                 self._milliseconds, self._tail = milliseconds, secrets.randbits(_TAIL_BITS - 1)
             else:
                 self._tail += 1 + secrets.randbits(_STEP_BITS)
@@ -51,13 +51,13 @@ class SystemRandomness:
         return UUID(int=milliseconds << 80 | _VERSION_7 | high << 64 | _VARIANT_RFC | low)
 
     def mail_token(self) -> Secret:
-        """Make a token that a person receives by mail."""
+        """Return a token that a user receives by mail."""
         return Secret(str(uuid4()))
 
     def token(self) -> Secret:
-        """Make any other secret."""
+        """Return any other secret."""
         return Secret(secrets.token_urlsafe(SECRET_BYTES))
 
     def choice(self, alphabet: str, length: int) -> str:
-        """Make a text of that length, each character drawn evenly from the alphabet."""
+        """Return a text of that length, each character drawn uniformly from the alphabet."""
         return "".join(secrets.choice(alphabet) for _ in range(length))

@@ -1,8 +1,8 @@
 """Signed tokens (decisions 2.1): the key ring that a process keeps in memory, and the signer that uses it.
 
 The keys are stored by `adapters/postgres/sessions/signing_keys.py`, and `actors/key_refresher.py` loads them. A token
-is accepted only if its header is exactly one of ours, so that a forger has nothing to choose: no other algorithm, no
-key in the header, no critical extension.
+is accepted only if its header is exactly one that Gatehouse writes, so a forger can choose nothing: no other algorithm,
+no key in the header, no critical extension.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ if TYPE_CHECKING:
     from ports.clock import Randomness
 
 ALGORITHM = "RS256"
-# Ours have about a thousand; a plan with very many features makes more. Nothing longer is looked into.
+# A usual token has about a thousand; a plan with very many features makes more. Nothing longer is parsed.
 TOKEN_CHARACTERS_MAX = 8192
-# So many tokens are remembered as ours, by their hashes; each takes about two kilobytes.
-BELIEVED_TOKENS_MAX = 5_000
+# How many verified tokens are cached by their hashes; each takes about two kilobytes.
+VERIFIED_TOKENS_MAX = 5_000
 RETRY_AFTER_SECONDS = 1
-# What the signer adds, so nobody else does.
+# The claims that only the signer sets.
 _OWN_CLAIMS = frozenset({"iss", "iat", "exp", "jti"})
 _TEXT_CLAIMS = ("sub", "aud", "jti")
 _TIME_CLAIMS = ("iat", "exp")
 
 _JWS = jwt.PyJWS(algorithms=[ALGORITHM])
-_ORDER_SHOWN = (KeyState.ACTIVE, KeyState.NEXT, KeyState.RETIRED)
+_PUBLICATION_ORDER = (KeyState.ACTIVE, KeyState.NEXT, KeyState.RETIRED)
 
 
 @dataclass(frozen=True, slots=True)
 class _PublishedKey:
-    """A key that checks, parsed once."""
+    """A key that verifies signatures, parsed once."""
 
     public: RSAPublicKey
-    shown_as: dict[str, str]
+    json_web_key: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _SigningKey:
-    """The key that signs, parsed once."""
+    """The private key that signs, parsed once."""
 
     kid: str
     private: RSAPrivateKey
 
 
 @dataclass(frozen=True, slots=True)
-class _Believed:
-    """What a token says that is ours, and the name of the key that says so."""
+class _Verified:
+    """The claims of a token whose signature was verified, and the key id that signed it."""
 
     kid: str
     claims: Mapping[str, Any]
@@ -73,7 +73,7 @@ class _Believed:
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """All that a ring knows, in one piece, so that it changes in one step."""
+    """The content of a key ring in one object, so that it is replaced in one step."""
 
     published: Mapping[str, _PublishedKey]
     signing: _SigningKey | None
@@ -85,14 +85,14 @@ class RsaKeyRing:
     """The port `KeyRing`."""
 
     def __init__(self, monotonic_seconds: Callable[[], float] = time.monotonic) -> None:
-        # Not the clock of the transactions: the age of what is in memory has nothing to do with what time it is.
+        # Not the clock of the transactions: the age of the keys in memory does not depend on the time of day.
         self._monotonic_seconds = monotonic_seconds
         self._keys = _Keys({}, None, monotonic_seconds())
 
     def load(self, keys: Sequence[SigningKey]) -> None:
-        """Forget the keys of before and know these; each is parsed once, and the private half of one alone."""
+        """Replace the keys; each is parsed once, and the private key only of the active one."""
         known = self._keys
-        in_order = sorted(keys, key=lambda key: _ORDER_SHOWN.index(key.state))
+        in_order = sorted(keys, key=lambda key: _PUBLICATION_ORDER.index(key.state))
         published = {key.kid: known.published.get(key.kid) or _published(key) for key in in_order}
         active = next((key for key in keys if key.state is KeyState.ACTIVE), None)
         signing = known.signing
@@ -103,12 +103,12 @@ class RsaKeyRing:
         self._keys = _Keys(published, signing, self._monotonic_seconds())
 
     def public_key(self, kid: str) -> RSAPublicKey | None:
-        """Give the published key of that name."""
+        """Return the published key with this id, or None."""
         key = self._keys.published.get(kid)
         return key.public if key else None
 
     def signing_key(self) -> tuple[str, RSAPrivateKey]:
-        """Give the name of the key that signs, and the key; raise `ServiceUnavailable` when there is none to trust."""
+        """Return the signing key and its id; raise `ServiceUnavailable` when none is loaded or it is too old."""
         keys = self._keys
         age_seconds = self._monotonic_seconds() - keys.loaded_at_seconds
         if keys.signing is None or age_seconds > RING_AGE_MAX.total_seconds():
@@ -116,8 +116,8 @@ class RsaKeyRing:
         return keys.signing.kid, keys.signing.private
 
     def jwks(self) -> list[dict[str, str]]:
-        """List the public keys: the one that signs, the next one, and those retired."""
-        return [dict(key.shown_as) for key in self._keys.published.values()]
+        """List the public keys as JSON Web Keys: the active one, the next one, and the retired ones."""
+        return [dict(key.json_web_key) for key in self._keys.published.values()]
 
 
 @final
@@ -128,12 +128,12 @@ class JwtTokenSigner:
         self._ring = ring
         self._issuer = issuer
         self._randomness = randomness
-        self._believed: dict[bytes, _Believed] = {}
+        self._verified_tokens: dict[bytes, _Verified] = {}
 
     def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
         """Sign claims, to which `iss`, `iat`, `exp` and `jti` are added."""
-        assert not _OWN_CLAIMS & claims.keys(), "the signer says who signed, when and for how long"
-        assert all(claims.get(name) for name in ("sub", "aud")), "a token is about somebody and for somebody"
+        assert not _OWN_CLAIMS & claims.keys(), f"only the signer sets the claims {sorted(_OWN_CLAIMS)}"
+        assert all(claims.get(name) for name in ("sub", "aud")), "a token needs a subject and an audience"
         kid, private = self._ring.signing_key()
         issued_at = int(now.timestamp())
         return jwt.encode(
@@ -150,8 +150,8 @@ class JwtTokenSigner:
         )
 
     def verify(self, token: str, *, kind: TokenKind, now: datetime) -> Mapping[str, Any]:
-        """Give the claims of a token that we signed, of this kind and still valid."""
-        # Padding is no part of the compact form (RFC 7515, 2), and with it one token could be written in two ways.
+        """Return the claims of a token of this kind that Gatehouse signed and that has not expired."""
+        # The compact form has no padding (RFC 7515, 2); with padding one token could be written in two ways.
         if len(token) > TOKEN_CHARACTERS_MAX or not token.isascii() or "=" in token:
             raise TokenInvalid
         return _checked(self._signed_claims(token, kind), self._issuer, now)
@@ -161,19 +161,19 @@ class JwtTokenSigner:
         return self._ring.jwks()
 
     def _signed_claims(self, token: str, kind: TokenKind) -> Mapping[str, Any]:
-        """Give what we signed, if we did; a token comes with every request, and its signature is checked once."""
+        """Return the claims if the signature is valid; a token comes with every request, and is verified once."""
         mark = hashlib.sha256(f"{kind.value} {token}".encode()).digest()
-        believed = self._believed.get(mark)
-        # Only for as long as the key is published: what was signed with a withdrawn key is believed by nobody.
-        if believed is not None and self._ring.public_key(believed.kid) is not None:
-            return believed.claims
-        believed = self._verified(token, kind)
-        if len(self._believed) >= BELIEVED_TOKENS_MAX:
-            self._believed.pop(next(iter(self._believed)), None)
-        self._believed[mark] = believed
-        return believed.claims
+        cached = self._verified_tokens.get(mark)
+        # Only while the key is published: a token that was signed with a withdrawn key is no longer valid.
+        if cached is not None and self._ring.public_key(cached.kid) is not None:
+            return cached.claims
+        verified = self._verified(token, kind)
+        if len(self._verified_tokens) >= VERIFIED_TOKENS_MAX:
+            self._verified_tokens.pop(next(iter(self._verified_tokens)), None)
+        self._verified_tokens[mark] = verified
+        return verified.claims
 
-    def _verified(self, token: str, kind: TokenKind) -> _Believed:
+    def _verified(self, token: str, kind: TokenKind) -> _Verified:
         kid = _kid(token, kind)
         public = self._ring.public_key(kid)
         if public is None:
@@ -182,7 +182,7 @@ class JwtTokenSigner:
             payload = _JWS.decode(token, public, [ALGORITHM])
         except jwt.InvalidTokenError as error:
             raise TokenInvalid from error
-        return _Believed(kid, MappingProxyType(_json_object(payload)))
+        return _Verified(kid, MappingProxyType(_json_object(payload)))
 
 
 def _published(key: SigningKey) -> _PublishedKey:
@@ -191,7 +191,7 @@ def _published(key: SigningKey) -> _PublishedKey:
 
 
 def _kid(token: str, kind: TokenKind) -> str:
-    """Read which key the header names, if it is a header that we write for this kind of token."""
+    """Return the key id of the header; raise `TokenInvalid` unless it is the header of this kind of token."""
     segment = token.partition(".")[0]
     try:
         header = _json_object(base64.urlsafe_b64decode(segment + "=="))
@@ -215,7 +215,7 @@ def _json_object(text: bytes) -> dict[str, Any]:
 
 def _checked(claims: Mapping[str, Any], issuer: str, now: datetime) -> Mapping[str, Any]:
     has_texts = all(isinstance(claims.get(name), str) and claims[name] for name in _TEXT_CLAIMS)
-    # A boolean is an `int` to Python, and no time.
+    # In Python a boolean is an `int`, but not a time.
     has_times = all(type(claims.get(name)) is int for name in _TIME_CLAIMS)
     if claims.get("iss") != issuer or not has_texts or not has_times:
         raise TokenInvalid

@@ -1,4 +1,4 @@
-"""Time-based codes as authenticator apps make them: SHA-1, six digits, thirty seconds, because some know no other."""
+"""Time-based codes for authenticator apps: SHA-1, six digits, thirty seconds; some apps support nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ISSUER: Final = "Gatehouse"
 # 160 bits, as RFC 4226 (4, R6) recommends.
 SECRET_CHARACTERS: Final = 32
 DRIFT_STEPS_MAX: Final = 1
-# The account's name is there for its owner's eyes; an address of exotic letters would otherwise fit into no QR code.
+# The account name is for display only; a long address with non-ASCII letters would not fit into a QR code.
 ACCOUNT_CHARACTERS_MAX: Final = 100
 
 
@@ -26,20 +26,20 @@ class PyotpTotp:
     """The port `Totp`."""
 
     def new_secret(self) -> Secret:
-        """Make a secret."""
+        """Return a new secret."""
         return Secret(pyotp.random_base32(SECRET_CHARACTERS))
 
     def uri(self, secret: Secret, account: str) -> Secret:
-        """Write what an app reads from a QR code."""
+        """Return the URI that an app reads from a QR code."""
         name = account[:ACCOUNT_CHARACTERS_MAX]
         return Secret(TOTP(secret.reveal()).provisioning_uri(name=name, issuer_name=ISSUER))
 
     def step_of(self, secret: Secret, code: str, *, at: datetime) -> int | None:
-        """Say to which step of time a code belongs."""
+        """Return the time step to which a code belongs; None when it is wrong or expired."""
         generator = TOTP(secret.reveal())
         present, typed = generator.timecode(at), code.encode()
         found = None
-        # To the end in any case, and each as long as the others, so that the time tells nothing.
+        # All steps are compared in constant time, so that the duration reveals nothing.
         for step in range(present - DRIFT_STEPS_MAX, present + DRIFT_STEPS_MAX + 1):
             if hmac.compare_digest(generator.generate_otp(step).encode(), typed):
                 found = step

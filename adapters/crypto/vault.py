@@ -1,8 +1,8 @@
-"""The vault: secrets that must be read again are encrypted here, each bound to the one place where it belongs.
+"""The vault encrypts secrets that must be read again, each bound to its column and row.
 
-A sealed value is a version byte, the id of the master key, a nonce and what AES-256-GCM made of the secret (decisions
-2.7). There is no way around it: no key, no start, and nothing falls back to plain text. Which columns are sealed, and
-how they come under a new key, is in `adapters/postgres/schema/rewrap.py`.
+A sealed value is a version byte, the id of the master key, a nonce and the AES-256-GCM ciphertext (decisions 2.7).
+Without a master key Gatehouse does not start; nothing falls back to plain text. `adapters/postgres/schema/rewrap.py`
+lists the sealed columns and re-encrypts them with a new key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEY_BYTES = 32
 _VERSION = b"\x01"
 _KEY_ID_BYTES = 8
 _MARK_BYTES = len(_VERSION) + _KEY_ID_BYTES
-# Random nonces of this size are good for 2^32 values under one key (NIST SP 800-38D, 8.3): ten a second for 13 years.
+# Random nonces of this size are safe for 2^32 values under one key (NIST SP 800-38D, 8.3): ten a second for 13 years.
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 _SEALED_BYTES_MIN = _MARK_BYTES + _NONCE_BYTES + _TAG_BYTES
@@ -35,11 +35,11 @@ _LENGTH_BYTES = 4
 
 
 class MasterKeysInvalid(Exception):
-    """The list of master keys cannot be meant; the message says which entry and why, and never what it is."""
+    """The list of master keys is invalid; the message names the entry and the reason, never the key."""
 
 
 class SealBroken(Exception):
-    """A sealed value cannot be opened: its key is not ours, or it was altered, cut or moved from another place."""
+    """A sealed value cannot be decrypted: its key is unknown, or it was altered, cut or moved from another place."""
 
 
 @final
@@ -50,27 +50,27 @@ class MasterKey:
     value: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        # The cipher would take shorter keys as well, and be a weaker one.
+        # The cipher would accept shorter keys, and be weaker.
         if len(self.value) != KEY_BYTES:
             raise ValueError(f"A master key has {KEY_BYTES} bytes.")
 
     @classmethod
     def generate(cls) -> MasterKey:
-        """Make a new key."""
+        """Return a new random key."""
         return cls(os.urandom(KEY_BYTES))
 
     @property
     def id(self) -> bytes:
-        """Name the key without telling it; the same key has the same name on every machine."""
+        """An id that does not reveal the key; the same key has the same id on every machine."""
         return hashlib.sha256(b"gatehouse master key\x00" + self.value).digest()[:_KEY_ID_BYTES]
 
     def encoded(self) -> str:
-        """Write the key as the setting takes it. This is the secret itself."""
+        """Return the key in the form of the setting. This is the secret itself."""
         return base64.b64encode(self.value).decode()
 
 
 def parse_master_keys(setting: Secret) -> tuple[MasterKey, ...]:
-    """Read GATEHOUSE_MASTER_KEYS: keys in base64 or base64url, comma-separated; raise `MasterKeysInvalid`."""
+    """Parse GATEHOUSE_MASTER_KEYS: keys in base64 or base64url, separated by commas; raise `MasterKeysInvalid`."""
     keys: list[MasterKey] = []
     for position, text in enumerate(setting.reveal().split(","), start=1):
         key = _parse_master_key(text.strip(), position)
@@ -82,7 +82,7 @@ def parse_master_keys(setting: Secret) -> tuple[MasterKey, ...]:
 
 @final
 class Vault:
-    """Seals with the first of its keys, opens with any of them; safe to share between threads."""
+    """Encrypts with the first of its keys, decrypts with any of them; safe to share between threads."""
 
     def __init__(self, keys: Sequence[MasterKey]) -> None:
         if not keys:
@@ -95,7 +95,7 @@ class Vault:
 
     @property
     def current_mark(self) -> bytes:
-        """What everything sealed with the first key begins with, and nothing else does."""
+        """The prefix of every value that was sealed with the first key, and of no other."""
         return self._current_mark
 
     def seal(self, plaintext: bytes, *, table: str, column: str, row: UUID | str) -> bytes:
@@ -105,7 +105,7 @@ class Vault:
         return mark + nonce + self._ciphers[mark].encrypt(nonce, plaintext, mark + _place(table, column, row))
 
     def open(self, sealed: bytes, *, table: str, column: str, row: UUID | str) -> bytes:
-        """Give the secret back if it was sealed for this very place; raise `SealBroken`."""
+        """Return the secret that was sealed for this place; raise `SealBroken`."""
         mark, nonce = sealed[:_MARK_BYTES], sealed[_MARK_BYTES : _MARK_BYTES + _NONCE_BYTES]
         where = f"{table}.{column} of {row}"
         if len(sealed) < _SEALED_BYTES_MIN:
@@ -122,7 +122,7 @@ class Vault:
             raise SealBroken(f"{where} was altered, or sealed for another place.") from None
 
     def needs_rewrap(self, sealed: bytes) -> bool:
-        """Say whether the value was sealed with another key than the first."""
+        """Return whether the value was sealed with another key than the first."""
         return not sealed.startswith(self._current_mark)
 
 
@@ -139,6 +139,6 @@ def _parse_master_key(text: str, position: int) -> MasterKey:
 
 
 def _place(table: str, column: str, row: UUID | str) -> bytes:
-    """Write the place so that no two places read the same, whatever is in the names."""
+    """Encode the place so that no two places have the same encoding, whatever the names contain."""
     names = (table.encode(), column.encode(), str(row).encode())
     return b"".join(len(name).to_bytes(_LENGTH_BYTES, "big") + name for name in names)

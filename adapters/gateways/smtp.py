@@ -1,8 +1,8 @@
-"""Mail over SMTP: one letter, one connection, on a worker thread, as safe as the mail server allows.
+"""Mail over SMTP: one connection for each mail, on a worker thread, encrypted if the mail server offers it.
 
-The address of the server is a setting (decisions 11.3). TLS is used wherever it is offered and always verified, and a
-login never travels in plain text, except to this very machine. What is tried again and when is decided in
-`core/mail/mail.py`; here a failure is only told apart: the letter's own (refused) or a passing one (deferred).
+The address of the server is a setting (decisions 11.3). TLS is used wherever it is offered, and its certificate is
+always verified. A login is never sent unencrypted, except to this machine. `core/mail/mail.py` decides which mails are
+retried and when; this module only classifies a failure as permanent for this mail (refused) or temporary (deferred).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from core.mail.mail import RenderedMail
     from ports.clock import Clock
 
-# For each step of the conversation; how long all of them may take is the courier's decision.
+# For each step of the session; the mail courier limits the whole session.
 SOCKET_SECONDS_MAX = 10.0
-GOODBYE_SECONDS_MAX = 2.0
-# More than the courier's letters at once, because a conversation that was given up may take a moment to end.
+QUIT_SECONDS_MAX = 2.0
+# More than the courier sends at once, because an abandoned session may take a moment to end.
 THREADS_MAX = 8
 
 
@@ -46,19 +46,19 @@ class SmtpGateway:
         self._threads = trio.CapacityLimiter(THREADS_MAX)
 
     async def send(self, mail_id: UUID, to: str, rendered: RenderedMail) -> None:
-        """Hand it over, or raise `MailRefused` (never will) or `MailDeferred` (try again)."""
-        await self._converse(self._compose(mail_id, to, rendered))
+        """Hand the mail over; raise `MailRefused` (permanent) or `MailDeferred` (retry later)."""
+        await self._run_session(self._compose(mail_id, to, rendered))
 
     async def check(self) -> None:
-        """Connect and log in, as for a letter; raise `MailDeferred` when no letter would get out."""
-        await self._converse(None)
+        """Connect and log in, as for a mail; raise `MailDeferred` when no mail could be sent."""
+        await self._run_session(None)
 
-    async def _converse(self, message: EmailMessage | None) -> None:
-        conversation = _Conversation(self._server, self._tls)
+    async def _run_session(self, message: EmailMessage | None) -> None:
+        session = _Session(self._server, self._tls)
         try:
-            await trio.to_thread.run_sync(conversation.hold, message, abandon_on_cancel=True, limiter=self._threads)
+            await trio.to_thread.run_sync(session.run, message, abandon_on_cancel=True, limiter=self._threads)
         except trio.Cancelled:
-            conversation.abandon()
+            session.abandon()
             raise
         except OSError as error:
             raise _verdict(error) from error
@@ -67,64 +67,64 @@ class SmtpGateway:
         message = EmailMessage(policy=SMTP)
         try:
             message["To"] = parse_address(to)
-            # The library refuses line breaks, but would decode one that came as an encoded word.
+            # The library refuses line breaks, but would decode one in an encoded word.
             message["Subject"] = rendered.subject.replace(ENCODED_WORD, "= ?")
         except ValueError as error:
-            raise MailRefused("The address or the subject cannot stand in a letter.") from error
+            raise MailRefused("The address or the subject cannot be used in a mail.") from error
         message["From"] = self._server.sender
         message["Date"] = self._clock()
         message["Message-ID"] = f"<{mail_id}@{self._server.sender.domain}>"
-        # RFC 3834: nobody's holiday notice should answer.
+        # RFC 3834: automatic replies, such as absence notices, are not wanted.
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(rendered.text, cte="quoted-printable")
         message.add_alternative(rendered.html, subtype="html", cte="quoted-printable")
         return message
 
 
-class _Conversation:
-    """One connection to the mail server; lives on a worker thread, and can be abandoned from another."""
+class _Session:
+    """One connection to the mail server; runs on a worker thread, and can be abandoned from another."""
 
     def __init__(self, server: SmtpServer, tls: ssl.SSLContext) -> None:
         self._server = server
         self._tls = tls
-        # The name is given, because the library would ask the DNS for one and wait.
+        # The name is passed, because the library would otherwise look one up in the DNS and block.
         self._smtp = smtplib.SMTP(local_hostname=server.sender.domain)
         self._socket: socket.socket | None = None
         self._is_abandoned = False
 
-    def hold(self, message: EmailMessage | None) -> None:
-        """Connect, log in, hand the letter over, and leave."""
+    def run(self, message: EmailMessage | None) -> None:
+        """Connect, log in, hand the mail over, and quit."""
         try:
-            self._begin()
+            self._open()
             if message is not None:
                 self._hand_over(message)
-            # What was accepted is accepted, however the server takes the goodbye.
+            # The mail is accepted by now, whatever the server answers to QUIT.
             with suppress(OSError):
-                self._connected().settimeout(GOODBYE_SECONDS_MAX)
+                self._connected().settimeout(QUIT_SECONDS_MAX)
                 self._smtp.quit()
         finally:
             self._smtp.close()
 
     def abandon(self) -> None:
-        """End the conversation wherever it is, so that its thread comes back and its letter does not leave later."""
+        """End the session at any point, so that its thread is free again and its mail is not sent later."""
         self._is_abandoned = True
         connection = self._socket
         if connection is not None:
-            # Past the TLS layer, whose own `shutdown` would let the other thread write on in plain text.
+            # On the plain socket: the `shutdown` of the TLS layer would let the other thread continue unencrypted.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
-    def _begin(self) -> None:
+    def _open(self) -> None:
         smtp = self._smtp
-        self._talk_over(socket.create_connection((self._server.host, self._server.port), SOCKET_SECONDS_MAX))
-        if self._server.is_encrypted_at_once:
+        self._use(socket.create_connection((self._server.host, self._server.port), SOCKET_SECONDS_MAX))
+        if self._server.uses_implicit_tls:
             self._encrypt()
         _expect(220, smtp.getreply())
         smtp.ehlo_or_helo_if_needed()
-        if not self._server.is_encrypted_at_once and smtp.has_extn("starttls"):
+        if not self._server.uses_implicit_tls and smtp.has_extn("starttls"):
             _expect(220, smtp.docmd("STARTTLS"))
             self._encrypt()
-            # What was said in plain text may have been somebody else's words, so the greetings begin anew (RFC 3207).
+            # Unencrypted replies may have been forged, so the session starts over with EHLO (RFC 3207).
             smtp.ehlo_resp = smtp.helo_resp = None
             smtp.ehlo_or_helo_if_needed()
         if self._server.login is not None:
@@ -135,26 +135,26 @@ class _Conversation:
     def _hand_over(self, message: EmailMessage) -> None:
         to: Address = message["To"].addresses[0]
         if not to.addr_spec.isascii() and not self._smtp.has_extn("smtputf8"):
-            raise MailRefused("The mail server does not take addresses with letters beyond ASCII.")
+            raise MailRefused("The mail server does not accept addresses with non-ASCII characters.")
         self._smtp.send_message(message, self._server.sender.addr_spec, [to.addr_spec])
 
     def _encrypt(self) -> None:
-        # Bit by bit, so that a handshake that does not end can be abandoned too.
+        # The handshake is a separate step, so that one that does not end can be abandoned.
         encrypted = self._tls.wrap_socket(
             self._connected(), server_hostname=self._server.host, do_handshake_on_connect=False
         )
-        self._talk_over(encrypted)
+        self._use(encrypted)
         encrypted.do_handshake()
 
-    def _talk_over(self, connection: socket.socket) -> None:
+    def _use(self, connection: socket.socket) -> None:
         self._socket = self._smtp.sock = connection
         self._smtp.file = None
-        # Set before it is asked here, and asked in the other order in `abandon`: one of the two sees the other.
+        # The socket is set before the flag is read, and `abandon` does both in the other order, so neither is missed.
         if self._is_abandoned:
-            raise ConnectionAbortedError("The conversation was abandoned.")
+            raise ConnectionAbortedError("The session was abandoned.")
 
     def _connected(self) -> socket.socket:
-        assert self._socket is not None, "nothing is said before there is a connection"
+        assert self._socket is not None, "the session is not connected"
         return self._socket
 
     def _is_private(self) -> bool:
@@ -172,30 +172,30 @@ def _expect(code: int, reply: tuple[int, bytes]) -> None:
 
 
 def _verdict(error: OSError) -> MailRefused | MailDeferred:
-    """Tell a failure of this letter from one that may pass or that whoever runs the installation can mend."""
+    """Return whether a failure is permanent for this mail, or temporary or for the operator to fix."""
     match error:
         case smtplib.SMTPRecipientsRefused():
-            code, words = next(iter(error.recipients.values()))
-            return _verdict_on_message(code, words)
+            code, reply_text = next(iter(error.recipients.values()))
+            return _verdict_on_message(code, reply_text)
         case smtplib.SMTPDataError():
             return _verdict_on_message(error.smtp_code, error.smtp_error)
         case smtplib.SMTPAuthenticationError():
-            # Without the server's words, which have been known to repeat what they refuse.
+            # Without the reply of the server, because some servers repeat the credentials in it.
             return MailDeferred(f"The mail server refused the login ({error.smtp_code}).")
         case smtplib.SMTPResponseException():
             return MailDeferred(f"The mail server answered {error.smtp_code} {_one_line(error.smtp_error)}")
         case ssl.SSLCertVerificationError():
             return MailDeferred(f"The mail server's certificate is not valid: {error.verify_message}")
         case smtplib.SMTPException():
-            return MailDeferred(f"The conversation with the mail server failed: {error}")
+            return MailDeferred(f"The SMTP session failed: {error}")
         case _:
             return MailDeferred(f"The mail server cannot be reached: {error.strerror or error}")
 
 
-def _verdict_on_message(code: int, words: bytes | str) -> MailRefused | MailDeferred:
-    reason = f"The mail server answered {code} {_one_line(words)}"
+def _verdict_on_message(code: int, reply_text: bytes | str) -> MailRefused | MailDeferred:
+    reason = f"The mail server answered {code} {_one_line(reply_text)}"
     return MailRefused(reason) if 500 <= code <= 599 else MailDeferred(reason)
 
 
-def _one_line(words: bytes | str) -> str:
-    return " ".join((words if isinstance(words, str) else words.decode("utf-8", "replace")).split())
+def _one_line(reply_text: bytes | str) -> str:
+    return " ".join((reply_text if isinstance(reply_text, str) else reply_text.decode("utf-8", "replace")).split())

@@ -1,7 +1,4 @@
-"""The mail server as the setting names it: where it is, how to log in, and who the sender is.
-
-The conversation with it is in `smtp.py`.
-"""
+"""The mail server of the setting: its address, the login, and the sender. `smtp.py` sends mail to it."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ _UNREADABLE = (
 
 
 class SmtpUrlInvalid(Exception):
-    """The address of the mail server cannot be meant; the message says what is wrong, and never the password."""
+    """The address of the mail server is invalid; the message explains why, and never contains the password."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpLogin:
-    """Who we are to the mail server."""
+    """The user and the password for the mail server."""
 
     username: str
     password: Secret
@@ -36,25 +33,25 @@ class SmtpLogin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpServer:
-    """Where letters are handed over, and from whom they come."""
+    """The server that mails are handed to, and their sender."""
 
     host: str
     port: int
-    is_encrypted_at_once: bool
+    uses_implicit_tls: bool
     sender: Address
     login: SmtpLogin | None = None
 
     @classmethod
     def parse(cls, url: str) -> SmtpServer:
-        """Read `smtp://user:password@host:587?from=Name <address>`, or `smtps://` for TLS from the first byte.
+        """Parse `smtp://user:password@host:587?from=Name <address>`, or `smtps://` for TLS from the first byte.
 
-        Raise `SmtpUrlInvalid` when it cannot be meant.
+        Raise `SmtpUrlInvalid` when it is invalid.
         """
         try:
             parts = urlsplit(url)
             host, port = (parts.hostname or "").encode("idna").decode(), parts.port
         except ValueError:
-            # The library's own words would quote the address, and with it the password.
+            # The error of the library would quote the address with its password.
             raise SmtpUrlInvalid(_UNREADABLE) from None
         if parts.scheme not in _PORTS:
             raise SmtpUrlInvalid("It must begin with smtp:// or smtps://.")
@@ -65,14 +62,14 @@ class SmtpServer:
         return cls(
             host=host,
             port=port or _PORTS[parts.scheme],
-            is_encrypted_at_once=parts.scheme == "smtps",
+            uses_implicit_tls=parts.scheme == "smtps",
             sender=_parse_sender(parts.query),
             login=_parse_login(parts),
         )
 
 
 def parse_address(text: str, *, display_name: str = "") -> Address:
-    """Read an address, its domain in the form that every mail server understands; raise `ValueError`."""
+    """Parse an address, with its domain in the ASCII form; raise `ValueError` when it is invalid."""
     if not _ADDRESS.fullmatch(text) or ENCODED_WORD in text or ENCODED_WORD in display_name:
         raise ValueError("This is not an address.")
     username, _, domain = text.rpartition("@")
@@ -80,10 +77,10 @@ def parse_address(text: str, *, display_name: str = "") -> Address:
 
 
 def _parse_sender(query: str) -> Address:
-    # Not by the rules of forms, which would take the + out of an address.
+    # Not decoded as a form, which would replace the + in an address.
     name, _, value = query.partition("=")
     if name != "from" or not value:
-        raise SmtpUrlInvalid("It must say who the sender is, as in ?from=Gatehouse <gatehouse@example.com>.")
+        raise SmtpUrlInvalid("It must name the sender, as in ?from=Gatehouse <gatehouse@example.com>.")
     value = unquote(value).strip()
     display_name, _, address = value[:-1].rpartition("<") if value.endswith(">") else ("", "", value)
     try:
@@ -91,7 +88,7 @@ def _parse_sender(query: str) -> Address:
     except ValueError:
         raise SmtpUrlInvalid("The sender must be like Gatehouse <gatehouse@example.com>.") from None
     if not sender.addr_spec.isascii():
-        raise SmtpUrlInvalid("The sender's address has characters beyond ASCII, which few mail servers take.")
+        raise SmtpUrlInvalid("The sender's address has non-ASCII characters, which few mail servers accept.")
     return sender
 
 
@@ -100,7 +97,7 @@ def _parse_login(parts: SplitResult) -> SmtpLogin | None:
         return None
     username, password = unquote(parts.username), unquote(parts.password or "")
     if not username or not password:
-        raise SmtpUrlInvalid("A login is both a user and a password.")
+        raise SmtpUrlInvalid("A login needs both a user and a password.")
     if not (username + password).isascii():
         raise SmtpUrlInvalid("The user and the password can only have ASCII characters.")
     return SmtpLogin(username=username, password=Secret(password))

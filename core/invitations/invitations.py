@@ -158,7 +158,7 @@ class Swept:
     """How many invitations a sweep has expired, and where in the queue to go on, if there may be more."""
 
     expired: int
-    go_on_after: Due | None
+    continue_after: Due | None
 
 
 def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
@@ -242,7 +242,7 @@ def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
     if expired:
         # Few statements, because the expired rows stay locked until the last one is done.
         uow.record_each(AuditAction.INVITATION_EXPIRED, expired)
-    return Swept(expired=len(expired), go_on_after=due[-1] if len(due) == limit else None)
+    return Swept(expired=len(expired), continue_after=due[-1] if len(due) == limit else None)
 
 
 def _record_ended(uow: UnitOfWork, action: AuditAction, invitation: Invitation) -> None:

@@ -181,7 +181,7 @@ def record_failed(uow: UnitOfWork, mail: Mail, error: str) -> bool:
     return uow.mail.save(mail.failed(error))
 
 
-def forget(uow: UnitOfWork, limit: int) -> int:
+def delete_old(uow: UnitOfWork, limit: int) -> int:
     """Delete letters that were dealt with long ago, at most so many; say how many."""
     return uow.mail.forget(uow.now - RETENTION, limit)
 

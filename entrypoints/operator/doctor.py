@@ -118,7 +118,7 @@ def _file_descriptors() -> Finding:
 
 
 def _password_hashing() -> Finding:
-    if not equipment.hashing_is_right():
+    if not equipment.hashing_is_correct():
         return Finding("password hashing", False, "wrong results", "Remove .venv and run ops/run again.")
     rate = equipment.hashes_per_second()
     advice = "" if rate >= HASHES_PER_SECOND_SLOW else "This is slow; with a C compiler, ops/run makes a faster build."

@@ -1,4 +1,8 @@
-"""What `ops/bench` runs: the options, the order of things, and the exit status."""
+"""The command `ops/bench`: its options, the order of the measurements, and the exit status.
+
+What can be measured is data: operations in `operations.py`, queries in `questions.py`, and everything else here in
+`STANDING`, each by a function that returns figures with their limits.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.comparing import Comparison
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
-from ops.benchmarks.governance import AUDIT_ENTRIES, MEMBERSHIPS, ORGANIZATIONS, Governed, governance
+from ops.benchmarks.governance import FULL, Governed, governance
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.operations import BARE, OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
@@ -40,9 +44,9 @@ STANDING: Final = {
 
 
 def main() -> int:
-    """Measure what the options ask for, and say what came of it."""
+    """Measure what the options name, and print the results."""
     options = _parser().parse_args()
-    # So that what was started is stopped then, too.
+    # Exit through SystemExit, so that the started servers are stopped.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(128 + signal.SIGTERM))
     names: list[str] = options.only or ([] if options.scale or options.governance else _everything())
     description = machine.description() | {"loader": options.loader}
@@ -50,7 +54,7 @@ def main() -> int:
         figures = [figure for name in STANDING if name in names for figure in STANDING[name](_say)]
         rows = _compare([operation for operation in OPERATIONS if operation.name in names], options)
         scaled = _scaled(options) if options.scale else []
-        governed = governance(options.size, _say) if options.governance else Governed(asked=(), figures=())
+        governed = governance(options.size, _say) if options.governance else Governed(queries=(), figures=())
     except (servers.CannotMeasure, LoaderFailed, ProcessLookupError, ConnectionError) as failure:
         _say(f"Cannot measure. {failure}")
         return 1
@@ -61,21 +65,21 @@ def main() -> int:
     tables = [report.machine_table(description)]
     if rows:
         tables.append(report.operations_table(rows))
-    # Each is beside itself.
+    # Each is compared with itself, so each needs a table of its own.
     tables += [report.operations_table([row], beside=f"with {USERS:,}") for row in scaled]
-    if governed.asked:
-        tables.append(report.asked_table(governed.asked))
+    if governed.queries:
+        tables.append(report.queries_table(governed.queries))
     if figures:
         tables.append(report.standing_table(figures))
     print("\n\n".join(tables))
     if options.json:
         options.json.write_text(
-            json.dumps(report.as_json(description, [*rows, *scaled], figures, governed.asked), indent=2) + "\n"
+            json.dumps(report.as_json(description, [*rows, *scaled], figures, governed.queries), indent=2) + "\n"
         )
-    is_well = not any(row.is_over or row.errors for row in (*rows, *scaled)) and not any(
-        each.is_over for each in (*figures, *governed.asked)
+    is_within_limits = not any(row.is_over or row.errors for row in (*rows, *scaled)) and not any(
+        each.is_over for each in (*figures, *governed.queries)
     )
-    return 1 if options.strict and not is_well else 0
+    return 1 if options.strict and not is_within_limits else 0
 
 
 def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> list[Row]:
@@ -87,7 +91,7 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
         servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
     ):
         comparison = Comparison(
-            service=people.settle(service, Path(folder) / "data", _say),
+            service=people.seed_users(service, Path(folder) / "data", _say),
             bare=bare,
             loader=LOADERS[options.loader],
             seconds=options.seconds,
@@ -130,19 +134,19 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--scale",
         action="store_true",
-        help=f"compare {USERS * TIMES:,} people who signed in {LOGIN_EVENTS * TIMES:,} times with {USERS:,} and"
-        f" {LOGIN_EVENTS:,}, and measure nothing else that is not asked for; to seed them takes some minutes",
+        help=f"compare {USERS * TIMES:,} users who signed in {LOGIN_EVENTS * TIMES:,} times with {USERS:,} and"
+        f" {LOGIN_EVENTS:,}, and measure nothing else unless --only names it; seeding takes some minutes",
     )
     add(
         "--governance",
         action="store_true",
-        help=f"fill a database with {ORGANIZATIONS:,} organizations, {MEMBERSHIPS:,} memberships and"
-        f" {AUDIT_ENTRIES:,} audit entries, and ask it as one caller; measure nothing else that is not asked for. To"
-        " seed it takes some ten minutes and 20 GB in the folder for temporary files (TMPDIR)",
+        help=f"fill a database with {FULL['organizations']:,} organizations, {FULL['memberships']:,} memberships and"
+        f" {FULL['audit_entries']:,} audit entries, and query it as one caller; measure nothing else unless --only"
+        " names it. Seeding takes some ten minutes and 20 GB in the folder for temporary files (TMPDIR)",
     )
     add("--size", type=_share, default=1.0, metavar="SHARE", help="take only this part of --governance, such as 0.01")
     add("--loader", choices=LOADERS, default=best_loader(), help="what sends the requests (default: wrk, if present)")
-    add("--json", type=Path, metavar="FILE", help="also write everything there, every round by itself")
+    add("--json", type=Path, metavar="FILE", help="also write all results there, each round separately")
     add("--strict", action="store_true", help="end with status 1 when a limit is exceeded or a request failed")
     return parser
 
@@ -150,14 +154,14 @@ def _parser() -> argparse.ArgumentParser:
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError("it takes 1 or more")
+        raise argparse.ArgumentTypeError("must be 1 or more")
     return number
 
 
 def _share(text: str) -> float:
     share = float(text)
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError("it takes more than 0, and 1 at most")
+        raise argparse.ArgumentTypeError("must be more than 0, and at most 1")
     return share
 
 

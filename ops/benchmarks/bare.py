@@ -1,4 +1,4 @@
-"""The server that everything is compared with: one Quart-Trio route that answers a constant, on our Hypercorn settings.
+"""The reference server: one Quart-Trio route that returns a constant, with the service's Hypercorn settings.
 
 python -m ops.benchmarks.bare HOST:PORT ANSWER
 """
@@ -16,7 +16,7 @@ from ops.benchmarks.operations import BARE
 
 
 async def main(bind: str, answer: str) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process ends."""
     application = QuartTrio("bare", static_folder=None)
 
     async def hello() -> tuple[str, dict[str, str]]:

@@ -1,7 +1,7 @@
-"""Whether the time of a refused sign-in tells anything about the account: medians of many interleaved tries.
+"""Whether the duration of a refused sign-in reveals the state of the account: medians of many interleaved tries.
 
-The service runs as in production, with hashes at their real cost. In every round each state of an account is tried once
-and in another order, so that a machine that grows slower or faster does so for all of them.
+The service runs as in production, with hashes at their real cost. Every round tries each state of an account once, in
+random order, so that changes in the speed of the machine affect all of them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TRIES: Final = 200
 WARM_UP_TRIES: Final = 10
 DIFFERENCE_PERCENT_MAX: Final = 10.0
 UNAUTHORIZED: Final = 401
-# Of no password: what is compared with it takes as long as with any other.
+# A hash that no password matches; comparing with it takes as long as with any other.
 _HASH: Final = f"$argon2id$v=19$m={DEFAULT_COST.memory_kib},t={DEFAULT_COST.passes},p={DEFAULT_COST.lanes}$" + "$".join(
     ("A" * 22, "A" * 43)
 )
@@ -42,7 +42,7 @@ _HASH: Final = f"$argon2id$v=19$m={DEFAULT_COST.memory_kib},t={DEFAULT_COST.pass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """A state of an account that a refused sign-in must not give away, and how long being refused took."""
+    """A state of an account that a refused sign-in must not reveal, and the durations of the refusals."""
 
     name: str
     email: str
@@ -55,18 +55,18 @@ class State:
 
     @property
     def median_ms(self) -> float:
-        """The middle of all tries."""
+        """The median of all tries."""
         return statistics.median(self.seconds) * 1000
 
     @property
     def middle_half_ms(self) -> Spread:
-        """The middle of all tries, and between what the middle half of them lies."""
+        """The median of all tries, and the quartiles."""
         quartiles = statistics.quantiles(self.seconds, n=4)
         return Spread(median=self.median_ms, least=quartiles[0] * 1000, most=quartiles[2] * 1000)
 
 
 def states() -> list[State]:
-    """List them."""
+    """List the states."""
     return [
         State(name="unknown account", email="nobody@example.com", exists=False),
         State(name="wrong password", email="ada@example.com"),
@@ -78,7 +78,7 @@ def states() -> list[State]:
 
 
 def evenness(say: Say) -> list[StandingFigure]:
-    """Refuse every kind of account again and again; no two medians may differ by more than a tenth."""
+    """Try to sign in to every kind of account repeatedly; no two medians may differ by more than a tenth."""
     measured = states()
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         data = Path(folder) / "data"
@@ -93,7 +93,7 @@ def evenness(say: Say) -> list[StandingFigure]:
 
 
 def figures(measured: Sequence[State]) -> list[StandingFigure]:
-    """Give the median of each state, with the middle half of its tries, and how far apart the medians are."""
+    """Return the median and the quartiles of each state, and the largest difference of the medians."""
     medians = [state.median_ms for state in measured]
     apart = (max(medians) / min(medians) - 1) * 100
     return [
@@ -147,5 +147,5 @@ def _try(port: int, measured: Sequence[State], tries: int) -> None:
             answer.read()
             state.seconds.append(time.perf_counter() - started)
             if answer.status != UNAUTHORIZED:
-                raise servers.CannotMeasure(f"A wrong password is answered with {answer.status}.")
+                raise servers.CannotMeasure(f"A wrong password returned {answer.status} instead of {UNAUTHORIZED}.")
     connection.close()

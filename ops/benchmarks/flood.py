@@ -1,7 +1,7 @@
-"""Many more sign-ins than can be hashed, all at once: everybody gets an answer in time, and memory stays what it was.
+"""Many more sign-ins at once than can be hashed: every request gets an answer in time, and memory does not grow.
 
-Whoever is refused tries again at once, which no well-behaved client does after a `Retry-After`; that is the flood. It
-comes twice, because memory may grow once, when everything is used for the first time, and not again.
+A refused client tries again at once, which no well-behaved client does after a `Retry-After`. The flood is repeated,
+because memory may grow once, when everything is used for the first time, and not again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from adapters.crypto.passwords import WAITING_PER_PLACE_MAX
+from adapters.crypto.passwords import QUEUED_PER_PLACE_MAX
 from ops.benchmarks import people, servers
 from ops.benchmarks.comparing import BYTES_PER_MEGABYTE, Spread
 from ops.benchmarks.load import HOST, Requests, receive_answer
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from ops.benchmarks.servers import RunningServer
 
 SECONDS: Final = 10
-# Several times what the queue before the hashes takes.
-CONNECTIONS: Final = 4 * WAITING_PER_PLACE_MAX * PROCESSORS
+# Several times the queue in front of the hashing threads.
+CONNECTIONS: Final = 4 * QUEUED_PER_PLACE_MAX * PROCESSORS
 # A client that waits longer than this has given up.
 ANSWER_SECONDS_MAX: Final = 10.0
-# The server is left alone for a moment before its memory is read: what was in flight is over then.
+# The pause before the memory is read, in which requests in flight end.
 REST_SECONDS: Final = 2.0
 GROWTH_MEGABYTES_MAX: Final = 20.0
 SIGNED_IN: Final = 200
@@ -42,11 +42,11 @@ REFUSED_FOR_NOW: Final = 503
 
 @dataclass(slots=True)
 class Tally:
-    """What came of one flood."""
+    """The results of one flood."""
 
     signed_in: int = 0
-    told_to_wait: int = 0
-    # Anything else, by what it was.
+    told_to_retry: int = 0
+    # All other results, by kind.
     otherwise: Counter[str] = field(default_factory=Counter[str])
     slowest_seconds: float = 0.0
     megabytes_after: float = 0.0
@@ -57,7 +57,7 @@ class Tally:
         if status == SIGNED_IN:
             self.signed_in += 1
         elif status == REFUSED_FOR_NOW and has_retry_after:
-            self.told_to_wait += 1
+            self.told_to_retry += 1
         else:
             self.otherwise[f"status {status}"] += 1
 
@@ -67,14 +67,14 @@ def flood(say: Say) -> list[StandingFigure]:
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         data = Path(folder) / "data"
         with servers.service(data) as started:
-            service = people.settle(started, data, say)
+            service = people.seed_users(started, data, say)
             before = _megabytes(service)
             tallies = [_flood(service, say) for _ in range(2)]
     return figures(before, tallies)
 
 
 def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigure]:
-    """Give what came of the floods."""
+    """Return the figures of the floods."""
     first, second = tallies
     return [
         StandingFigure(
@@ -83,9 +83,9 @@ def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigur
             values=Spread.of(each.signed_in / SECONDS for each in tallies),
         ),
         StandingFigure(
-            name="flood: told to come back",
+            name="flood: told to retry",
             unit="1/s",
-            values=Spread.of(each.told_to_wait / SECONDS for each in tallies),
+            values=Spread.of(each.told_to_retry / SECONDS for each in tallies),
         ),
         StandingFigure(
             name="flood: neither, or no answer",
@@ -114,24 +114,24 @@ def figures(megabytes_before: float, tallies: list[Tally]) -> list[StandingFigur
 
 def _flood(service: RunningServer, say: Say) -> Tally:
     tally = Tally()
-    trio.run(_send_all_at_once, Requests(LOGIN.ready(service, CONNECTIONS), service.port), service.port, tally)
+    trio.run(_send_in_parallel, Requests(LOGIN.ready(service, CONNECTIONS), service.port), service.port, tally)
     time.sleep(REST_SECONDS)
     tally.megabytes_after = _megabytes(service)
     say(
-        f"flood: {tally.signed_in} signed in, {tally.told_to_wait} told to come back,"
+        f"flood: {tally.signed_in} signed in, {tally.told_to_retry} told to retry,"
         f" {dict(tally.otherwise) or 'nothing'} else, {tally.megabytes_after:.0f} MB"
     )
     return tally
 
 
-async def _send_all_at_once(requests: Requests, port: int, tally: Tally) -> None:
+async def _send_in_parallel(requests: Requests, port: int, tally: Tally) -> None:
     until = trio.current_time() + SECONDS
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS):
-            nursery.start_soon(_try_again_and_again, requests, port, tally, until)
+            nursery.start_soon(_sign_in_repeatedly, requests, port, tally, until)
 
 
-async def _try_again_and_again(requests: Requests, port: int, tally: Tally, until: float) -> None:
+async def _sign_in_repeatedly(requests: Requests, port: int, tally: Tally, until: float) -> None:
     while trio.current_time() < until:
         try:
             stream = await trio.open_tcp_stream(HOST, port)
@@ -145,7 +145,7 @@ async def _try_again_and_again(requests: Requests, port: int, tally: Tally, unti
 
 async def _sign_in_on(stream: trio.SocketStream, requests: Requests, tally: Tally, until: float) -> None:
     is_last = False
-    # What was sent is waited for, also when time is up: nobody is to be left without an answer.
+    # The answer to a sent request is awaited even after the end, because every request must get one.
     while not is_last and trio.current_time() < until:
         sent_at = trio.current_time()
         with trio.fail_after(ANSWER_SECONDS_MAX):

@@ -1,7 +1,8 @@
-"""Organizations with years of everything behind them: what one caller waits for, and what the sweeper holds up.
+"""A database with years of data: how long one caller waits for each query, and how long the sweeper locks rows.
 
-Ten thousand organizations, a million memberships, twenty million audit entries: what has a limit there is asked by
-one caller alone, so that the figures are of the statements and not of a queue.
+Ten thousand organizations, a million memberships, twenty million audit entries. One caller alone requests everything,
+so that the figures are those of the statements and not of a queue. `FULL` has a row for every count of the plan, and
+`questions.py` one for every query.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import psycopg
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from ops.benchmarks import people, servers
-from ops.benchmarks.asking import REQUESTS, Asked, ask
 from ops.benchmarks.questions import PLATFORM_OWNER, questions
+from ops.benchmarks.single_caller import REQUESTS, QueryFigures, query
 from ops.benchmarks.sweeping import sweep
 from ops.seeding.copying import seed
 from ops.seeding.population import Plan, address
@@ -30,28 +31,30 @@ if TYPE_CHECKING:
     from ops.benchmarks.questions import Question
     from ops.benchmarks.standing import StandingFigure
 
-USERS: Final = 1_000_000
-ORGANIZATIONS: Final = 10_000
-MEMBERSHIPS: Final = 1_000_000
-SERVICES: Final = 20_000
-END_USERS: Final = 1_000_000
-# Half of them have run out; some of these are of organizations that are not active, and stay.
-INVITATIONS: Final = 220_000
-EXPIRED_SHARE_MIN: Final = 100_000 / INVITATIONS
-LOGIN_EVENTS: Final = 5_000_000
-AUDIT_ENTRIES: Final = 20_000_000
+FULL: Final = {
+    "users": 1_000_000,
+    "organizations": 10_000,
+    "memberships": 1_000_000,
+    "services": 20_000,
+    "end_users": 1_000_000,
+    # Half of them are past their lifetime; some of these belong to organizations that are not active, and stay.
+    "invitations": 220_000,
+    "login_events": 5_000_000,
+    "audit_entries": 20_000_000,
+}
+EXPIRED_SHARE_MIN: Final = 100_000 / FULL["invitations"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Governed:
-    """What came of it all."""
+    """The result of all queries and of the sweep."""
 
-    asked: Sequence[Asked]
+    queries: Sequence[QueryFigures]
     figures: Sequence[StandingFigure]
 
 
 def governance(size: float, say: Say) -> Governed:
-    """Seed such a database, or a part of one, and measure everything in it."""
+    """Seed such a database, or a part of it, and measure everything."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         plan = plan_of(size)
         data_folder = Path(folder) / "data"
@@ -60,22 +63,12 @@ def governance(size: float, say: Say) -> Governed:
 
 
 def plan_of(size: float) -> Plan:
-    """Plan a part of the whole."""
-    return Plan(
-        users=_part(USERS, size),
-        organizations=_part(ORGANIZATIONS, size),
-        memberships=_part(MEMBERSHIPS, size),
-        services=_part(SERVICES, size),
-        end_users=_part(END_USERS, size),
-        invitations=_part(INVITATIONS, size),
-        login_events=_part(LOGIN_EVENTS, size),
-        audit_entries=_part(AUDIT_ENTRIES, size),
-        until=datetime.now(UTC),
-    )
+    """Return the plan of this part of the whole."""
+    return Plan(**{rows: max(1, round(count * size)) for rows, count in FULL.items()}, until=datetime.now(UTC))
 
 
 def prepare(data_folder: Path, plan: Plan, say: Say) -> None:
-    """Make the database before anything runs on it."""
+    """Create and seed the database before the service runs on it."""
     with EmbeddedPostgres(data_folder) as url:
         with migrations.connected(url) as connection:
             migrations.migrate(connection, lambda _line: None)
@@ -87,7 +80,7 @@ def prepare(data_folder: Path, plan: Plan, say: Say) -> None:
 def measure(
     data_folder: Path, plan: Plan, say: Say, *, chosen: Sequence[Question] | None = None, requests: int = REQUESTS
 ) -> Governed:
-    """Sweep, then start the service and ask everything, or what is chosen."""
+    """Sweep, then start the service and request all queries, or the chosen ones."""
     figures = sweep(data_folder, int(plan.invitations * EXPIRED_SHARE_MIN), say)
     with (
         servers.service(data_folder) as service,
@@ -95,17 +88,13 @@ def measure(
         psycopg.connect(url, autocommit=True) as connection,
     ):
         tokens: dict[str, str] = {}
-        asked: list[Asked] = []
+        queries: list[QueryFigures] = []
         for question in questions(plan) if chosen is None else chosen:
             email = address(plan.users - 1) if question.caller == PLATFORM_OWNER else question.caller
             if email not in tokens:
                 tokens[email] = people.sign_in(service, email)["access_token"]
-            asked.append(ask(service, connection, question, tokens[email], requests=requests))
-            done = asked[-1]
+            queries.append(query(service, connection, question, tokens[email], requests=requests))
+            done = queries[-1]
             whole = f", reads whole: {', '.join(done.read_whole)}" if done.read_whole else ""
             say(f"{done.name:45} p50 {done.p50_ms:6.1f} ms, p99 {done.p99_ms:6.1f} ms{whole}")
-    return Governed(asked=asked, figures=figures)
-
-
-def _part(whole: int, size: float) -> int:
-    return max(1, round(whole * size))
+    return Governed(queries=queries, figures=figures)

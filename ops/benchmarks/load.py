@@ -1,7 +1,7 @@
-"""Load: one request, sent over so many connections as fast as the answers come; by wrk, else by a small loader of ours.
+"""Load: one request, sent over several connections as fast as the answers come, by wrk or by our own small loader.
 
-Both are closed loops: a connection sends its next request when it has its answer. wrk takes less processor time, which
-on a small machine leaves more to the server, so figures made with different loaders are not to be compared.
+Both are closed loops: a connection sends its next request when it has its answer. wrk uses less processor time, which
+leaves more to the server on a small machine, so figures of different loaders are not comparable.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 HOST: Final = "127.0.0.1"
 # How long an answer may take before it counts as an error.
 ANSWER_SECONDS_MAX: Final = 5.0
-# How long wrk may take beyond the time that it is told to.
+# How long wrk may run beyond its duration.
 WRK_SECONDS_MORE_MAX: Final = 30.0
 HEAD_BYTES_MAX: Final = 64 * 1024
 
-# A word for each request. `%` means nothing in a function's result, so words may hold anything.
+# A word for each request. `%` is not special in the result of a function, so words may contain anything.
 _WRK_WORDS: Final = """
 local first, last = 1, #words
 local function put_back(word)
@@ -59,7 +59,7 @@ if next_word then
     end
 end
 """
-# wrk rounds what it prints for people; this is what it knows.
+# wrk rounds the figures of its own report; this prints the exact ones.
 _WRK_REPORT: Final = """
 done = function(summary, latency, requests)
     local errors = summary.errors
@@ -72,12 +72,12 @@ end
 
 
 class LoaderFailed(Exception):
-    """The loader itself did not work; the message says what it said."""
+    """The loader itself failed; the message has its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What came of a load; an answer of status 400 and above is an error, and counts as a request."""
+    """The results of a load; an answer of status 400 and above is an error, and counts as a request."""
 
     requests: int
     seconds: float
@@ -90,12 +90,12 @@ Loader: TypeAlias = "Callable[[Operation, int, int, float], Load]"
 
 
 def best_loader() -> str:
-    """Name the loader that is used when none is asked for."""
+    """Return the name of the default loader."""
     return "wrk" if shutil.which("wrk") else "own"
 
 
 def with_wrk(operation: Operation, port: int, connections: int, seconds: float) -> Load:
-    """Let wrk send the operation's request."""
+    """Send the requests of the operation with wrk."""
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(wrk_script(operation))
         script.flush()
@@ -114,7 +114,7 @@ def with_wrk(operation: Operation, port: int, connections: int, seconds: float) 
 
 
 def wrk_script(operation: Operation) -> str:
-    """Write the request in wrk's language."""
+    """Return the script for wrk that sends the operation."""
     lines = [f"wrk.method = {_lua(operation.method.encode())}", f"wrk.body = {_lua(operation.body)}"]
     lines += [
         f"wrk.headers[{_lua(name.encode())}] = {_lua(value.encode())}" for name, value in operation.headers.items()
@@ -128,18 +128,18 @@ def wrk_script(operation: Operation) -> str:
 
 
 def parse_wrk(output: str) -> Load:
-    """Read the last line that our script makes wrk write."""
+    """Parse the last line, which the script makes wrk print."""
     try:
         load = Load(**json.loads(output.strip().rpartition("\n")[2]))
     except (json.JSONDecodeError, TypeError) as error:
-        raise LoaderFailed(f"wrk said something unexpected: {output}") from error
+        raise LoaderFailed(f"wrk printed something unexpected: {output}") from error
     if not load.requests:
         raise LoaderFailed(f"wrk got no answer at all: {output}")
     return load
 
 
 def with_our_own(operation: Operation, port: int, connections: int, seconds: float) -> Load:
-    """Send the operation's request ourselves."""
+    """Send the requests of the operation with our own loader."""
     return trio.run(_load, operation, port, connections, seconds)
 
 
@@ -154,7 +154,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the head of an answer says: how it went, and how it goes on."""
+    """The head of an answer."""
 
     status: int
     body_bytes: int
@@ -185,25 +185,25 @@ async def _load(operation: Operation, port: int, connections: int, seconds: floa
 
 
 async def _connect_and_send(requests: Requests, port: int, tally: _Tally) -> None:
-    """Send again and again; when the connection breaks, count that and open another one."""
+    """Send repeatedly; when the connection breaks, count an error and open another one."""
     while True:
         try:
             stream = await trio.open_tcp_stream(HOST, port)
             async with stream:
-                await _send_again_and_again(stream, requests, tally)
+                await _send_repeatedly(stream, requests, tally)
         except (OSError, trio.BrokenResourceError, trio.TooSlowError):
             tally.errors += 1
-            # A refused connection fails at once; the others get their turn.
+            # A refused connection fails at once; let the other tasks run.
             await trio.lowlevel.checkpoint()
 
 
-async def _send_again_and_again(stream: trio.SocketStream, requests: Requests, tally: _Tally) -> None:
+async def _send_repeatedly(stream: trio.SocketStream, requests: Requests, tally: _Tally) -> None:
     while True:
         sent = trio.current_time()
         with trio.fail_after(ANSWER_SECONDS_MAX):
             await stream.send_all(requests.next())
             head, body = await receive_answer(stream)
-        requests.learn(body)
+        requests.add_word_of(body)
         tally.latencies_ms.append((trio.current_time() - sent) * 1000)
         tally.errors += head.status >= 400
         if head.is_last:
@@ -219,7 +219,7 @@ class Requests:
         self._words = deque(operation.words)
 
     def next(self) -> bytes:
-        """Write the next request."""
+        """Return the next request."""
         operation = self._operation
         # Without a word left the request is refused, and counted as an error.
         word = self._words.popleft() if self._words else ""
@@ -233,8 +233,8 @@ class Requests:
         lines += [f"{name}: {value.replace(WORD, word)}" for name, value in headers.items()]
         return "\r\n".join([*lines, "", ""]).encode() + body
 
-    def learn(self, body: bytes) -> None:
-        """Take over the word that an answer brought, where words are used up."""
+    def add_word_of(self, body: bytes) -> None:
+        """Add the word of an answer, if words are valid once."""
         if self._operation.next_word is not None:
             found = re.search(rb'"%s":"([^"]+)"' % self._operation.next_word.encode(), body)
             if found:
@@ -242,7 +242,7 @@ class Requests:
 
 
 async def receive_answer(stream: trio.SocketStream) -> tuple[Head, bytes]:
-    """Receive one answer whole."""
+    """Receive one complete answer."""
     received = b""
     while (end := received.find(b"\r\n\r\n")) < 0:
         if len(received) > HEAD_BYTES_MAX:
@@ -262,12 +262,12 @@ async def _receive_some(stream: trio.SocketStream) -> bytes:
 
 
 def parse_head(head: bytes) -> Head:
-    """Read the head of an answer."""
+    """Parse the head of an answer."""
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     status = int(first.split()[1])
     if "content-length" not in headers and status not in {204, 304}:
-        raise LoaderFailed("This loader only understands answers with a Content-Length. Install wrk.")
+        raise LoaderFailed("This loader supports only answers with a Content-Length. Install wrk.")
     return Head(
         status=status,
         body_bytes=int(headers.get("content-length", 0)),
@@ -277,5 +277,5 @@ def parse_head(head: bytes) -> Head:
 
 
 def _lua(text: bytes) -> str:
-    """Write a Lua string in which every byte is a number, so that none needs a special case."""
+    """Return a Lua string with every byte as a number, so that none needs special treatment."""
     return '"' + "".join(f"\\{byte:03d}" for byte in text) + '"'

@@ -1,4 +1,4 @@
-"""On what it was measured. Figures of two machines, or of one on a busy day, are not to be compared."""
+"""The machine of the measurement. Figures of different machines, or of one under other load, are not comparable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAM_SECONDS_MAX: Final = 10.0
 
 
 def description() -> dict[str, str]:
-    """Describe the machine and what runs on it."""
+    """Return a description of the machine and of its software."""
     return {
         "processor": f"{_processor()}, {PROCESSORS} cores",
         "load before": f"{os.getloadavg()[0]:.1f}",
@@ -39,20 +39,20 @@ def _processor() -> str:
 
 
 def _postgresql_version() -> str:
-    said = subprocess.run(
+    finished = subprocess.run(
         [programs_folder() / "postgres", "--version"],
         check=True,
         capture_output=True,
         text=True,
         timeout=PROGRAM_SECONDS_MAX,
     )
-    return said.stdout.split()[-1]
+    return finished.stdout.split()[-1]
 
 
 def _argon2_build() -> str:
-    """Read what ops/build_argon2.py noted beside the library."""
+    """Return what ops/build_argon2.py recorded beside the library."""
     library = importlib.util.find_spec("_argon2_cffi_bindings")
     origin = library.origin if library else None
-    assert origin is not None, "argon2-cffi does not work without it"
+    assert origin is not None, "the bindings of argon2-cffi are not installed"
     note = Path(origin).with_name("built-for")
     return note.read_text().strip() if note.exists() else "published wheel"

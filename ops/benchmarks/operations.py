@@ -1,4 +1,8 @@
-"""The table of what is measured: one row for each operation, with the most that it may cost."""
+"""The table of what is measured: one row for each operation, with its limit.
+
+To measure another operation, add a row to `OPERATIONS`. A row whose requests need a token or an address also names a
+`setup` of `people.py`, and has WORD where it belongs. `--only`, the load, the tables and the JSON follow from the row.
+"""
 
 from __future__ import annotations
 
@@ -17,41 +21,42 @@ if TYPE_CHECKING:
     Setup: TypeAlias = Callable[["Operation", RunningServer, int], "Operation"]
 
 JSON_HEADERS: Final = {"Content-Type": "application/json"}
-# Stands in a header or body for the word that each request takes in turn.
+# The placeholder in a header or body for the word of each request.
 WORD: Final = "{word}"
+BEARER: Final = {"Authorization": f"Bearer {WORD}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One request, sent again and again, and what it may cost at most."""
+    """One request that is sent repeatedly, and the most that it may cost."""
 
     name: str
     path: str
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
-    # Processor time per request, as a multiple of the bare server's; without one nothing is promised.
+    # The limit of the processor time per request, as a multiple of the bare server's; None is no limit.
     cpu_ratio_max: float | None = None
-    # Each request has the next of these in place of WORD, and after the last comes the first again.
+    # Each request has the next of these in place of WORD, starting over after the last.
     words: Sequence[str] = ()
-    # Where a word is good for one request only, the field of the answer, a JSON object, that has the next one.
+    # If a word is valid for one request only: the field of the response, a JSON object, that contains the next word.
     next_word: str | None = None
-    # Makes ready what so many connections need and gives the operation as it is to be sent. It is asked before every
-    # load, because what is good once is used up by the load before.
+    # Prepares what so many connections need and returns the operation to send. Called before every load, because the
+    # load before has used up words that are valid once.
     setup: Setup | None = None
 
     def ready(self, server: RunningServer, connections: int) -> Operation:
-        """Give the operation as it is to be sent to this server over so many connections."""
+        """Return the operation to send to this server over so many connections."""
         return self if self.setup is None else self.setup(self, server, connections)
 
 
 BARE: Final = Operation(name="bare", path="/health")
 
-# A token that was checked before, a session that is asked for in one statement.
+# A token that was verified before, and one statement that reads the session.
 PROFILE: Final = Operation(
     name="profile",
     path="/api/user",
-    headers={"Authorization": f"Bearer {WORD}"},
+    headers=BEARER,
     setup=people.with_access_tokens,
     cpu_ratio_max=2.0,
 )
@@ -62,22 +67,22 @@ OPERATIONS: Final = (
     Operation(name="ready", path="/health/ready", cpu_ratio_max=2.0),
     Operation(name="jwks", path="/.well-known/jwks.json"),
     PROFILE,
-    # Who asks and whether they may, then a page in one more statement: for a team of ten, which has the limit, and with
-    # all fifty that a page can have by default, of whom each costs some microseconds more.
+    # Authorization, then a page in one more statement: once for a team of ten, with a limit, and once with the fifty
+    # members of a default page, of whom each costs some microseconds more.
     Operation(
         name="members",
         path=f"/api/organizations/{slug(0)}/members?limit=10",
-        headers={"Authorization": f"Bearer {WORD}"},
+        headers=BEARER,
         setup=people.as_members,
         cpu_ratio_max=2.5,
     ),
     Operation(
         name="members, 50",
         path=f"/api/organizations/{slug(0)}/members",
-        headers={"Authorization": f"Bearer {WORD}"},
+        headers=BEARER,
         setup=people.as_members,
     ),
-    # Every request exchanges the token that the one before it got.
+    # Every request exchanges the token that the one before it returned.
     Operation(
         name="refresh",
         path="/api/auth/refresh",
@@ -90,7 +95,7 @@ OPERATIONS: Final = (
     ),
 )
 
-# Not in the table above, because most of it is the hash, which no server can make cheaper; `sign_in.py` measures it.
+# Not in the table, because the hash is most of it, which no server can make cheaper; `sign_in.py` measures it.
 LOGIN: Final = Operation(
     name="login",
     path="/api/auth/login",

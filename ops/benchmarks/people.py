@@ -1,4 +1,4 @@
-"""The people who sign in while something is measured: seeded as by `ops/seed`, signed in over HTTP like anybody."""
+"""The users of a measurement: seeded as by `ops/seed`, and signed in over HTTP."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 USERS: Final = 1_000
 LOGIN_EVENTS: Final = 5_000
-# Together they give the largest organization more members than a page has.
+# Together they give the largest organization more members than a page holds.
 ORGANIZATIONS: Final = 20
 MEMBERSHIPS: Final = 200
-# So many different ones sign in during a load, and then again from the first; wrk takes their addresses as a list.
+# How many different users sign in during a load before the first signs in again; wrk gets their addresses as a list.
 SAMPLE: Final = 1_000
-# Tokens that are good once are lost with the last answers of a load, and the loader may ask for one to look at it.
+# Tokens that are valid once are lost with the last answers of a load, and wrk uses one for a test request.
 SPARE_TOKENS: Final = 16
 
 
-def settle(
+def seed_users(
     service: RunningServer, data_folder: Path, say: Say, *, users: int = USERS, login_events: int = LOGIN_EVENTS
 ) -> RunningServer:
-    """Seed the database of a service that runs on this data folder; give the service that knows it."""
+    """Seed the database of a service that runs on this data folder; return the service with its numbers of users."""
     plan = Plan(
         users=users,
         login_events=login_events,
@@ -48,33 +48,33 @@ def settle(
 
 
 def sample(server: RunningServer, count: int) -> list[str]:
-    """Give the addresses of so many people, as far apart as there are people."""
+    """Return the addresses of so many users, spread evenly over all."""
     return [address(number * server.people // count) for number in range(count)]
 
 
 def sign_in(server: RunningServer, email: str) -> dict[str, str]:
-    """Sign somebody in, and give the answer with its tokens."""
+    """Sign a user in, and return the answer with its tokens."""
     return json.loads(server.post("/api/auth/login", {"email": email, "password": PASSWORD}))
 
 
 def with_addresses(operation: Operation, server: RunningServer, _connections: int) -> Operation:
-    """Let everybody of the sample have their turn."""
+    """Use the addresses of the sample as words."""
     return replace(operation, words=sample(server, min(SAMPLE, server.people)))
 
 
 def with_access_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:
-    """Sign in as many people as there are connections."""
+    """Sign in as many users as there are connections, and use their access tokens as words."""
     emails = sample(server, min(connections, server.people))
     return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
 
 
 def as_members(operation: Operation, server: RunningServer, connections: int) -> Operation:
-    """Sign in as many of the first organization's members as there are connections, if it has them."""
-    emails = [address(turn) for turn in range(min(connections, server.members))]
+    """Sign in at most as many members of the first organization as there are connections."""
+    emails = [address(member) for member in range(min(connections, server.members))]
     return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
 
 
 def with_refresh_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:
-    """Begin more sessions than there are connections, so that no two of these exchange the same token."""
+    """Begin more sessions than there are connections, so that no two of these use the same refresh token."""
     emails = sample(server, connections + SPARE_TOKENS)
     return replace(operation, words=[sign_in(server, email)["refresh_token"] for email in emails])

@@ -1,7 +1,7 @@
-"""What processes use, as the operating system counts it. Read from /proc: Linux only, like the embedded PostgreSQL.
+"""Processor time and memory of processes, read from /proc: Linux only, like the embedded PostgreSQL.
 
-A tree is a process and everything that descends from it. PostgreSQL's server leaves the tree of whoever started it, so
-a service is several trees.
+A tree is a process and all its descendants. PostgreSQL's server leaves the tree of the process that started it, so a
+service is several trees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """A process: its parent, and the time that it and those of its children that have ended spent on a processor."""
+    """A process: its parent, and the processor time of itself and of its children that have ended."""
 
     pid: int
     parent: int
@@ -29,8 +29,8 @@ class Process:
 
 
 def parse_stat(text: str) -> Process:
-    """Read the line of /proc/PID/stat, as proc_pid_stat(5) numbers its fields."""
-    # The second field is the program's name in parentheses, and a name may hold spaces and parentheses.
+    """Parse the line of /proc/PID/stat; proc_pid_stat(5) numbers its fields."""
+    # The second field is the program's name in parentheses, and may contain spaces and parentheses.
     before, _, after = text.rpartition(")")
     fields = after.split()
     user, system, ended_user, ended_system = map(int, fields[11:15])
@@ -53,18 +53,18 @@ def tree(roots: Collection[int]) -> list[Process]:
     if missing:
         raise ProcessLookupError(f"Process {missing.pop()}, which is being measured, has ended.")
     for process in found:
-        # The list grows while it is read, until the last one has no children.
+        # The list grows while it is read, until no process in it has further children.
         found += children.get(process.pid, [])
     return found
 
 
 def cpu_seconds(roots: Collection[int]) -> float:
-    """Sum up the processor time, user and system, of these trees; of what has ended in them too."""
+    """Return the processor time, user and system, of these trees, including processes that have ended."""
     return sum(process.cpu_seconds for process in tree(roots))
 
 
 def machine_cpu_seconds() -> float:
-    """Sum up the processor time that everything on this machine has used, and that its host has kept from it."""
+    """Return the processor time of all processes of this machine, and the time that its host has stolen."""
     user, nice, system, _idle, _waiting, *interrupts_and_stolen = map(
         int, (PROC / "stat").read_text().partition("\n")[0].split()[1:9]
     )
@@ -72,22 +72,22 @@ def machine_cpu_seconds() -> float:
 
 
 def own_cpu_seconds() -> float:
-    """Sum up the processor time of this process and of those of its children that have ended."""
+    """Return the processor time of this process and of its children that have ended."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def resident_bytes(pid: int) -> int:
-    """Give the memory that a process has in RAM, what it shares with others included."""
+    """Return the resident memory of a process, including what it shares with others."""
     return int((PROC / str(pid) / "statm").read_text().split()[1]) * _PAGE_BYTES
 
 
 def proportional_bytes(roots: Collection[int]) -> int | None:
-    """Sum up the memory of these trees, what several share once; None where the kernel does not show it to us."""
+    """Return the memory of these trees, with shared memory counted once; None if the kernel does not permit it."""
     try:
         return sum(_proportional_bytes(process.pid) for process in tree(roots))
     except PermissionError:
-        # Root in a container may not look into the processes of PostgreSQL's user.
+        # Root in a container may not inspect the processes of PostgreSQL's user.
         return None
 
 
@@ -96,7 +96,7 @@ def _proportional_bytes(pid: int) -> int:
         name, _, rest = line.partition(":")
         if name == "Pss":
             return int(rest.split()[0]) * 1024
-    raise ValueError(f"/proc/{pid}/smaps_rollup does not tell the proportional set size")
+    raise ValueError(f"/proc/{pid}/smaps_rollup has no proportional set size")
 
 
 def _all_processes() -> list[Process]:
@@ -106,6 +106,6 @@ def _all_processes() -> list[Process]:
             try:
                 processes.append(parse_stat((folder / "stat").read_text()))
             except (FileNotFoundError, ProcessLookupError):
-                # It ended between the listing and the reading; whoever waits for it has its time now.
+                # It ended after the listing; its parent has its processor time now.
                 continue
     return processes

@@ -1,4 +1,8 @@
-"""What is asked of a full database: each kind of list and count, of the largest organization and of one among many."""
+"""The table of queries for a full database: every kind of list and count, for the largest organization and another one.
+
+To measure another query, add a row: its name and its paths, to `_of` for a query within an organization and to
+`_of_the_platform` for one of a platform owner. A row with several paths requests them in turn.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,16 @@ if TYPE_CHECKING:
     from ops.seeding.population import Plan
 
 LARGEST: Final = 0
-# Of ten thousand organizations one that has about a two-hundredth of what the largest has.
+# Among ten thousand organizations one with about a two-hundredth of the rows of the largest.
 ANOTHER_AT: Final = 0.01
-OFTEN: Final = AuditAction.USER_INVITED
-SELDOM: Final = AuditAction.BRANDING_UPDATED
+FREQUENT: Final = AuditAction.USER_INVITED
+RARE: Final = AuditAction.BRANDING_UPDATED
 PLATFORM_OWNER: Final = "platform owner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Something that one caller asks again and again, in these forms by turns."""
+    """A query that one caller requests repeatedly, through these paths in turn."""
 
     name: str
     caller: str
@@ -34,7 +38,7 @@ class Question:
 
 
 def questions(plan: Plan) -> list[Question]:
-    """List everything that is asked."""
+    """List all queries."""
     another = max(LARGEST + 1, int(plan.organizations * ANOTHER_AT))
     while status_of(another) is not OrganizationStatus.ACTIVE:
         another += 1
@@ -42,7 +46,7 @@ def questions(plan: Plan) -> list[Question]:
 
 
 def owner_of(plan: Plan, organization: int) -> str:
-    """Give the address of whoever owns an organization."""
+    """Return the email address of the owner of an organization."""
     return address(plan.member(organization, 0))
 
 
@@ -52,12 +56,12 @@ def _of(plan: Plan, organization: int, which: str) -> list[Question]:
     entries = plan.audit_entries * members // plan.memberships
     person, service = plan.end_user(organization, 0)
     parts = {"in all": "person-", "in some": str(person)[:3], "in one": address(person), "in none": "nobody"}
-    asked = {
+    rows = {
         "members": ("/members",),
         "members, half-way": (f"/members?page={_half_way(members)}",),
         "members of a role": ("/members?role=admin",),
         "audit": ("/audit-log",),
-        "audit, an action": (f"/audit-log?action={OFTEN.value}", f"/audit-log?action={SELDOM.value}"),
+        "audit, an action": (f"/audit-log?action={FREQUENT.value}", f"/audit-log?action={RARE.value}"),
         "audit, a type": tuple(
             f"/audit-log?target_type={kind}" for kind in (TargetType.USER, TargetType.ORGANIZATION, TargetType.DOMAIN)
         ),
@@ -75,7 +79,7 @@ def _of(plan: Plan, organization: int, which: str) -> list[Question]:
         "audit, page 1,000": ("/audit-log?page=1000",),
         "audit, half-way": (f"/audit-log?page={_half_way(entries)}",),
         "audit, the last page": (f"/audit-log?page={max(1, entries // PAGE_ITEMS_DEFAULT - 10)}",),
-        "audit, an action, page 1,000": (f"/audit-log?page=1000&action={OFTEN.value}",),
+        "audit, an action, page 1,000": (f"/audit-log?page=1000&action={FREQUENT.value}",),
         "end users": ("/users", f"/users?page={_half_way(links)}"),
         **{f"end users, a part {where}": (f"/users?search={part}",) for where, part in parts.items()},
         "end users of a service": (f"/users?service_id={dashed(plan.service_id(service))}",),
@@ -86,26 +90,20 @@ def _of(plan: Plan, organization: int, which: str) -> list[Question]:
     }
     return [
         Question(name=f"{which}: {name}", caller=caller, paths=[root + path for path in paths])
-        for name, paths in asked.items()
+        for name, paths in rows.items()
     ]
 
 
 def _of_the_platform(plan: Plan) -> list[Question]:
-    parts = {
-        "a beginning": [address(user).partition("@")[0][:-1] for user in _spread(plan.users)],
-        "a rare part": [address(user).partition("-")[2] for user in _spread(plan.users)],
-        "a part of all": ["@seed", "ed.exam"],
-        "a part of none": ["nobody", "zzz"],
-        "two letters": ["pe", "zz"],
+    search = "/api/platform/users/search?email="
+    rows = {
+        "users, a beginning": [search + address(user).partition("@")[0][:-1] for user in _spread(plan.users)],
+        "users, a rare part": [search + address(user).partition("-")[2] for user in _spread(plan.users)],
+        "users, a part of all": [search + part for part in ("@seed", "ed.exam")],
+        "users, a part of none": [search + part for part in ("nobody", "zzz")],
+        "users, two letters": [search + part for part in ("pe", "zz")],
     }
-    return [
-        Question(
-            name=f"users, {name}",
-            caller=PLATFORM_OWNER,
-            paths=[f"/api/platform/users/search?email={part}" for part in some],
-        )
-        for name, some in parts.items()
-    ]
+    return [Question(name=name, caller=PLATFORM_OWNER, paths=paths) for name, paths in rows.items()]
 
 
 def _spread(users: int) -> list[int]:

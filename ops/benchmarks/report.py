@@ -1,24 +1,24 @@
-"""The tables at the end, as Markdown that also reads well in a terminal; and the same as JSON."""
+"""The results as Markdown tables, which are also readable in a terminal, and as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from ops.benchmarks.asking import P99_MS_MAX
 from ops.benchmarks.comparing import COMPARED
+from ops.benchmarks.single_caller import P99_MS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ops.benchmarks.asking import Asked
     from ops.benchmarks.comparing import Row, Spread
+    from ops.benchmarks.single_caller import QueryFigures
     from ops.benchmarks.standing import StandingFigure
 
 OVER: Final = "**over**"
 FAILED: Final = "**failed**"
 UNKNOWN: Final = "?"
-# For each compared figure its heading, and how many decimals are worth reading.
+# The heading and the number of decimals of each compared figure.
 COLUMNS: Final = {
     "requests_per_second": ("requests/s", 0),
     "p50_ms": ("p50 ms", 2),
@@ -30,12 +30,12 @@ COLUMNS: Final = {
 
 
 def machine_table(description: Mapping[str, str]) -> str:
-    """Show on what it was measured."""
+    """Return the table of the machine."""
     return table(("measured on", ""), description.items())
 
 
 def operations_table(rows: Sequence[Row], *, beside: str = "bare") -> str:
-    """Show what operations cost: each figure, and in parentheses its ratio to that of what they are compared with."""
+    """Return the costs of operations: each figure, and in parentheses its ratio to that of the reference."""
     heading = ("operation", "connections", *(heading for heading, _ in COLUMNS.values()))
     lines: list[Sequence[str]] = []
     for index, row in enumerate(rows):
@@ -47,7 +47,7 @@ def operations_table(rows: Sequence[Row], *, beside: str = "bare") -> str:
 
 
 def standing_table(figures: Sequence[StandingFigure]) -> str:
-    """Show what does not depend on a request."""
+    """Return the table of the figures that are not about an operation."""
     lines = [
         (
             figure.name,
@@ -61,8 +61,8 @@ def standing_table(figures: Sequence[StandingFigure]) -> str:
     return table(("", "median", "spread", "limit", ""), lines)
 
 
-def asked_table(asked: Sequence[Asked]) -> str:
-    """Show how long one caller waits for each answer, and which big tables were read whole for it."""
+def queries_table(queries: Sequence[QueryFigures]) -> str:
+    """Return how long one caller waits for each query, and which big tables were scanned for it."""
     lines = [
         (
             each.name,
@@ -73,19 +73,19 @@ def asked_table(asked: Sequence[Asked]) -> str:
             f"{each.others_share:.0%}",
             OVER if each.is_over else "",
         )
-        for each in asked
+        for each in queries
     ]
     limit = f"p99 ms (≤ {P99_MS_MAX:.0f})"
-    return table(("one caller alone", "p50 ms", limit, "kB", "big tables read whole", "others", ""), lines)
+    return table(("single caller", "p50 ms", limit, "kB", "big tables scanned", "others", ""), lines)
 
 
 def as_json(
     description: Mapping[str, str],
     rows: Sequence[Row],
     figures: Sequence[StandingFigure],
-    asked: Sequence[Asked] = (),
+    queries: Sequence[QueryFigures] = (),
 ) -> dict[str, Any]:
-    """Give everything that was measured, each round by itself too."""
+    """Return all results, including every round."""
     return {
         "machine": dict(description),
         "operations": [
@@ -101,12 +101,12 @@ def as_json(
             for row in rows
         ],
         "standing": [asdict(figure) | {"is_over": figure.is_over} for figure in figures],
-        "asked": [asdict(each) | {"is_over": each.is_over} for each in asked],
+        "asked": [asdict(each) | {"is_over": each.is_over} for each in queries],
     }
 
 
 def table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Write a Markdown table whose columns line up."""
+    """Return a Markdown table with aligned columns."""
     cells = [list(heading), *map(list, lines)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(heading))]
     cells.insert(1, ["-" * width for width in widths])

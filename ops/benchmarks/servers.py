@@ -1,4 +1,4 @@
-"""The two servers that are measured, started and stopped: the service with its own PostgreSQL, and the bare one."""
+"""Starts and stops the measured servers: the service with its own PostgreSQL, and the bare one."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ LOG_TAIL_BYTES: Final = 2_000
 
 
 class CannotMeasure(Exception):
-    """What is to be measured does not work; the message is the line to print."""
+    """The measured server does not work; the message is the line to print."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningServer:
-    """A server that answers: where, as which processes, and how long it took to get there."""
+    """A running server: its port, its processes, and the duration of its start."""
 
     name: str
     port: int
-    # The Python process comes first; PostgreSQL's, where there is one, is not its child.
+    # The Python process comes first; PostgreSQL, if there is one, is not its child.
     roots: tuple[int, ...]
     start_seconds: float
-    # How many were seeded; they can sign in.
+    # How many users were seeded; they can sign in.
     people: int = 0
-    # How many of them are members of the first organization; they are the first of all.
+    # How many of them, from the first on, are members of the first organization.
     members: int = 0
 
     @property
@@ -53,16 +53,16 @@ class RunningServer:
         return self.roots[0]
 
     def get(self, path: str) -> bytes:
-        """Fetch the body at a path; raise `CannotMeasure` when it is not there."""
-        return self._insisted(path, *_ask(self.port, "GET", path))
+        """Return the body at a path; raise `CannotMeasure` for any status but 200."""
+        return self._required(path, *_request(self.port, "GET", path))
 
     def post(self, path: str, body: object) -> bytes:
-        """Send JSON to a path and give the answer; raise `CannotMeasure` when it is refused."""
-        return self._insisted(path, *_ask(self.port, "POST", path, json.dumps(body)))
+        """Send JSON to a path and return the body; raise `CannotMeasure` for any status but 200."""
+        return self._required(path, *_request(self.port, "POST", path, json.dumps(body)))
 
-    def _insisted(self, path: str, status: int, body: bytes) -> bytes:
+    def _required(self, path: str, status: int, body: bytes) -> bytes:
         if status != http.HTTPStatus.OK:
-            raise CannotMeasure(f"{self.name} answers {path} with {status}: {body.decode(errors='replace')}")
+            raise CannotMeasure(f"{self.name} returned {status} for {path}: {body.decode(errors='replace')}")
         return body
 
 
@@ -88,7 +88,7 @@ def service(folder: Path) -> Generator[RunningServer]:
 
 @contextmanager
 def bare(folder: Path, answer: bytes) -> Generator[RunningServer]:
-    """Run the bare server, which answers with these bytes."""
+    """Run the bare server, which returns these bytes."""
     port = _free_port()
     command = [sys.executable, "-m", "ops.benchmarks.bare", f"{HOST}:{port}", answer.decode()]
     with _running("bare", command, port, BARE.path, folder / "bare.log", os.environ.copy()) as server:
@@ -101,7 +101,7 @@ def _running(
 ) -> Generator[RunningServer]:
     with log.open("ab") as output:
         started = time.monotonic()
-        # A session of its own: Ctrl-C is for us, and we stop our servers in order.
+        # In its own session, so that Ctrl-C reaches only this process, which stops the servers in order.
         process = subprocess.Popen(command, stdout=output, stderr=output, env=environment, start_new_session=True)
     try:
         if not _answers_in_time(process, port, ready_path):
@@ -116,9 +116,9 @@ def _running(
 def _answers_in_time(process: subprocess.Popen[bytes], port: int, path: str) -> bool:
     give_up_at = time.monotonic() + START_SECONDS_MAX
     while process.poll() is None and time.monotonic() < give_up_at:
-        # Until it listens, the connection is refused.
+        # The connection is refused until the server listens.
         with suppress(OSError):
-            status, _ = _ask(port, "GET", path)
+            status, _ = _request(port, "GET", path)
             if status == http.HTTPStatus.OK:
                 return True
         time.sleep(POLL_SECONDS)
@@ -134,7 +134,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _ask(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+def _request(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS_MAX)
     try:
         connection.request(method, path, body, {} if body is None else {"Content-Type": "application/json"})

@@ -1,9 +1,9 @@
-"""Signing in as fast as the machine can hash, and what everybody else notices of it.
+"""Signing in as fast as the machine can hash, and its effect on other requests.
 
-A sign-in is a hash and a few milliseconds around it, so its rate is shown as a share of what the same build of Argon2
-does alone, on all processors, just before and just after. `GET /api/user` comes at a steady, modest rate beside it,
-whether or not the one before was answered, and its time counts from when it should have been sent: who waits in a
-queue that we made is not forgotten.
+A sign-in is a hash and a few milliseconds more, so its rate is reported as a share of the rate of the same build of
+Argon2 alone, on all processors, just before and just after. `GET /api/user` is sent meanwhile at a steady, modest rate,
+whether or not the one before was answered, and its duration counts from when it was due, so that time in a queue is
+included.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ROUNDS: Final = 5
 SECONDS: Final = 5
-# Enough to keep every processor hashing while others are on their way, and far fewer than the queue takes.
+# Enough to keep every processor hashing, and far fewer than the queue holds.
 CONNECTIONS_PER_PROCESSOR: Final = 8
 PROFILES_PER_SECOND: Final = 40
 SHARE_PERCENT_MIN: Final = 85.0
@@ -43,7 +43,7 @@ PROFILE_P99_MS_MAX: Final = 250.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """One load of sign-ins; hash rates are of all processors."""
+    """The results of one load of sign-ins; hash rates are those of all processors."""
 
     sign_ins_per_second: float
     hashes_per_second: float
@@ -53,11 +53,11 @@ class _Round:
 
 
 def sign_in(say: Say) -> list[StandingFigure]:
-    """Sign people in on all processors while one of them asks who they are."""
+    """Sign users in on all processors while one of them reads their profile."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         data = Path(folder) / "data"
         with servers.service(data) as started:
-            service = people.settle(started, data, say)
+            service = people.seed_users(started, data, say)
             _round(service, seconds=1)
             rounds: list[_Round] = []
             for number in range(1, ROUNDS + 1):
@@ -81,9 +81,9 @@ def sign_in(say: Say) -> list[StandingFigure]:
             minimum=SHARE_PERCENT_MIN,
         ),
         StandingFigure(name="sign-in: CPU", unit="ms", values=Spread.of(done.cpu_ms for done in rounds)),
-        # What the share above would be if nobody else used the machine.
+        # What the share above would be on an idle machine.
         StandingFigure(
-            name="sign-in: CPU that is the hash's",
+            name="sign-in: CPU of the hash",
             unit="%",
             values=Spread.of(100 * done.hash_cpu_ms / done.cpu_ms for done in rounds),
         ),
@@ -100,26 +100,26 @@ def _round(service: RunningServer, *, seconds: int) -> _Round:
     connections = CONNECTIONS_PER_PROCESSOR * PROCESSORS
     profile, login = PROFILE.ready(service, 1), LOGIN.ready(service, connections)
     before, before_cpu_ms = _hash_alone()
-    asker = _Asker(profile, service.port, seconds)
+    steady = _SteadyLoad(profile, service.port, seconds)
     spent = cpu_seconds(service.roots)
-    asker.start()
+    steady.start()
     load = LOADERS[best_loader()](login, service.port, connections, seconds)
-    asker.join()
+    steady.join()
     spent = cpu_seconds(service.roots) - spent
     after, after_cpu_ms = _hash_alone()
-    if load.errors or asker.failures:
-        raise servers.CannotMeasure(f"{load.errors} sign-ins and {asker.failures} profiles were not answered well.")
+    if load.errors or steady.failures:
+        raise servers.CannotMeasure(f"{load.errors} sign-ins and {steady.failures} profiles failed.")
     return _Round(
         sign_ins_per_second=load.requests / load.seconds,
         hashes_per_second=(before + after) / 2,
         cpu_ms=spent * 1000 / load.requests,
         hash_cpu_ms=(before_cpu_ms + after_cpu_ms) / 2,
-        profile_p99_ms=statistics.quantiles(asker.seconds_taken, n=100, method="inclusive")[98] * 1000,
+        profile_p99_ms=statistics.quantiles(steady.seconds_taken, n=100, method="inclusive")[98] * 1000,
     )
 
 
 def _hash_alone() -> tuple[float, float]:
-    """Hash on all processors; give how many in a second, and the processor time of one."""
+    """Hash on all processors; return the rate per second, and the processor time of one hash in milliseconds."""
     started, spent = time.perf_counter(), time.process_time()
     rate = hashes_per_second(threads=PROCESSORS)
     hashes = rate * (time.perf_counter() - started)
@@ -127,8 +127,8 @@ def _hash_alone() -> tuple[float, float]:
 
 
 @dataclass
-class _Asker:
-    """Asks at a steady rate, on a thread of its own, whether or not it was answered the last time."""
+class _SteadyLoad:
+    """Sends requests at a steady rate, on a thread of its own, whether or not the last one was answered."""
 
     operation: Operation
     port: int
@@ -137,24 +137,24 @@ class _Asker:
     failures: int = 0
 
     def start(self) -> None:
-        """Begin to ask."""
-        self._thread = threading.Thread(target=trio.run, args=(self._ask_steadily,))
+        """Start sending."""
+        self._thread = threading.Thread(target=trio.run, args=(self._send_steadily,))
         self._thread.start()
 
     def join(self) -> None:
         """Wait for the last answer."""
         self._thread.join()
 
-    async def _ask_steadily(self) -> None:
+    async def _send_steadily(self) -> None:
         requests = Requests(self.operation, self.port)
         began_at = trio.current_time()
         async with trio.open_nursery() as nursery:
             for number in range(self.seconds * PROFILES_PER_SECOND):
                 due_at = began_at + number / PROFILES_PER_SECOND
                 await trio.sleep_until(due_at)
-                nursery.start_soon(self._ask, requests.next(), due_at)
+                nursery.start_soon(self._send, requests.next(), due_at)
 
-    async def _ask(self, request: bytes, due_at: float) -> None:
+    async def _send(self, request: bytes, due_at: float) -> None:
         try:
             with trio.fail_after(ANSWER_SECONDS_MAX):
                 stream = await trio.open_tcp_stream(HOST, self.port)

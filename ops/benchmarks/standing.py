@@ -1,4 +1,4 @@
-"""What depends on no request: how long a start takes, what an idle server holds, how fast passwords are hashed."""
+"""Figures that depend on no request: the duration of a start, the memory of an idle server, the rate of hashing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ops.benchmarks.comparing import Say
 
 STARTS: Final = 3
-# After this long the actors have made their first round and nobody asks for anything.
+# After this time the actors have finished their first period and the server is idle.
 IDLE_SECONDS: Final = 3.0
 START_SECONDS_MAX: Final = 3.0
 IDLE_MEGABYTES_MAX: Final = 110.0
@@ -27,7 +27,7 @@ HASHING_ROUNDS: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingFigure:
-    """One figure over several tries, and the most or the least that it may be."""
+    """One figure over several tries, and its limits."""
 
     name: str
     unit: str
@@ -37,19 +37,19 @@ class StandingFigure:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is beyond what it may be."""
+        """Whether it exceeds a limit."""
         is_more = self.maximum is not None and self.values.median > self.maximum
         return is_more or (self.minimum is not None and self.values.median < self.minimum)
 
     @property
     def limit(self) -> str:
-        """Say what it may be; nothing when it may be anything."""
+        """The limits as text; empty without limits."""
         sides = (("≤", self.maximum), ("≥", self.minimum))
         return ", ".join(f"{sign} {bound:g} {self.unit}" for sign, bound in sides if bound is not None)
 
 
 def starts(say: Say) -> list[StandingFigure]:
-    """Start the service in an empty folder, and in the same folder again; from the process to the first readiness."""
+    """Start the service in an empty folder, and again in the same folder; measure until it is ready."""
     first: list[float] = []
     later: list[float] = []
     idle: list[float] = []
@@ -70,7 +70,7 @@ def starts(say: Say) -> list[StandingFigure]:
 
 
 def hashing(say: Say) -> list[StandingFigure]:
-    """Hash passwords on all processors: what sign-in can reach at most."""
+    """Hash passwords on all processors, which is the upper limit of sign-ins."""
     say(f"Argon2 on {PROCESSORS} processors")
     rates = [hashes_per_second(threads=PROCESSORS) for _ in range(HASHING_ROUNDS)]
     return [StandingFigure(name=f"Argon2 hashes, {PROCESSORS} threads", unit="1/s", values=Spread.of(rates))]

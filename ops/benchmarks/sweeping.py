@@ -1,6 +1,6 @@
-"""The invitation sweeper on a heap of invitations that have run out: the actor itself, with a stopwatch at its seam.
+"""The invitation sweeper with many invitations to expire: the actor itself, with every transaction timed.
 
-What it locks it holds until the end of a transaction, so no lock is held longer than the longest one takes.
+It holds its locks until the end of a transaction, so no lock is held longer than the longest transaction.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ REPORT_TRANSACTIONS: Final = 500
 
 
 def sweep(data_folder: Path, expected: int, say: Say) -> list[StandingFigure]:
-    """Let the sweeper go once through all that have run out."""
+    """Let the sweeper expire all invitations that are due, once."""
     watch = trio.run(_sweep, settings.load({"GATEHOUSE_DATA_DIR": str(data_folder)}), say)
     percentiles = statistics.quantiles(watch.took_ms, n=100, method="inclusive")
     return [
         StandingFigure(name="invitations expired", unit="", values=Spread.of([watch.expired]), minimum=float(expected)),
         StandingFigure(
-            name="sweeper: transaction, p50 and both ends",
+            name="sweeper: transaction, p50 and extremes",
             unit="ms",
             values=Spread(median=percentiles[49], least=min(watch.took_ms), most=max(watch.took_ms)),
         ),
@@ -46,13 +46,13 @@ def sweep(data_folder: Path, expected: int, say: Say) -> list[StandingFigure]:
             values=Spread.of([max(watch.took_ms)]),
             maximum=LOCK_MS_MAX,
         ),
-        StandingFigure(name="sweeper: the whole round", unit="s", values=Spread.of([watch.seconds])),
+        StandingFigure(name="sweeper: the whole sweep", unit="s", values=Spread.of([watch.seconds])),
     ]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Watch:
-    """A database that takes the time of every transaction, and knows when the last one of a round is done."""
+    """A database that times every transaction, and sets an event after the last one of a sweep."""
 
     database: Database
     say: Say
@@ -62,14 +62,14 @@ class _Watch:
     is_done: trio.Event = field(default_factory=trio.Event)
 
     async def transact(self, use_case: Callable[..., Swept], /, *args: Any, **kwargs: Any) -> Swept:
-        """Pass it on."""
+        """Run the transaction and record its duration."""
         began_at = trio.current_time()
         swept = await self.database.transact(use_case, *args, **kwargs)
         self.took_ms.append((trio.current_time() - began_at) * 1000)
         self.expired += swept.expired
         if len(self.took_ms) % REPORT_TRANSACTIONS == 0:
             self.say(f"{self.expired:,} invitations expired, the longest transaction took {max(self.took_ms):.0f} ms")
-        if swept.go_on_after is None:
+        if swept.continue_after is None:
             self.is_done.set()
         return swept
 

@@ -1,1 +1,1 @@
-"""What `ops/seed` does: a database as full as that of an installation that has been used for years."""
+"""The implementation of `ops/seed`: it fills a database like that of an installation with years of use."""

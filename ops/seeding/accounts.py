@@ -1,4 +1,4 @@
-"""The rows about who there is: accounts, organizations, who manages them, and who signs in to their services."""
+"""The rows of memberships, end users and invitations, and the status of organizations."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from ops.seeding.population import (
     identifier,
     invited,
     moment,
-    password_hash,
-    slug,
 )
 
 if TYPE_CHECKING:
@@ -29,10 +27,10 @@ if TYPE_CHECKING:
     from ops.seeding.population import Plan
 
 ADMIN_EVERY: Final = 10
-# Nobody waits longer than that before they answer.
+# The longest time until an invitation is answered.
 ANSWER_DAYS_MAX: Final = 5
 LIFETIME_MS: Final = LIFETIME // timedelta(milliseconds=1)
-# The half of all invitations that nobody answered and no sweeper has come to yet, and what became of the others.
+# Half of all invitations are neither answered nor swept yet; the others have one of the final states.
 _STATUSES: Final = tuple(
     status
     for answered in (
@@ -45,35 +43,8 @@ _STATUSES: Final = tuple(
 )
 
 
-def users(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write accounts with a proved address and the password."""
-    encoded = password_hash()
-    for user in batch:
-        since = moment(plan.user_since_ms(user))
-        yield line(plan.user_id(user), address(user), since, encoded, since, since)
-
-
-def organizations(plan: Plan, tier_ids: list[str], batch: Batch) -> Iterator[str]:
-    """Write organizations, most of them active."""
-    for organization in batch:
-        since = moment(plan.organization_since_ms(organization))
-        status = status_of(organization)
-        yield line(
-            plan.organization_id(organization),
-            slug(organization),
-            f"Organization {organization + 1}",
-            status,
-            tier_ids[organization % len(tier_ids)],
-            since,
-            since,
-            NULL if status is OrganizationStatus.PENDING else since,
-            since if status is OrganizationStatus.SUSPENDED else NULL,
-            "Unpaid." if status is OrganizationStatus.SUSPENDED else NULL,
-        )
-
-
 def memberships(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write who manages what, in every built-in role."""
+    """Yield memberships in every built-in role."""
     members = plan.members()
     for membership in batch:
         organization, turn = members.place(membership)
@@ -88,26 +59,8 @@ def memberships(plan: Plan, batch: Batch) -> Iterator[str]:
         )
 
 
-def services(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write services, one for each organization, then a second one, and so on."""
-    for service in batch:
-        turn, organization = divmod(service, plan.organizations)
-        since_ms = plan.service_since_ms(service)
-        since = moment(since_ms)
-        yield line(
-            plan.service_id(service),
-            plan.organization_id(organization),
-            f"service-{turn + 1}",
-            f"Service {turn + 1}",
-            "web",
-            identifier("clients", service, since_ms),
-            since,
-            since,
-        )
-
-
 def end_users(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write who signs in to which service; the address is the account's, which the foreign key insists on."""
+    """Yield links of end users to services, with the address of the account, as the foreign key requires."""
     links = plan.links()
     until_ms = int(plan.until.timestamp() * 1000)
     chance = chance_of("service_users", batch)
@@ -126,14 +79,14 @@ def end_users(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def invitations(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write invitations that are answered, and as many that wait although their time is over."""
-    # The tokens are nobody's: who would accept one of these is told that it has expired.
+    """Yield answered invitations, and as many that are pending although their lifetime is over."""
+    # The tokens are unknown, and an invitation that is used after its lifetime is refused.
     members = plan.members()
     chance = chance_of("invitations", batch)
     statuses = cycle(_STATUSES[batch.start % len(_STATUSES) :] + _STATUSES[: batch.start % len(_STATUSES)])
     for invitation, status in zip(batch, statuses, strict=False):
         organization, _ = members.place(chance.randrange(plan.memberships))
-        # Early enough for the last to have run out by the end.
+        # Early enough that the lifetime of the last is over at the end.
         since_ms = plan.first_ms + invitation * (PERIOD_MS - 2 * LIFETIME_MS) // plan.invitations
         is_answered = status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}
         answered_ms = since_ms + int(chance.random() * ANSWER_DAYS_MAX * MILLISECONDS_PER_DAY)
@@ -153,7 +106,7 @@ def invitations(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def status_of(organization: int) -> OrganizationStatus:
-    """Give the state of an organization; the first one is active."""
+    """Return the status of an organization; the first one is active."""
     match organization % 30:
         case 10:
             return OrganizationStatus.PENDING

@@ -1,7 +1,7 @@
-"""Rows on their way into the database: batch by batch, with a word about how far.
+"""Copies the rows into the database, batch by batch, and reports the progress.
 
-Memory is bounded by a batch, here and in PostgreSQL, which remembers every row of a COPY until it has checked what the
-row refers to. A table that gets many rows gets them in one transaction, without what would slow them down.
+A batch bounds the memory, here and in PostgreSQL, which keeps every row of a COPY until its foreign keys are checked. A
+table that gets many rows gets them in one transaction, without indexes, foreign keys and triggers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.audit.audit_log import SETTLES_AFTER
 from core.sessions.callers import BACKGROUND
 from ops.seeding.population import CannotSeed, address, identifier, slug
 from ops.seeding.rows import tables
-from ops.seeding.unburdened import unburdened
+from ops.seeding.unburdened import without_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
     Say: TypeAlias = Callable[[str], None]
 
 BATCH_ROWS: Final = 20_000
-# So many lines go to the driver in one piece.
+# How many lines the driver gets at once.
 BLOCK_LINES: Final = 1_000
 REPORT_SECONDS: Final = 5.0
-# From so many rows on it is quicker to make the indexes afterwards.
+# From so many rows on it is faster to create the indexes afterwards.
 BULK_ROWS_MIN: Final = 100_000
-# How many audit entries are counted between two words about it; milestones come to lie further apart than the actor's.
+# How many audit entries are counted between two reports; the milestones are further apart than those of the actor.
 COUNTED_ROWS: Final = 500_000
 
 
 def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int = BULK_ROWS_MIN) -> None:
-    """Fill a database that was not seeded before; the connection commits each statement by itself."""
-    _require_room(connection)
-    # After a crash of the machine the last transactions may be missing; nobody has built on them.
+    """Seed a database that was not seeded before; the connection is in autocommit mode."""
+    _require_unseeded(connection)
+    # A crash of the machine may lose the last transactions, which nothing depends on.
     connection.execute("SET synchronous_commit = off")
     tier_ids = [str(row[0]) for row in connection.execute("SELECT id FROM tiers ORDER BY price_cents, name")]
     filled = [table for table in tables(plan, tier_ids) if table.total]
@@ -56,7 +56,7 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
         if table.total < bulk_rows_min:
             _fill(connection, table, say)
             continue
-        with unburdened(connection, table.name, say) as is_fresh:
+        with without_indexes(connection, table.name, say) as is_fresh:
             _fill(connection, table, say, is_frozen=is_fresh)
     for table in filled:
         _vacuum(connection, table.name, say)
@@ -65,14 +65,14 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
         _vacuum(connection, "audit_totals", say)
 
 
-def _require_room(connection: RawConnection) -> None:
+def _require_unseeded(connection: RawConnection) -> None:
     found = connection.execute(
         "SELECT EXISTS (SELECT FROM users WHERE email = %s) OR EXISTS (SELECT FROM organizations WHERE slug = %s)",
         (address(0), slug(0)),
     ).fetchone()
     if found != (False,):
         raise CannotSeed(
-            "This database was seeded before, perhaps not to the end. Take an empty one: drop it and create it anew, or"
+            "This database was seeded before, perhaps not to the end. Use an empty one: drop it and create it again, or"
             " name another with GATEHOUSE_DATABASE_URL or GATEHOUSE_DATA_DIR."
         )
 
@@ -101,13 +101,12 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
 
 def _vacuum(connection: RawConnection, name: str, say: Say) -> None:
     say(f"{name}: vacuum and statistics")
-    # Not only statistics: what a real database wrote long ago is vacuumed, and nobody has to do it while the first
-    # figures are taken.
+    # Not only ANALYZE: old rows of a real database are vacuumed, and autovacuum must not run during the measurements.
     connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(name)))
 
 
 def _count_audit_entries(connection: RawConnection, say: Say) -> None:
-    """Count the entries as the actor for that does, only more of them at a time."""
+    """Count the entries as the actor does, but more of them at a time."""
     ours = Connection(connection)
     before_ms = int((datetime.now(UTC) - SETTLES_AFTER).timestamp() * 1000)
     before = UUID(identifier("audit", 0, before_ms))

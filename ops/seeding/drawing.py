@@ -1,4 +1,4 @@
-"""What is left to chance in a row, and how a row is written down. A batch is drawn from its own number."""
+"""The random parts of a row, and the form of a row. The random numbers of a batch depend only on its start."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 Batch: TypeAlias = range
 
 NULL: Final = "\\N"
-# What stands before the digits of bytes; COPY takes two of these for one.
+# The prefix of hexadecimal bytes; COPY reads two backslashes as one.
 HEXADECIMAL: Final = "\\\\x"
 
 
 class Draw:
-    """Something of several, some more often than others."""
+    """A weighted choice among values."""
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self.values = list(weights)
         self._upto = list(accumulate(weights.values()))
 
     def times(self, chance: random.Random, count: int) -> list[str]:
-        """Draw so many, each from all; together, because that is several times as quick as one by one."""
+        """Return so many random values; drawing them together is several times as fast as one by one."""
         return chance.choices(self.values, cum_weights=self._upto, k=count)
 
 
 def chance_of(table: str, batch: Batch) -> random.Random:
-    """Give what a batch is drawn from, so that it comes out the same whether or not others were made before it."""
-    return random.Random(f"{table} {batch.start}")  # noqa: S311 - the same in every run is what is wanted
+    """Return the generator of a batch, which gives the same values whether or not other batches came before it."""
+    return random.Random(f"{table} {batch.start}")  # noqa: S311 - reproducible on purpose
 
 
 def line(*values: str) -> str:
-    """Write a row as COPY reads it."""
-    # None of the values holds what COPY gives a meaning to.
+    """Return a row in the text format of COPY."""
+    # No value contains a character that is special to COPY.
     return "\t".join(values) + "\n"

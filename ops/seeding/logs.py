@@ -1,7 +1,7 @@
-"""The rows about what happened: sign-ins and audit entries, as many as there are, so each is drawn with few steps.
+"""The rows of sign-ins and audit entries. There are so many that each row has to take few steps.
 
-The shares of providers, risks, browsers and actions are guesses that look like a real installation; nothing is computed
-from them but the plans of PostgreSQL.
+The shares of providers, risks, browsers and actions are guesses that resemble a real installation; only the plans of
+PostgreSQL depend on them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IN_AN_ORGANIZATION_SHARE: Final = 0.5
 TO_A_SERVICE_SHARE: Final = 0.8
 AT_HOME_SHARE: Final = 0.95
 MILLISECONDS_PER_HOUR: Final = 3_600_000
-# For each hour of the day (UTC) how much happens in it.
+# The weight of each hour of the day (UTC).
 _HOURS: Final = (2, 1, 1, 1, 1, 2, 5, 9, 14, 16, 15, 13, 12, 14, 15, 14, 12, 10, 9, 8, 7, 6, 5, 3)
 _HOUR: Final = Draw({f"{hour:02}": weight for hour, weight in enumerate(_HOURS)})
 _SECONDS: Final = tuple(f"{second // 60:02}:{second % 60:02}" for second in range(3_600))
@@ -77,7 +77,7 @@ _BROWSERS: Final = (
     "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile"
     " Safari/537.36",
 )
-# People come and go all day; what an organization has once is seldom changed.
+# Actions on users are frequent; changes of the organization itself are rare.
 _TARGET_WEIGHTS: Final = {
     TargetType.USER: 10,
     TargetType.INVITATION: 3,
@@ -98,13 +98,13 @@ _DETAILS: Final[dict[str, Callable[[int], str]]] = {
 
 
 def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write attempts to sign in, most of them well: some to services, some to manage, the others to oneself."""
+    """Yield sign-ins, most of them successful: some to services, some to organizations, the others to neither."""
     chance = chance_of("login_events", batch)
     several = (_HOUR, _PROVIDER, _RISK)
     drawn = zip(batch, *(draw.times(chance, len(batch)) for draw in several), strict=True)
     for event, hour, provider, factors in drawn:
         at_ms, at = _in_the_day(chance, plan.moment_ms(event, plan.login_events), hour)
-        # Of those who were there by then.
+        # Only users who had an account by then.
         users = max(1, plan.users * event // plan.login_events)
         user, organization_id, service_id = _person(plan, chance, users)
         succeeded = chance.random() < SUCCESS_SHARE
@@ -127,7 +127,7 @@ def login_events(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def audit_entries(plan: Plan, batch: Batch) -> Iterator[str]:
-    """Write audit entries, which are of organizations by how many members these have."""
+    """Yield audit entries; an organization gets them in proportion to its members."""
     chance = chance_of("audit_entries", batch)
     members = plan.members()
     drawn = zip(batch, _HOUR.times(chance, len(batch)), _ACTION.times(chance, len(batch)), strict=True)
@@ -159,7 +159,7 @@ def audit_entries(plan: Plan, batch: Batch) -> Iterator[str]:
 
 
 def _person(plan: Plan, chance: random.Random, users: int) -> tuple[int, str, str]:
-    """Draw who signs in, into which organization and to which service, if any."""
+    """Return a random user, and the organization and service of the sign-in, if any."""
     if plan.organizations and chance.random() < IN_AN_ORGANIZATION_SHARE:
         if plan.end_users and chance.random() < TO_A_SERVICE_SHARE:
             organization, turn = plan.links().place(int(chance.random() * plan.end_users))
@@ -170,12 +170,12 @@ def _person(plan: Plan, chance: random.Random, users: int) -> tuple[int, str, st
             user, service_id = plan.member(organization, turn), NULL
         if user < users:
             return user, plan.organization_id(organization), service_id
-    # A few come often and most now and then.
+    # A few users sign in often, most rarely.
     return int(users * chance.random() ** 1.5), NULL, NULL
 
 
 def _in_the_day(chance: random.Random, milliseconds: int, hour: str) -> tuple[int, str]:
-    """Move a moment within its day to an hour at which people are awake; give it in milliseconds and as it is read."""
+    """Move a moment within its day to this hour; return it in milliseconds and in a form that PostgreSQL reads."""
     within_ms = int(chance.random() * MILLISECONDS_PER_HOUR)
     day_ms = milliseconds - milliseconds % MILLISECONDS_PER_DAY
     second, millisecond = divmod(within_ms, 1000)
@@ -189,7 +189,7 @@ def _country(chance: random.Random, user: int) -> str:
 
 
 def _ip_address(user: int, country: str) -> str:
-    """Give the address of a person there, from the range that is for tests of networks (RFC 2544)."""
+    """Return the address of a user in a country, from the range for network tests (RFC 2544)."""
     place = (user * 31 + _COUNTRIES.index(country)) & 0x1FFFF
     return f"198.{18 + (place >> 16)}.{place >> 8 & 0xFF}.{place & 0xFF}"
 

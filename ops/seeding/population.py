@@ -1,12 +1,12 @@
-"""Who there is: how many, under which ids, since when. Everybody follows from their number and the plan alone.
+"""The population: how many of each, their ids, and their dates. Each follows only from its number and the plan.
 
-So nothing has to be remembered between two tables: an event names its person by computing the person's id again.
-Numbers begin at 0 here; in addresses and slugs they begin at 1.
+So nothing is kept between two tables: an event refers to its user by computing the id of the user again. Numbers start
+at 0 here; in addresses and slugs they start at 1.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -20,58 +20,63 @@ if TYPE_CHECKING:
     from adapters.crypto.passwords import Argon2Cost
     from ops.seeding.shares import Shares
 
-# Everybody's, so that whoever measures can sign in as anybody.
-PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - known on purpose, and of nobody real
+# The password of every account, so that a measurement can sign in as any of them.
+PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - known on purpose, and of no real user
 _SALT: Final = b"gatehouse-seeded"
 _HASH_BYTES: Final = 32
-# How long ago the first of them came.
+# The age of the first account.
 PERIOD: Final = timedelta(days=730)
 PERIOD_MS: Final = PERIOD // timedelta(milliseconds=1)
 MILLISECONDS_PER_DAY: Final = 24 * 60 * 60 * 1000
 MEMBERS_PER_ORGANIZATION: Final = 5
-# What is asked for with every row is not worked out each time: the days of the period, and then some.
+# The size of the caches for values of every row: the days of the period, and some more.
 KEPT_MAX: Final = 1_000
 
 # RFC 9562, 5.7: after the milliseconds the version, 12 bits, the variant, 62 bits.
 _VARIANT_RFC: Final = 0b10 << 62
 _LOW_BITS: Final = 62
-# An odd number without a pattern: multiplied with it, neighbours come to lie far apart, and no two at one place.
+# An odd number without a pattern: multiplied with it, neighbours are far apart, and no two products are equal.
 _SCATTER: Final = 0x1E3779B97F4A7C15
 
 
 class CannotSeed(Exception):
-    """What was asked for is impossible, or stands there already; the message is the line to print."""
+    """The plan is impossible, or the database was seeded before; the message is the line to print."""
+
+
+def _count(meaning: str, *, default: int = 0) -> int:
+    """Declare a count of the plan, with its help for the command line."""
+    return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How many of what, and the day on which everything has happened."""
+    """How many rows of each kind, and the last day; every count is an option of `ops/seed`."""
 
-    users: int
-    login_events: int = 0
-    organizations: int = 0
-    memberships: int = 0
-    services: int = 0
-    end_users: int = 0
-    invitations: int = 0
-    audit_entries: int = 0
+    users: int = _count("accounts", default=1_000)
+    login_events: int = _count("attempts to sign in")
+    organizations: int = _count("organizations")
+    memberships: int = _count("members of the organizations")
+    services: int = _count("services of the organizations")
+    end_users: int = _count("users who sign in to a service")
+    invitations: int = _count("invitations: half of them answered, the others past their lifetime and not expired yet")
+    audit_entries: int = _count("entries of the audit logs")
     until: datetime
 
     def __post_init__(self) -> None:
         if not self.users:
-            raise CannotSeed("Nobody can sign in or be a member: take 1 user or more.")
+            raise CannotSeed("Without users there are no sign-ins and no members: use 1 user or more.")
         if not self.organizations <= self.memberships <= self.organizations * self.users:
             raise CannotSeed(
-                "Every organization has an owner, and nobody is in one twice: take at least as many memberships as"
+                "Every organization has an owner, and no user is in it twice: use at least as many memberships as"
                 " organizations, and at most organizations times users."
             )
         if (self.services or self.invitations or self.audit_entries) and not self.organizations:
             raise CannotSeed(
-                "Services, invitations and audit entries belong to organizations: take 1 organization or more."
+                "Services, invitations and audit entries belong to organizations: use 1 organization or more."
             )
         if self.end_users > self.organizations_with_services * self.users:
             raise CannotSeed(
-                "End users sign in to services, and nobody is linked to one organization twice: take 1 service or more,"
+                "End users sign in to services, and no user is linked to one organization twice: use 1 service or more,"
                 " and at most as many end users as organizations with services times users."
             )
 
@@ -82,56 +87,60 @@ class Plan:
 
     @property
     def organizations_with_services(self) -> int:
-        """How many organizations have a service, which are the first ones."""
+        """How many organizations have a service; they are the first ones."""
         return min(self.services, self.organizations)
 
     def moment_ms(self, number: int, total: int) -> int:
-        """Give the moment of one of so many that are spread evenly over the whole period."""
+        """Return the moment of one of so many that are spread evenly over the whole period."""
         return self.first_ms + number * PERIOD_MS // total
 
     def user_since_ms(self, user: int) -> int:
-        """Give the moment at which an account was made."""
+        """Return the moment at which an account was created."""
         return self.moment_ms(user, self.users)
 
     def user_id(self, user: int) -> str:
-        """Give the id of an account."""
+        """Return the id of an account."""
         return identifier("users", user, self.user_since_ms(user))
 
     def organization_since_ms(self, organization: int) -> int:
-        """Give the moment at which an organization was made."""
+        """Return the moment at which an organization was created."""
         return self.moment_ms(organization, self.organizations)
 
     def organization_id(self, organization: int) -> str:
-        """Give the id of an organization."""
+        """Return the id of an organization."""
         return identifier("organizations", organization, self.organization_since_ms(organization))
 
     def service_since_ms(self, service: int) -> int:
-        """Give the moment at which a service was made."""
+        """Return the moment at which a service was created."""
         return self.organization_since_ms(service % self.organizations)
 
     def service_id(self, service: int) -> str:
-        """Give the id of a service; they go to the organizations in turn."""
+        """Return the id of a service; services are assigned to the organizations in turn."""
         return identifier("services", service, self.service_since_ms(service))
 
     def members(self) -> Shares:
-        """Give the memberships, and whose they are."""
+        """Return how the memberships are divided among the organizations."""
         return shares(self.memberships, self.organizations, least=1, most=self.users)
 
     def member(self, organization: int, turn: int) -> int:
-        """Give the user who is a member; the one of turn 0 is the owner."""
-        # The owners are spread over all users, and their members are who came next.
+        """Return the user who is this member of an organization; member 0 is the owner."""
+        # The owners are spread over all users, and the members of an organization follow its owner.
         return (organization * self.users // self.organizations + turn) % self.users
 
     def links(self) -> Shares:
-        """Give the links of end users to services, and whose they are."""
+        """Return how the links of end users to services are divided among the organizations."""
         return shares(self.end_users, self.organizations_with_services, least=0, most=self.users)
 
     def end_user(self, organization: int, turn: int) -> tuple[int, int]:
-        """Give the user of a link and the service, which are the organization's in turn."""
+        """Return the user and the service of a link; the services of an organization take turns."""
         services = -(-(self.services - organization) // self.organizations)
-        # Seldom those who manage it.
+        # Rarely the members of the organization.
         user = self.member(organization, turn + self.users // 2)
         return user, organization + turn % services * self.organizations
+
+
+# The counts of a plan.
+COUNTS: Final = tuple(each for each in fields(Plan) if each.metadata)
 
 
 @lru_cache(KEPT_MAX)
@@ -139,7 +148,7 @@ def _first_ms(until: datetime) -> int:
     return int((until - PERIOD).timestamp() * 1000)
 
 
-# Far enough apart that no two tables share an id.
+# Far enough apart that no two tables have the same id.
 _TABLES: Final = {
     name: place << 58
     for place, name in enumerate(
@@ -149,45 +158,45 @@ _TABLES: Final = {
 
 
 def identifier(table: str, number: int, milliseconds: int) -> str:
-    """Write a UUIDv7 of that moment as PostgreSQL reads it; two of one table never meet."""
+    """Return a UUIDv7 of that moment in a form that PostgreSQL reads; the ids of a table are distinct."""
     scattered = number * _SCATTER + _TABLES[table]
     low = scattered & ((1 << _LOW_BITS) - 1)
     return f"{milliseconds:012x}7{scattered >> _LOW_BITS & 0xFFF:03x}{_VARIANT_RFC | low:016x}"
 
 
 def dashed(digits: str) -> str:
-    """Write an id as the service does where it is text."""
+    """Return an id in the form that the service uses in text."""
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def moment(milliseconds: int) -> str:
-    """Write a moment as PostgreSQL reads it."""
+    """Return a moment in a form that PostgreSQL reads."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat()
 
 
 @lru_cache(KEPT_MAX)
 def day(milliseconds: int) -> str:
-    """Write a day as PostgreSQL reads it."""
+    """Return a day in a form that PostgreSQL reads."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC).date().isoformat()
 
 
 def address(user: int) -> str:
-    """Give the email address of an account."""
+    """Return the email address of an account."""
     return f"person-{user + 1}@seed.example"
 
 
 def invited(invitation: int) -> str:
-    """Give the email address of somebody who was invited, and has no account."""
+    """Return the email address of an invitation; it has no account."""
     return f"invited-{invitation + 1}@seed.example"
 
 
 def slug(organization: int) -> str:
-    """Give the slug of an organization."""
+    """Return the slug of an organization."""
     return f"seed-{organization + 1}"
 
 
 def password_hash(cost: Argon2Cost = DEFAULT_COST) -> str:
-    """Hash the password as the service does today, so that a sign-in finds nothing to make anew."""
+    """Hash the password as the service does now, so that a sign-in does not upgrade it."""
     return hash_secret(
         PASSWORD.encode(), _SALT, cost.passes, cost.memory_kib, cost.lanes, _HASH_BYTES, Type.ID
     ).decode()

@@ -1,13 +1,21 @@
-"""Which tables are filled, in which order, and with how many rows; what these say is in `accounts.py` and `logs.py`."""
+"""The tables that are seeded: one row for each, in the order in which they refer to each other.
+
+To seed another table, add a row to `tables`: `_by_column` with the value of each column for the number of a row. Its
+count is a field of `Plan` (`population.py`), from which the option of `ops/seed` follows; `FULL` in
+`ops/benchmarks/governance.py` has its size for measurements. Tables whose columns depend on each other, or with so many
+rows that speed matters, have a function in `accounts.py` or `logs.py` that writes their lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from core.organizations.organizations import OrganizationStatus
 from ops.seeding import accounts, logs
-from ops.seeding.drawing import Batch
+from ops.seeding.drawing import NULL, Batch, line
+from ops.seeding.population import address, identifier, moment, password_hash, slug
 
 if TYPE_CHECKING:
     from ops.seeding.population import Plan
@@ -17,7 +25,7 @@ Lines: TypeAlias = Callable[[Batch], Iterator[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table that is filled: how many rows it gets, and how they are made."""
+    """A table to seed: its columns, how many rows it gets, and the lines of a batch of them."""
 
     name: str
     columns: str
@@ -26,20 +34,51 @@ class Table:
 
 
 def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
-    """List the tables in the order in which they need each other."""
+    """List the tables, each after those that it refers to."""
+    encoded = password_hash()
+
+    def user_since(user: int) -> str:
+        return moment(plan.user_since_ms(user))
+
+    def organization_since(organization: int) -> str:
+        return moment(plan.organization_since_ms(organization))
+
+    def service_since(service: int) -> str:
+        return moment(plan.service_since_ms(service))
+
+    def if_suspended(value: Callable[[int], str]) -> Callable[[int], str]:
+        return lambda number: value(number) if accounts.status_of(number) is OrganizationStatus.SUSPENDED else NULL
+
     return [
-        Table(
-            name="users",
-            columns="id, email, email_verified_at, password_hash, created_at, updated_at",
-            total=plan.users,
-            lines=lambda batch: accounts.users(plan, batch),
+        _by_column(
+            "users",
+            plan.users,
+            {
+                "id": plan.user_id,
+                "email": address,
+                "email_verified_at": user_since,
+                "password_hash": lambda _user: encoded,
+                "created_at": user_since,
+                "updated_at": user_since,
+            },
         ),
-        Table(
-            name="organizations",
-            columns="id, slug, name, status, tier_id, created_at, updated_at, approved_at, suspended_at,"
-            " suspension_reason",
-            total=plan.organizations,
-            lines=lambda batch: accounts.organizations(plan, tier_ids, batch),
+        _by_column(
+            "organizations",
+            plan.organizations,
+            {
+                "id": plan.organization_id,
+                "slug": slug,
+                "name": lambda number: f"Organization {number + 1}",
+                "status": accounts.status_of,
+                "tier_id": lambda number: tier_ids[number % len(tier_ids)],
+                "created_at": organization_since,
+                "updated_at": organization_since,
+                "approved_at": lambda number: (
+                    NULL if accounts.status_of(number) is OrganizationStatus.PENDING else organization_since(number)
+                ),
+                "suspended_at": if_suspended(organization_since),
+                "suspension_reason": if_suspended(lambda _number: "Unpaid."),
+            },
         ),
         Table(
             name="memberships",
@@ -47,11 +86,20 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
             total=plan.memberships,
             lines=lambda batch: accounts.memberships(plan, batch),
         ),
-        Table(
-            name="services",
-            columns="id, organization_id, slug, name, service_type, client_id, created_at, updated_at",
-            total=plan.services,
-            lines=lambda batch: accounts.services(plan, batch),
+        # One service for each organization, then a second one, and so on.
+        _by_column(
+            "services",
+            plan.services,
+            {
+                "id": plan.service_id,
+                "organization_id": lambda number: plan.organization_id(number % plan.organizations),
+                "slug": lambda number: f"service-{number // plan.organizations + 1}",
+                "name": lambda number: f"Service {number // plan.organizations + 1}",
+                "service_type": lambda _number: "web",
+                "client_id": lambda number: identifier("clients", number, plan.service_since_ms(number)),
+                "created_at": service_since,
+                "updated_at": service_since,
+            },
         ),
         Table(
             name="service_users",
@@ -81,3 +129,13 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
             lines=lambda batch: logs.audit_entries(plan, batch),
         ),
     ]
+
+
+def _by_column(name: str, total: int, columns: Mapping[str, Callable[[int], str]]) -> Table:
+    """Return a table whose columns depend only on the number of the row."""
+    return Table(
+        name=name,
+        columns=", ".join(columns),
+        total=total,
+        lines=lambda batch: (line(*(value(number) for value in columns.values())) for number in batch),
+    )

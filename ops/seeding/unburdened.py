@@ -1,7 +1,7 @@
-"""A table without what would slow down millions of rows: indexes, foreign keys, triggers. They come back at the end.
+"""Removes indexes, foreign keys and triggers of a table while millions of rows are copied, and restores them.
 
-All of it is one transaction: whatever goes wrong meanwhile, a power cut included, the table is as it was before. What
-is taken away is read from the catalogue of PostgreSQL, which knows best. Nobody else can use the table meanwhile.
+It is one transaction: after any failure, a power cut included, the table is as it was before. What is removed is read
+from the catalogue of PostgreSQL. No other connection can use the table meanwhile.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     Say: TypeAlias = Callable[[str], None]
 
-# An index of twenty million rows is sorted in a few pieces then, and the machine has room for something else.
+# Enough to sort an index of twenty million rows in a few runs, and little enough to leave memory to others.
 SORTING_MEMORY: Final = "256MB"
-# What a constraint made goes and comes with the constraint, and others may refer to it; in the order of an id it costs
-# little. The names are quoted as SQL needs them.
+# Indexes of constraints stay: foreign keys may refer to them, and ids in ascending order cost little. The names are
+# quoted for SQL.
 INDEXES: Final = """
     SELECT   indexrelid::regclass::text, pg_get_indexdef(indexrelid)
     FROM     pg_index i
@@ -39,16 +39,16 @@ IS_REFERRED_TO: Final = "SELECT EXISTS (SELECT FROM pg_constraint WHERE confreli
 
 
 @contextmanager
-def unburdened(connection: RawConnection, name: str, say: Say) -> Generator[bool]:
-    """Take away what slows a COPY into the table, and put it back; give whether rows may be frozen as they come."""
+def without_indexes(connection: RawConnection, name: str, say: Say) -> Generator[bool]:
+    """Remove what slows down a COPY into the table, and restore it; yield whether COPY may freeze the rows."""
     table = sql.Identifier(name)
     with connection.transaction():
-        # Until the end of the transaction only.
+        # Only until the end of the transaction.
         connection.execute(sql.SQL("SET LOCAL maintenance_work_mem = {}").format(sql.Literal(SORTING_MEMORY)))
         connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(table))
         indexes = connection.execute(INDEXES, (name,)).fetchall()
         foreign_keys = connection.execute(FOREIGN_KEYS, (name,)).fetchall()
-        is_fresh = _made_fresh(connection, name)
+        is_fresh = _truncated(connection, name)
         connection.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(table))
         for key, _ in foreign_keys:
             connection.execute(sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}").format(table, _catalogued(key)))
@@ -67,9 +67,9 @@ def unburdened(connection: RawConnection, name: str, say: Say) -> Generator[bool
         connection.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(table))
 
 
-def _made_fresh(connection: RawConnection, name: str) -> bool:
-    """Begin an empty table anew, if nothing refers to it: only in a new file can rows be frozen as they come."""
-    # A row that is frozen as it comes is written once; VACUUM would write the whole table a second time.
+def _truncated(connection: RawConnection, name: str) -> bool:
+    """Truncate the table if it is empty and no other refers to it; COPY freezes rows only in a new file."""
+    # A row that COPY freezes is written once; VACUUM would write the whole table a second time.
     is_empty = sql.SQL("SELECT NOT EXISTS (SELECT FROM {})").format(sql.Identifier(name))
     if connection.execute(is_empty).fetchone() != (True,):
         return False
@@ -80,5 +80,5 @@ def _made_fresh(connection: RawConnection, name: str) -> bool:
 
 
 def _catalogued(text: str) -> sql.SQL:
-    """Take a piece of SQL as PostgreSQL itself wrote it."""
+    """Return SQL that PostgreSQL itself wrote."""
     return sql.SQL(cast("LiteralString", text))

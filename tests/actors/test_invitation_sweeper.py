@@ -50,7 +50,7 @@ class Letterbox:
         self.asked.append((trio.current_time(), after))
         taken = min(self.rows, limit)
         self.rows -= taken
-        return Swept(expired=taken, go_on_after=LAST if taken == limit else None)
+        return Swept(expired=taken, continue_after=LAST if taken == limit else None)
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
         holder.execute("SELECT FROM organizations WHERE id = %s FOR UPDATE", (gone,))
         swept = transact(sweep, None, 10)
 
-    assert swept == Swept(expired=1, go_on_after=None)
+    assert swept == Swept(expired=1, continue_after=None)
     assert transact(sweep, None, 10).expired == 2
 
 
@@ -213,7 +213,7 @@ def test_a_pass_goes_on_where_it_was(connection: Connection, transact: Callable[
     for _ in range(2):
         swept = transact(sweep, seen[-1], 2)
         assert swept.expired == 0
-        seen.append(swept.go_on_after)
+        seen.append(swept.continue_after)
 
     assert len(set(seen)) == 3
-    assert transact(sweep, seen[-1], 2) == Swept(expired=0, go_on_after=None)
+    assert transact(sweep, seen[-1], 2) == Swept(expired=0, continue_after=None)

@@ -21,8 +21,8 @@ from trio.testing import MockClock
 from actors import mail_courier
 from actors.doorbells import MemoryDoorbells
 from actors.mail_courier import (
-    FORGET_PERIOD_SECONDS,
-    LETTERS_AT_ONCE_MAX,
+    DELETION_PERIOD_SECONDS,
+    MAILS_AT_ONCE_MAX,
     PERIOD_SECONDS,
     RECORD_SECONDS_MAX,
     SEND_SECONDS_MAX,
@@ -283,7 +283,7 @@ async def test_a_letter_whose_ring_nobody_heard_leaves_after_the_period(
 async def test_letters_that_waited_for_the_start_leave_at_the_start(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    recipients = [f"{number}@example.org" for number in range(3 * LETTERS_AT_ONCE_MAX)]
+    recipients = [f"{number}@example.org" for number in range(3 * MAILS_AT_ONCE_MAX)]
     await installation.queue_elsewhere(*recipients)
 
     nursery.start_soon(installation.courier().run)
@@ -355,13 +355,13 @@ async def test_a_mail_server_that_never_answers_counts_as_an_attempt_that_failed
     after = installation.row("ada@example.org")["last_error"]
 
     assert before is None
-    assert after == "The mail server did not take the letter within 30 seconds."
+    assert after == "The mail server did not take the mail within 30 seconds."
 
 
 async def test_one_slow_letter_holds_up_no_other(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    quick = [f"{number}@example.org" for number in range(5 * LETTERS_AT_ONCE_MAX)]
+    quick = [f"{number}@example.org" for number in range(5 * MAILS_AT_ONCE_MAX)]
     installation.post.reactions["slow@example.org"] = trio.sleep_forever
     await installation.queue("slow@example.org", *quick)
 
@@ -374,7 +374,7 @@ async def test_one_slow_letter_holds_up_no_other(
 async def test_no_more_letters_are_on_their_way_at_once_than_there_are_places(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    recipients = [f"{number}@example.org" for number in range(3 * LETTERS_AT_ONCE_MAX)]
+    recipients = [f"{number}@example.org" for number in range(3 * MAILS_AT_ONCE_MAX)]
     installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 1))
     await installation.queue(*recipients)
 
@@ -383,9 +383,9 @@ async def test_no_more_letters_are_on_their_way_at_once_than_there_are_places(
     waiting = [installation.row(to)["attempts"] for to in recipients].count(0)
     await trio.sleep(5)
 
-    assert installation.post.at_once_max == LETTERS_AT_ONCE_MAX
+    assert installation.post.at_once_max == MAILS_AT_ONCE_MAX
     # What has no place is not claimed either: another replica may take it.
-    assert waiting == 2 * LETTERS_AT_ONCE_MAX
+    assert waiting == 2 * MAILS_AT_ONCE_MAX
     assert sorted(installation.post.delivered) == sorted(recipients)
 
 
@@ -404,7 +404,7 @@ async def test_without_a_mail_server_letters_are_kept(
 async def test_couriers_of_two_replicas_deliver_each_letter_once(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    recipients = [f"{number}@example.org" for number in range(5 * LETTERS_AT_ONCE_MAX)]
+    recipients = [f"{number}@example.org" for number in range(5 * MAILS_AT_ONCE_MAX)]
     installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 0.1))
     await installation.queue(*recipients)
 
@@ -620,7 +620,7 @@ class TestHousekeeping:
         installation.grow_old(RETENTION + timedelta(minutes=1))
         installation.database.calls.clear()
 
-        monkeypatch.setattr(mail_courier, "FORGET_LETTERS_MAX", 2)
+        monkeypatch.setattr(mail_courier, "DELETED_MAILS_MAX", 2)
         nursery.start_soon(installation.courier().run)
         await trio.sleep(1)
 
@@ -636,6 +636,6 @@ class TestHousekeeping:
         installation.grow_old(RETENTION)
 
         nursery.start_soon(installation.courier().run)
-        await trio.sleep(FORGET_PERIOD_SECONDS * 1.5)
+        await trio.sleep(DELETION_PERIOD_SECONDS * 1.5)
 
         assert installation.states() == {}

@@ -1,4 +1,4 @@
-"""Keyed hashes: nobody without the key can make one, and no two things have the same."""
+"""Keyed hashes: without the key none can be made, and no two inputs have the same."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_another_purpose_or_another_cut_between_the_parts_makes_another_mark(
 
 
 @pytest.mark.parametrize(("one", "other"), [((b"ab", b"c"), (b"a", b"bc")), ((b"ab",), (b"ab", b"")), ((), (b"",))])
-def test_moving_a_cut_makes_another_mark(one: tuple[bytes, ...], other: tuple[bytes, ...]) -> None:
+def test_parts_cut_at_another_place_make_another_mark(one: tuple[bytes, ...], other: tuple[bytes, ...]) -> None:
     assert pepper().mark("purpose", *one) != pepper().mark("purpose", *other)
 
 
-def test_without_its_key_it_makes_nothing() -> None:
+def test_without_its_key_it_makes_no_mark() -> None:
     with pytest.raises(AssertionError):
         HmacPepper().mark("purpose", b"part")
 

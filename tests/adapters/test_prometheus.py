@@ -37,7 +37,7 @@ def metrics() -> PrometheusMetrics:
 
 @pytest.fixture
 def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
-    """Metrics to which everything has happened once."""
+    """Metrics after each event has happened once."""
     metrics.request_finished("GET", "/api/organizations/:slug", 200, 0.004)
     metrics.job_finished("mail", 0.2)
     metrics.webhook_delivered(0.3)
@@ -71,7 +71,7 @@ def test_every_documented_metric_has_its_name_type_and_labels(
     assert {frozenset(sample.labels) - {"le"} for sample in samples} == {frozenset(labels)}
 
 
-def test_nothing_else_of_ours_is_exposed(used: PrometheusMetrics) -> None:
+def test_no_other_metric_of_gatehouse_is_exposed(used: PrometheusMetrics) -> None:
     names = {line.split()[2] for line in lines(used) if line.startswith("# TYPE sso_")}
 
     assert names == DOCUMENTED.keys()
@@ -109,7 +109,7 @@ def test_a_duration_falls_into_its_bucket(metrics: PrometheusMetrics) -> None:
     assert series.format("+Inf", "1.0") in lines(metrics)
 
 
-def test_methods_that_nobody_knows_share_one_label(metrics: PrometheusMetrics) -> None:
+def test_unknown_methods_share_one_label(metrics: PrometheusMetrics) -> None:
     for number in range(100):
         metrics.request_finished(f"BREW{number}", "unmatched", 405, 0.001)
 
@@ -131,7 +131,7 @@ def test_the_series_of_requests_are_bounded_and_lose_no_request(metrics: Prometh
     assert any(f'route="{OTHER}"' in line and line.endswith(" 500.0") for line in counts)
 
 
-def test_a_known_series_is_still_found_when_there_is_room_for_no_other(metrics: PrometheusMetrics) -> None:
+def test_a_known_series_is_still_counted_when_no_other_may_be_added(metrics: PrometheusMetrics) -> None:
     for number in range(REQUEST_SERIES_MAX):
         metrics.request_finished("GET", f"/{number}", 200, 0.001)
 
@@ -140,16 +140,16 @@ def test_a_known_series_is_still_found_when_there_is_room_for_no_other(metrics: 
     assert 'sso_http_request_duration_seconds_count{method="GET",route="/0",status="2xx"} 2.0' in lines(metrics)
 
 
-def test_two_registries_know_nothing_of_each_other(used: PrometheusMetrics) -> None:
+def test_two_registries_are_independent(used: PrometheusMetrics) -> None:
     assert "sso_auth_tokens_issued_total 1.0" in lines(used)
     assert "sso_auth_tokens_issued_total 0.0" in lines(PrometheusMetrics(version="other"))
 
 
-def test_no_one_has_enabled_multi_factor_authentication_where_there_is_no_one(metrics: PrometheusMetrics) -> None:
+def test_without_users_the_share_with_multi_factor_authentication_is_zero(metrics: PrometheusMetrics) -> None:
     metrics.figures_refreshed(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
 
     assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)
 
 
-def test_no_series_says_when_it_was_created(used: PrometheusMetrics) -> None:
+def test_no_series_has_a_creation_time(used: PrometheusMetrics) -> None:
     assert not [line for line in lines(used) if "_created" in line]

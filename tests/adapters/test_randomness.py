@@ -1,4 +1,4 @@
-"""Chance: ids that sort by the time they were made, and secrets of the promised size."""
+"""Randomness: ids that sort by their time of creation, and secrets of the promised size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_new_id_is_a_uuid_of_version_7() -> None:
     assert new_id.variant == "specified in RFC 4122"
 
 
-def test_a_new_id_begins_with_the_milliseconds_of_its_making() -> None:
+def test_a_new_id_begins_with_the_milliseconds_of_its_creation() -> None:
     before = time.time_ns() // 1_000_000
     new_id = SystemRandomness().new_id()
     after = time.time_ns() // 1_000_000
@@ -45,18 +45,18 @@ def test_a_new_id_begins_with_the_milliseconds_of_its_making() -> None:
     assert before <= milliseconds_of(new_id) <= after
 
 
-def test_every_bit_behind_the_time_is_left_to_chance() -> None:
+def test_every_bit_after_the_time_is_random() -> None:
     tails = [tail_of(standing_still().new_id()) for _ in range(500)]
 
     ever_set, always_set = 0, -1
     for tail in tails:
         ever_set, always_set = ever_set | tail, always_set & tail
-    # The topmost is where counting on within the millisecond runs over to.
+    # The topmost bit is reserved for the overflow of counting within a millisecond.
     assert ever_set == (1 << 73) - 1
     assert always_set == 0
 
 
-def test_ids_of_one_millisecond_are_in_the_order_of_their_making() -> None:
+def test_ids_of_one_millisecond_are_in_the_order_of_their_creation() -> None:
     randomness = standing_still()
 
     ids = [randomness.new_id() for _ in range(10_000)]
@@ -65,7 +65,7 @@ def test_ids_of_one_millisecond_are_in_the_order_of_their_making() -> None:
     assert {milliseconds_of(new_id) for new_id in ids} == {MOMENT_MILLISECONDS}
 
 
-def test_nobody_can_count_from_one_id_to_the_next() -> None:
+def test_the_next_id_cannot_be_guessed_by_counting() -> None:
     randomness = standing_still()
 
     tails = [tail_of(randomness.new_id()) for _ in range(1000)]
@@ -74,7 +74,7 @@ def test_nobody_can_count_from_one_id_to_the_next() -> None:
 
 
 @given(st.lists(st.integers(-5, 5), max_size=50))
-def test_ids_are_in_the_order_of_their_making_however_the_clock_is_set(steps: list[int]) -> None:
+def test_ids_are_in_the_order_of_their_creation_however_the_clock_is_set(steps: list[int]) -> None:
     milliseconds = MOMENT_MILLISECONDS
     randomness = SystemRandomness(lambda: milliseconds * 1_000_000)
     ids: list[UUID] = []
@@ -86,7 +86,7 @@ def test_ids_are_in_the_order_of_their_making_however_the_clock_is_set(steps: li
     assert ids == sorted(set(ids))
 
 
-def test_a_millisecond_that_is_full_runs_over_into_the_next() -> None:
+def test_a_millisecond_that_is_full_overflows_into_the_next() -> None:
     randomness = standing_still()
     randomness.new_id()
     randomness._tail = (1 << 74) - 1
@@ -141,7 +141,7 @@ def test_a_token_has_256_bits() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1, 8, 100])
-def test_a_choice_has_the_length_and_the_characters_asked_for(length: int) -> None:
+def test_a_choice_has_the_given_length_and_characters(length: int) -> None:
     text = SystemRandomness().choice("BCDFGHJKLMNPQRSTVWXZ", length)
 
     assert len(text) == length

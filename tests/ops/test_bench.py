@@ -1,4 +1,4 @@
-"""The parts of `ops/bench` that have laws: what is counted, what is read, what is compared. Its figures are its own."""
+"""The parts of `ops/bench` that can be tested: counting, parsing, comparing. Its figures are not."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BURN = "import time\nwhile time.process_time() < 0.15: pass"
-# The kernel tells user and system time each in whole hundredths, rounded down.
+# The kernel reports user and system time each in whole hundredths, rounded down.
 BURNT_SECONDS = 0.13
 BLOCK_BYTES = 50_000_000
-# Says when it is done and lives on until its input ends.
+# Prints when it is done and waits until its input ends.
 WAIT = "print('done', flush=True); input()"
 BURN_AND_WAIT = f"{BURN}\n{WAIT}"
 
@@ -61,24 +61,24 @@ def running(program: str) -> Generator[int]:
 
 
 def round_with(cpu_ms: float, *, before: float, after: float) -> Round:
-    """Make a round of which only the processor time matters."""
+    """Return a round of which only the processor time matters."""
     operation, *bare = (replace(FIGURES, cpu_ms_per_request=each) for each in (cpu_ms, before, after))
     return Round(operation=operation, bare=(bare[0], bare[1]))
 
 
 def row_of(*rounds: Round) -> Row:
-    """Make a row of these rounds."""
+    """Return a row of these rounds."""
     return Row(operation=OPERATION, connections=16, rounds=rounds)
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[servers.RunningServer]:
-    """The bare server, which answers with a few bytes."""
+    """The bare server, which returns a few bytes."""
     with servers.bare(tmp_path_factory.mktemp("bare"), b'{"status":"healthy"}') as server:
         yield server
 
 
-# What processes use
+# Processor time and memory of processes
 
 
 def test_a_program_may_have_spaces_and_parentheses_in_its_name() -> None:
@@ -119,7 +119,7 @@ def test_processor_time_of_another_process_is_not_counted() -> None:
     assert after - before >= BURNT_SECONDS
 
 
-def test_a_server_that_ended_is_not_taken_for_one_that_costs_nothing() -> None:
+def test_a_server_that_ended_is_an_error() -> None:
     with running(WAIT) as pid:
         pass
 
@@ -140,7 +140,7 @@ def test_memory_that_processes_share_is_counted_once() -> None:
     assert shared_once < each_by_itself - 0.9 * BLOCK_BYTES
 
 
-# What the loaders send and read
+# Requests and answers of the loaders
 
 
 def test_the_last_line_of_wrk_is_what_counts() -> None:
@@ -157,7 +157,7 @@ def test_anything_else_from_wrk_is_a_failure(output: str) -> None:
         parse_wrk(output)
 
 
-def test_no_byte_of_a_body_means_anything_to_wrk() -> None:
+def test_every_byte_of_a_body_is_escaped_for_wrk() -> None:
     script = wrk_script(replace(OPERATION, method="POST", body=b'"]]\n\\'))
 
     assert 'wrk.body = "\\034\\093\\093\\010\\092"' in script
@@ -174,7 +174,7 @@ def test_no_byte_of_a_body_means_anything_to_wrk() -> None:
         (b"HTTP/1.1 204 No Content\r\nx: y", Head(204, 0, is_last=False, has_retry_after=False)),
     ],
 )
-def test_the_head_of_an_answer_says_how_it_goes_on(head: bytes, expected: Head) -> None:
+def test_the_head_of_an_answer_is_parsed(head: bytes, expected: Head) -> None:
     assert parse_head(head) == expected
 
 
@@ -191,11 +191,11 @@ def test_each_request_has_the_next_word_and_after_the_last_the_first() -> None:
     assert [request.rpartition(b"Bearer ")[2].strip() for request in sent] == [b"one", b"two", b"one"]
 
 
-def test_a_word_that_is_good_once_is_followed_by_that_of_the_answer() -> None:
+def test_a_word_that_is_valid_once_is_followed_by_that_of_the_answer() -> None:
     requests = Requests(EXCHANGE, 80)
 
     sent = [requests.next(), requests.next()]
-    requests.learn(b'{"message":"x","token":"three"}')
+    requests.add_word_of(b'{"message":"x","token":"three"}')
     sent += [requests.next(), requests.next()]
 
     bodies = [request.rpartition(b"\r\n\r\n")[2] for request in sent]
@@ -204,8 +204,8 @@ def test_a_word_that_is_good_once_is_followed_by_that_of_the_answer() -> None:
 
 
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not installed")
-def test_wrk_sends_words_and_takes_over_those_of_answers(bare: servers.RunningServer) -> None:
-    # Words that mean something in Lua's patterns; those that are used up run out unless answers bring new ones.
+def test_wrk_sends_words_and_adds_those_of_answers(bare: servers.RunningServer) -> None:
+    # Words with special characters of Lua's patterns; without new ones from the answers they run out.
     operation = replace(BARE, headers={"X": f"%1 {WORD}"}, words=["%0"] * 4, next_word="status")
 
     load = with_wrk(operation, bare.port, 2, 1)
@@ -237,13 +237,15 @@ def test_wrk_counts_refusals_as_errors(bare: servers.RunningServer) -> None:
 
 def test_a_server_that_does_not_start_is_reported_with_its_log(tmp_path: Path) -> None:
     with (
-        pytest.raises(servers.CannotMeasure, match="an argument too few"),
-        servers._running("bare", [sys.executable, "-c", "exit('an argument too few')"], 1, "/", tmp_path / "log", {}),
+        pytest.raises(servers.CannotMeasure, match="an argument is missing"),
+        servers._running(
+            "bare", [sys.executable, "-c", "exit('an argument is missing')"], 1, "/", tmp_path / "log", {}
+        ),
     ):
         pass
 
 
-# What is compared, and how it is shown
+# Comparison and presentation
 
 
 def test_an_operation_is_compared_with_the_bare_server_just_before_and_just_after() -> None:
@@ -261,7 +263,7 @@ def test_the_median_of_the_rounds_decides_whether_an_operation_is_over_its_limit
 
 
 @pytest.mark.parametrize(("value", "is_over"), [(1.0, True), (2.0, False), (3.0, False), (4.0, True)])
-def test_a_figure_may_have_a_least_and_a_most(value: float, is_over: bool) -> None:
+def test_a_figure_may_have_a_minimum_and_a_maximum(value: float, is_over: bool) -> None:
     figure = StandingFigure(name="a share", unit="%", values=Spread.of([value]), minimum=2.0, maximum=3.0)
 
     assert figure.is_over is is_over
@@ -280,7 +282,7 @@ def test_medians_of_refusals_that_lie_apart_are_over_the_limit() -> None:
     assert apart.is_over
 
 
-def test_in_a_flood_only_answers_that_say_when_to_come_back_are_refusals() -> None:
+def test_in_a_flood_only_answers_with_retry_after_are_refusals() -> None:
     tally = flood.Tally()
 
     tally.count(200, has_retry_after=False, seconds=0.5)
@@ -288,14 +290,14 @@ def test_in_a_flood_only_answers_that_say_when_to_come_back_are_refusals() -> No
     tally.count(503, has_retry_after=False, seconds=0.5)
     tally.count(500, has_retry_after=False, seconds=0.5)
 
-    assert (tally.signed_in, tally.told_to_wait, tally.slowest_seconds) == (1, 1, 1.5)
+    assert (tally.signed_in, tally.told_to_retry, tally.slowest_seconds) == (1, 1, 1.5)
     assert tally.otherwise == {"status 503": 1, "status 500": 1}
     assert [figure.name for figure in flood.figures(90.0, [tally, tally]) if figure.is_over] == [
         "flood: neither, or no answer"
     ]
 
 
-def test_a_figure_that_the_kernel_does_not_tell_is_unknown() -> None:
+def test_a_figure_that_the_kernel_does_not_provide_is_unknown() -> None:
     unknown = replace(FIGURES, whole_megabytes=None)
     row = row_of(Round(operation=unknown, bare=(FIGURES, FIGURES)))
 

@@ -1,4 +1,4 @@
-"""The bench of full databases: what it takes for too much, and the whole way once, in small."""
+"""The bench of full databases: its limits, and one complete run on a small database."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import pytest
 
 from ops.benchmarks import __main__ as command
 from ops.benchmarks import report
-from ops.benchmarks.asking import P99_MS_MAX, SCANS_OF_THE_REFRESHER, WARM_UP_REQUESTS, Asked, read_whole
 from ops.benchmarks.governance import measure, plan_of, prepare
 from ops.benchmarks.questions import Question, questions
+from ops.benchmarks.single_caller import P99_MS_MAX, SCANS_OF_THE_REFRESHER, WARM_UP_REQUESTS, QueryFigures, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-ASKED = Asked(name="members", p50_ms=1.0, p99_ms=2.0, bytes_max=100, read_whole=[], others_share=0.25)
-# Ten organizations, whose thousand people wrote twenty thousand audit entries.
+FIGURES = QueryFigures(name="members", p50_ms=1.0, p99_ms=2.0, bytes_max=100, read_whole=[], others_share=0.25)
+# Ten organizations with a thousand members and twenty thousand audit entries.
 SMALL = 0.001
-# With those that warm up there is one for every form of what a caller is asked for.
+# Together with the warm-up there is one for every path of a caller.
 REQUESTS = 6
 
 
-def test_a_question_is_over_when_it_takes_too_long_or_reads_a_big_table_whole() -> None:
-    slow = replace(ASKED, p99_ms=P99_MS_MAX + 1)
-    scanning = replace(ASKED, read_whole=["audit_entries"])
+def test_a_query_is_over_its_limit_when_it_is_slow_or_scans_a_big_table() -> None:
+    slow = replace(FIGURES, p99_ms=P99_MS_MAX + 1)
+    scanning = replace(FIGURES, read_whole=["audit_entries"])
 
-    assert [each.is_over for each in (ASKED, slow, scanning)] == [False, True, True]
-    _, _, *lines = report.asked_table([ASKED, slow, scanning]).splitlines()
+    assert [each.is_over for each in (FIGURES, slow, scanning)] == [False, True, True]
+    _, _, *lines = report.queries_table([FIGURES, slow, scanning]).splitlines()
     assert [report.OVER in line for line in lines] == [False, True, True]
     assert "audit_entries" in lines[2]
 
 
-def test_what_one_actor_scans_meanwhile_is_not_laid_to_the_question() -> None:
+def test_the_scans_of_the_actor_are_not_attributed_to_the_query() -> None:
     before = {"users": 7, "audit_entries": 3}
 
     def found(users: int, audit_entries: int, seconds: float) -> list[str]:
@@ -47,37 +47,37 @@ def test_what_one_actor_scans_meanwhile_is_not_laid_to_the_question() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5"])
-def test_a_part_is_more_than_nothing_and_no_more_than_all(text: str) -> None:
+def test_a_share_is_more_than_0_and_at_most_1(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="more than 0"):
         command._share(text)
 
 
-def test_no_two_questions_have_the_same_name() -> None:
+def test_no_two_queries_have_the_same_name() -> None:
     names = [question.name for question in questions(plan_of(SMALL))]
 
     assert len(names) == len(set(names))
 
 
 @pytest.mark.long
-def test_everything_is_seeded_swept_and_asked(tmp_path: Path) -> None:
+def test_everything_is_seeded_swept_and_queried(tmp_path: Path) -> None:
     plan = plan_of(SMALL)
     chosen = one_of_each_caller(questions(plan))
-    said: list[str] = []
+    reports: list[str] = []
 
-    prepare(tmp_path / "data", plan, said.append)
-    governed = measure(tmp_path / "data", plan, said.append, chosen=chosen, requests=REQUESTS)
+    prepare(tmp_path / "data", plan, reports.append)
+    governed = measure(tmp_path / "data", plan, reports.append, chosen=chosen, requests=REQUESTS)
 
     assert max(len(question.paths) for question in chosen) <= WARM_UP_REQUESTS + REQUESTS
-    assert [each.name for each in governed.asked] == [question.name for question in chosen]
-    assert all(0 < each.p50_ms <= each.p99_ms for each in governed.asked)
+    assert [each.name for each in governed.queries] == [question.name for question in chosen]
+    assert all(0 < each.p50_ms <= each.p99_ms for each in governed.queries)
     figures = {figure.name: figure for figure in governed.figures}
     assert not figures["invitations expired"].is_over
     assert figures["sweeper: longest transaction"].values.median > 0
 
 
-def one_of_each_caller(asked: Sequence[Question]) -> list[Question]:
-    """Put all that a caller asks into one question, because PostgreSQL takes a second to report the counts of each."""
+def one_of_each_caller(queries: Sequence[Question]) -> list[Question]:
+    """Merge the queries of each caller, because PostgreSQL takes a second to report the counts of each."""
     paths: dict[str, list[str]] = {}
-    for question in asked:
+    for question in queries:
         paths.setdefault(question.caller, []).extend(question.paths)
     return [Question(name=caller, caller=caller, paths=of_caller) for caller, of_caller in paths.items()]

@@ -1,4 +1,4 @@
-"""What `ops/seed` makes: people who can sign in and what they did, the same in every run, and never twice."""
+"""The rows of `ops/seed`: users who can sign in and their activity, the same in every run, and never twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ops.seeding.copying import BATCH_ROWS, seed
 from ops.seeding.population import PASSWORD, PERIOD, CannotSeed, Plan, identifier, password_hash
 from ops.seeding.rows import tables
 from ops.seeding.shares import Shares, shares
-from ops.seeding.unburdened import unburdened
+from ops.seeding.unburdened import without_indexes
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
@@ -31,7 +31,7 @@ PLAN = Plan(
     audit_entries=80,
     until=UNTIL,
 )
-# What a table has beside its rows, and whether it is in force.
+# The indexes, constraints and triggers of all tables, and whether they are enabled.
 BURDENS = """
     SELECT (SELECT array_agg(pg_get_indexdef(indexrelid) ORDER BY indexrelid::regclass::text) FROM pg_index
             WHERE indrelid > 16384),
@@ -46,36 +46,36 @@ TIERS = ["00000000-0000-7000-8000-000000000001"]
 
 @pytest.fixture
 def connection(raw_connection: RawConnection) -> RawConnection:
-    """A connection as the seeding takes it."""
+    """A connection in autocommit mode."""
     return raw_connection
 
 
 def seed_quietly(connection: RawConnection, plan: Plan = PLAN, **options: int) -> list[str]:
-    """Seed, and give what was said meanwhile."""
-    said: list[str] = []
-    seed(connection, plan, said.append, **options)
-    return said
+    """Seed, and return the reports."""
+    reports: list[str] = []
+    seed(connection, plan, reports.append, **options)
+    return reports
 
 
 def row_of(connection: RawConnection, query: Any) -> tuple[Any, ...]:
-    """Ask for one row."""
+    """Return one row."""
     row = connection.execute(query).fetchone()
     assert row is not None
     return row
 
 
 def one(connection: RawConnection, query: Any) -> Any:
-    """Ask for one value."""
+    """Return one value."""
     return row_of(connection, query)[0]
 
 
 def checksum(table: str) -> str:
-    """Ask for something that differs when any row of a table does."""
+    """Return a query for a value that differs when any row of a table does."""
     return f"SELECT md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM {table} AS t"
 
 
-def test_every_table_gets_as_many_rows_as_were_asked_for(connection: RawConnection) -> None:
-    said = seed_quietly(connection)
+def test_every_table_gets_as_many_rows_as_planned(connection: RawConnection) -> None:
+    reports = seed_quietly(connection)
 
     counts = connection.execute(
         """
@@ -85,7 +85,7 @@ def test_every_table_gets_as_many_rows_as_were_asked_for(connection: RawConnecti
         """
     ).fetchone()
     assert counts == (60, 400, 31, 372, 80, 40, 200, 48)
-    assert any(line.startswith("login_events: 400 of 400 (100%)") for line in said)
+    assert any(line.startswith("login_events: 400 of 400 (100%)") for line in reports)
 
 
 def test_the_same_plan_makes_the_same_rows() -> None:
@@ -107,13 +107,13 @@ def test_a_batch_does_not_depend_on_those_before_it() -> None:
 def test_a_database_that_was_seeded_is_not_seeded_again(connection: RawConnection) -> None:
     seed_quietly(connection, Plan(users=1, until=UNTIL))
 
-    with pytest.raises(CannotSeed, match="Take an empty one"):
+    with pytest.raises(CannotSeed, match="Use an empty one"):
         seed_quietly(connection)
 
     assert one(connection, "SELECT count(*) FROM users") == 1
 
 
-def test_everybody_is_verified_and_has_the_password(connection: RawConnection) -> None:
+def test_every_user_is_verified_and_has_the_password(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     assert one(connection, "SELECT count(*) FROM users WHERE email_verified_at IS NULL") == 0
@@ -121,7 +121,7 @@ def test_everybody_is_verified_and_has_the_password(connection: RawConnection) -
     assert one(connection, "SELECT count(*) FROM users WHERE email = 'person-60@seed.example'") == 1
 
 
-async def test_their_hash_is_one_of_today() -> None:
+async def test_the_hash_needs_no_upgrade() -> None:
     verdict = await Argon2PasswordHasher(places=1).verify(PASSWORD, password_hash())
 
     assert verdict.is_right
@@ -152,7 +152,7 @@ def test_a_few_organizations_have_most_and_each_has_some() -> None:
 @pytest.mark.parametrize(
     ("things", "organizations", "least", "most"), [(372, 31, 1, 60), (31 * 60, 31, 1, 60), (5, 5, 1, 9), (3, 9, 0, 1)]
 )
-def test_everything_is_shared_out_and_nobody_gets_more_than_they_may(
+def test_everything_is_divided_and_no_organization_gets_more_than_the_maximum(
     things: int, organizations: int, least: int, most: int
 ) -> None:
     each = Shares(things, organizations, least=least, most=most)
@@ -183,7 +183,7 @@ def test_end_users_have_the_address_of_their_account_and_a_service_of_the_organi
     assert right == PLAN.end_users
 
 
-def test_half_of_the_invitations_have_run_out_and_the_others_are_answered(connection: RawConnection) -> None:
+def test_half_of_the_invitations_are_past_their_lifetime_and_the_others_are_answered(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     statuses = dict(connection.execute("SELECT status, count(*) FROM invitations GROUP BY status").fetchall())
@@ -215,10 +215,10 @@ def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection
     burdens = row_of(connection, BURDENS)
     few = replace(PLAN, audit_entries=20)
 
-    said = seed_quietly(connection, few, bulk_rows_min=1)
+    reports = seed_quietly(connection, few, bulk_rows_min=1)
 
-    assert any(line.startswith("audit_entries: index 1 of ") for line in said)
-    assert any(line.startswith("service_users: foreign key 1 of ") for line in said)
+    assert any(line.startswith("audit_entries: index 1 of ") for line in reports)
+    assert any(line.startswith("service_users: foreign key 1 of ") for line in reports)
     assert row_of(connection, BURDENS) == burdens
     connection.execute("DELETE FROM organizations")
     assert one(connection, "SELECT count(*) FROM audit_entries") == 0
@@ -235,11 +235,11 @@ def test_both_ways_make_the_same_rows(connection: RawConnection) -> None:
     assert [one(connection, checksum(name)) for name in tables_filled] == one_by_one
 
 
-def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: RawConnection) -> None:
+def test_an_interruption_leaves_the_table_as_it_was(connection: RawConnection) -> None:
     burdens = row_of(connection, BURDENS)
 
     def fill_and_stop() -> None:
-        with unburdened(connection, "users", lambda _line: None):
+        with without_indexes(connection, "users", lambda _line: None):
             connection.execute(
                 "INSERT INTO users (id, email, created_at, updated_at) VALUES (gen_random_uuid(), 'a', now(), now())"
             )
@@ -252,20 +252,20 @@ def test_whoever_stops_in_the_middle_leaves_the_table_as_it_was(connection: RawC
     assert one(connection, "SELECT count(*) FROM users") == 0
 
 
-def test_rows_are_frozen_as_they_come_only_where_nobody_loses_any(connection: RawConnection) -> None:
+def test_rows_are_frozen_by_copy_only_in_an_empty_table_that_no_other_refers_to(connection: RawConnection) -> None:
     seed_quietly(connection, replace(PLAN, audit_entries=1))
 
     fresh = []
     for name in ("audit_entries", "users", "mfa_events"):
-        with unburdened(connection, name, lambda _line: None) as is_fresh:
+        with without_indexes(connection, name, lambda _line: None) as is_fresh:
             fresh.append(is_fresh)
 
-    # The first has rows, and to the second others refer.
+    # The first has rows, and other tables refer to the second.
     assert fresh == [False, False, True]
     assert one(connection, "SELECT count(*) FROM audit_entries") == 1
 
 
-def test_what_happened_lies_within_the_period_and_after_its_beginning(connection: RawConnection) -> None:
+def test_sign_ins_are_spread_over_the_period(connection: RawConnection) -> None:
     seed_quietly(connection)
 
     first, last = row_of(connection, "SELECT min(created_at), max(created_at) FROM login_events")
@@ -274,7 +274,7 @@ def test_what_happened_lies_within_the_period_and_after_its_beginning(connection
     assert (last - first) > PERIOD * 0.9
 
 
-def test_sign_ins_look_like_those_of_many_people(connection: RawConnection) -> None:
+def test_sign_ins_resemble_those_of_many_users(connection: RawConnection) -> None:
     seed_quietly(connection, replace(PLAN, login_events=2_000))
 
     people, providers, risks, hours, refused, in_organizations = row_of(
@@ -296,7 +296,7 @@ def test_sign_ins_look_like_those_of_many_people(connection: RawConnection) -> N
     assert 300 < in_organizations < 1_000
 
 
-def test_ids_are_those_of_their_moment_and_never_meet() -> None:
+def test_ids_have_the_time_of_their_moment_and_are_distinct() -> None:
     ids = {identifier("users", number, 1_700_000_000_000) for number in range(10_000)}
 
     assert len(ids) == 10_000
@@ -314,12 +314,12 @@ def test_ids_are_those_of_their_moment_and_never_meet() -> None:
         ({"services": 1, "end_users": 61}, "organizations with services times users"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int], advice: str) -> None:
+def test_an_impossible_plan_is_refused(wrong: dict[str, int], advice: str) -> None:
     with pytest.raises(CannotSeed, match=advice):
         replace(PLAN, **wrong)
 
 
-def test_the_command_takes_numbers_as_people_write_them() -> None:
+def test_the_command_accepts_numbers_with_separators() -> None:
     options = command._parser().parse_args(["--users", "1,000", "--organizations", "2_0", "--until", "2026-01-31"])
 
     assert command._plan(options) == Plan(users=1_000, organizations=20, memberships=100, until=UNTIL)

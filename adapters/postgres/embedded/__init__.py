@@ -1,1 +1,1 @@
-"""The embedded PostgreSQL: its programs, its cluster, its data folder, and who starts and stops it."""
+"""The embedded PostgreSQL: its programs, its cluster, its data folder, starting and stopping."""

@@ -1,7 +1,7 @@
-"""What PostgreSQL needs on disk before it can start: the cluster's first files, its password, settings and socket.
+"""What PostgreSQL needs on disk before it can start: the cluster's files, its password, settings and socket.
 
-Starting, joining and stopping are in `embedded.py`. Whoever calls these functions holds the locks described there, so
-nobody else makes or runs the same cluster meanwhile.
+`server.py` starts, joins and stops it. Callers of these functions hold the locks described there, so no other process
+creates or runs the same cluster meanwhile.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SOCKET_NAME = f".s.PGSQL.{PORT}"
 PID_LINE = 0
 SOCKET_LINE = 4
 PASSWORD_BYTES = 24
-DIGEST_LETTERS = 16
+DIGEST_CHARACTERS = 16
 READABLE_FILE = 0o644
 # sockaddr_un has 108 bytes for the path and the zero that ends it.
 SOCKET_PATH_BYTES_MAX = 107
@@ -51,14 +51,14 @@ shared_buffers = '64MB'
 max_wal_size = '256MB'
 min_wal_size = '32MB'
 io_method = 'sync'
-# What is asked for often is in memory, where a row by an index is no dearer than one in order.
+# What is read often is in memory, where random access costs hardly more than sequential access.
 random_page_cost = 1.1
 
 timezone = 'UTC'
 log_timezone = 'UTC'
 
-# What a statement did wrong is told to Gatehouse, which logs it with the request. Here it would only fill the disk,
-# and a statement or the key that it violated may hold what belongs in no log.
+# Gatehouse gets the error of a failed statement and logs it with the request. Here it would only fill the disk, and a
+# statement or the key that it violated may contain what belongs in no log.
 log_min_messages = 'log'
 log_min_error_statement = 'panic'
 log_error_verbosity = 'terse'
@@ -67,7 +67,7 @@ log_checkpoints = off
 
 
 class Cluster:
-    """The files of a cluster inside a data folder, and how each of them comes into being."""
+    """The files of a cluster inside a data folder, and how each of them is created."""
 
     def __init__(self, data_folder: Path) -> None:
         self.folder = data_folder / "postgres"
@@ -78,31 +78,31 @@ class Cluster:
         self._postmaster = self.folder / "postmaster.pid"
 
     def create(self, account: Account, *, inherited: Sequence[int]) -> None:
-        """Run initdb beside the final place and rename, so that a crash leaves either a whole cluster or none."""
+        """Run initdb in a temporary folder and rename it, so that a crash leaves either a whole cluster or none."""
         self._check_path()
         if self._unfinished.exists():
             shutil.rmtree(self._unfinished)
         _make_folder_for(account, self._unfinished)
         _write_password(self.password_file, account)
         programs = programs_for(account, self._unfinished, log=self.log)
-        is_made = programs.run(
+        is_created = programs.run(
             "initdb",
             f"--pgdata={self._unfinished}",
             f"--username={SUPERUSER}",
             f"--pwfile={self.password_file}",
             "--auth=scram-sha-256",
-            # Sorting and letter case come from PostgreSQL; the system's locales change between its releases.
+            # Collation and letter case come from PostgreSQL; the locales of the system change between its releases.
             "--encoding=UTF8",
             "--no-locale",
             "--locale-provider=builtin",
             "--builtin-locale=C.UTF-8",
-            # One call to the kernel instead of a thousand fsyncs, which take seconds on a busy disk.
+            # One system call instead of a thousand fsyncs, which take seconds on a busy disk.
             "--sync-method=syncfs",
             "--no-instructions",
             inherited=inherited,
         )
-        if not is_made:
-            raise failure("initdb could not make the database cluster.", self.log)
+        if not is_created:
+            raise failure("initdb could not create the database cluster.", self.log)
         with (self._unfinished / "postgresql.conf").open("a") as settings:
             # Relative to this file, so that the data folder may be moved.
             settings.write(f"\ninclude '../{self._settings.name}'\n")
@@ -112,9 +112,9 @@ class Cluster:
         _sync_folder(self.folder.parent)
 
     def prepare_launch(self, account: Account) -> Path:
-        """Write the settings, clear away what a crash left behind, and return the folder for the socket.
+        """Write the settings, remove what a crash left behind, and return the folder for the socket.
 
-        The caller knows that no process of the cluster lives. PostgreSQL would only guess, and take a living process
+        The caller knows that no process of the cluster is running. PostgreSQL would only guess, and mistake a process
         that by chance has the pid in these files for another PostgreSQL.
         """
         self._check_path()
@@ -126,30 +126,30 @@ class Cluster:
         return socket_folder
 
     def remove_socket_folder(self) -> None:
-        """Remove the folder in the system's temporary folder, if there was need for one."""
+        """Remove the socket folder in the system's temporary folder, if there is one."""
         if self._has_short_path():
             return
-        # What PostgreSQL left in it, if anything, the next start clears away and uses again.
+        # If PostgreSQL left files in it, the next start removes them and reuses the folder.
         with suppress(OSError):
             self._short_socket_folder().rmdir()
 
     def password(self) -> str:
-        """Read the password that the cluster was made with."""
+        """Return the password that the cluster was created with."""
         try:
             return self.password_file.read_text().strip()
         except FileNotFoundError as missing:
             raise EmbeddedPostgresError(
                 f"{self.password_file}, which belongs to {self.folder}, is missing. "
-                "Put it back from a backup, or move that folder away to begin with an empty database."
+                "Put it back from a backup, or move that folder away to start with an empty database."
             ) from missing
 
     def socket_folder_in_use(self) -> str | None:
-        """Read where the running PostgreSQL listens; None before it does."""
+        """Return the folder of the socket on which PostgreSQL listens; None before it does."""
         lines = self._postmaster_lines()
         return lines[SOCKET_LINE] if len(lines) > SOCKET_LINE else None
 
     def was_started_by_hand(self) -> bool:
-        """Say whether a PostgreSQL that somebody else started works here; it has none of our locks."""
+        """Return whether a PostgreSQL that Gatehouse did not start, and that has no lock, uses this cluster."""
         lines = self._postmaster_lines()
         if not lines:
             return False
@@ -162,8 +162,8 @@ class Cluster:
         except (FileNotFoundError, ProcessLookupError):
             return False
         except PermissionError:
-            # In a container not even root may see the working folder of another user's process. The command line is
-            # open to everybody.
+            # In a container not even root may see the working folder of another user's process. Every user may read
+            # the command line.
             return os.fsencode(self.folder) in (process / "cmdline").read_bytes().split(b"\0")
 
     def _postmaster_lines(self) -> list[str]:
@@ -189,11 +189,11 @@ class Cluster:
         except FileExistsError:
             found = short.lstat()
             is_ours = found.st_uid == account.uid and stat.S_ISDIR(found.st_mode)
-            # Everybody may write to the temporary folder: a stranger who came first could listen in our place.
+            # Every user may write to the temporary folder: another user could have created it to listen in our place.
             if not is_ours or stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
                 raise EmbeddedPostgresError(
                     f"The path {self.folder} is too long for a socket, and {short}, which would take its place, "
-                    "is not ours. Remove that one, or choose a shorter GATEHOUSE_DATA_DIR."
+                    "is not ours. Remove that folder, or choose a shorter GATEHOUSE_DATA_DIR."
                 ) from None
         return short
 
@@ -202,7 +202,7 @@ class Cluster:
 
     def _short_socket_folder(self) -> Path:
         digest = hashlib.sha256(os.fsencode(self.folder)).hexdigest()
-        return Path(tempfile.gettempdir()) / f"gatehouse-{digest[:DIGEST_LETTERS]}"
+        return Path(tempfile.gettempdir()) / f"gatehouse-{digest[:DIGEST_CHARACTERS]}"
 
 
 def _make_folder_for(account: Account, folder: Path) -> None:

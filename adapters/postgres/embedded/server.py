@@ -1,14 +1,14 @@
-"""An embedded PostgreSQL: started when nobody runs it, joined when somebody does, stopped by the last one to leave.
+"""An embedded PostgreSQL: the first process that needs it starts it, others join, and the last one stops it.
 
-Here is when that happens. How a cluster is made is in `embedded_cluster.py`, which programs run as whom is in
-`embedded_programs.py`, the locks are in `embedded_folder.py`, and why it is done so in
-ops/decisions/0003-embedded-postgresql.md. Everything here blocks: it belongs before and after the event loop.
+`cluster.py` creates the cluster, `programs.py` runs the programs as the right account, `folder.py` has the locks, and
+ops/decisions/0003-embedded-postgresql.md has the reasons. Everything here blocks, so it is called only before and after
+the event loop.
 
-Three locks in the data folder answer three questions, and none of them can be stale:
+Three locks in the data folder, none of which can be stale:
 
-- `postgres.turn.lock`: who starts or stops PostgreSQL at this moment? One process at a time.
-- `postgres.users.lock`: who uses it? Every process that does has it shared, so having it alone means being the last.
-- `postgres.alive.lock`: does it live? PostgreSQL's processes inherit this one and hold it for as long as they exist.
+- `postgres.turn.lock`: held by the one process that starts or stops PostgreSQL at this moment.
+- `postgres.users.lock`: shared by every process that uses PostgreSQL, so a process that gets it alone is the last one.
+- `postgres.alive.lock`: inherited by PostgreSQL's processes, which hold it for as long as they exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,13 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import PGconn, Ping
 
 from adapters.postgres.embedded.cluster import PORT, SUPERUSER, Cluster
-from adapters.postgres.embedded.folder import POLL_SECONDS, FileLock, explaining_refusals, make_data_folder, poll_until
+from adapters.postgres.embedded.folder import (
+    POLL_SECONDS,
+    FileLock,
+    make_data_folder,
+    poll_until,
+    raising_data_folder_errors,
+)
 from adapters.postgres.embedded.programs import (
     PROGRAM_SECONDS_MAX,
     EmbeddedPostgresError,
@@ -43,19 +49,19 @@ __all__ = ["EmbeddedPostgres", "EmbeddedPostgresError"]
 
 ROLE = "gatehouse"
 DATABASE = "gatehouse"
-# Recovery after a crash reads at most what max_wal_size in our settings allows, which takes a few seconds.
+# Recovery after a crash reads at most max_wal_size of our settings, which takes a few seconds.
 START_SECONDS_MAX = 60.0
 STOP_SECONDS_MAX = 60.0
 STOP_AGAIN_SECONDS = 0.5
-# As long as another process may take to make a cluster, start it and, when that fails, stop it.
+# As long as another process may take to create a cluster, start it and, if that fails, stop it.
 TURN_SECONDS_MAX = PROGRAM_SECONDS_MAX + START_SECONDS_MAX + STOP_SECONDS_MAX
-# The shortest that every libpq accepts.
+# The shortest timeout that every libpq accepts.
 PING_SECONDS_MAX = 2
 CONNECT_SECONDS_MAX = 10
 
 
 class EmbeddedPostgres:
-    """The PostgreSQL of one data folder, as one of perhaps several processes uses it."""
+    """The PostgreSQL of one data folder, which several processes may use."""
 
     def __init__(self, data_folder: Path) -> None:
         self._folder = data_folder.resolve()
@@ -65,23 +71,23 @@ class EmbeddedPostgres:
         self._alive = FileLock(self._folder / "postgres.alive.lock")
 
     def start(self) -> str:
-        """Make sure that PostgreSQL runs and has our database, count us among its users, and return the address.
+        """Ensure that PostgreSQL runs and has our database, register this process as a user, and return the address.
 
-        Calling it again is allowed, and revives a PostgreSQL that died. After an error we are not among the users.
+        Calling it again is allowed, and restarts a PostgreSQL that died. After an error this process is not a user.
         """
         if sys.platform != "linux":
             raise EmbeddedPostgresError(
-                "The embedded PostgreSQL runs on Linux only. Name one of your own with GATEHOUSE_DATABASE_URL."
+                "The embedded PostgreSQL runs on Linux only. Name another PostgreSQL with GATEHOUSE_DATABASE_URL."
             )
-        with explaining_refusals(self._folder):
+        with raising_data_folder_errors(self._folder):
             make_data_folder(self._folder)
-            with self._taking_turns():
+            with self._starting_or_stopping():
                 return self._join()
 
     def release(self) -> None:
         """Stop using PostgreSQL, and stop it unless another process uses it."""
         if self._use.is_held:
-            with explaining_refusals(self._folder), self._taking_turns():
+            with raising_data_folder_errors(self._folder), self._starting_or_stopping():
                 self._leave()
 
     def __enter__(self) -> str:
@@ -91,11 +97,11 @@ class EmbeddedPostgres:
         self.release()
 
     @contextmanager
-    def _taking_turns(self) -> Generator[None]:
+    def _starting_or_stopping(self) -> Generator[None]:
         if not self._turn.acquire(seconds_max=TURN_SECONDS_MAX):
             raise EmbeddedPostgresError(
                 f"Another process has been starting or stopping PostgreSQL in {self._folder} for more than "
-                f"{TURN_SECONDS_MAX:.0f} s. See what it waits for in {self._cluster.log}, or end it."
+                f"{TURN_SECONDS_MAX:.0f} s. Check in {self._cluster.log} what it waits for, or end it."
             )
         with self._turn:
             yield
@@ -108,22 +114,22 @@ class EmbeddedPostgres:
             self._ensure_database(socket_folder)
             return self._address(socket_folder)
         except BaseException:
-            # Also when Ctrl-C arrives here: nobody is left behind who counts as a user of what he never got.
+            # Also on Ctrl-C: a process that never got the address must not count as a user.
             self._leave()
             raise
 
     def _bring_up(self) -> str:
-        """Wait until PostgreSQL accepts connections, whoever started it, and return where."""
+        """Wait until PostgreSQL accepts connections, start it if no process did, and return the socket folder."""
         deadline = time.monotonic() + START_SECONDS_MAX
         is_launched = False
         while (socket_folder := self._answering_socket_folder()) is None:
             if self._claim():
                 with self._alive:
                     if is_launched:
-                        raise failure("PostgreSQL was started and ended at once.", self._cluster.log)
+                        raise failure("PostgreSQL ended immediately after its start.", self._cluster.log)
                     self._launch()
                     is_launched = True
-                    # The first start makes the cluster, which has a time limit of its own.
+                    # The first start creates the cluster, which has a time limit of its own.
                     deadline = time.monotonic() + START_SECONDS_MAX
             elif time.monotonic() > deadline:
                 raise failure(f"PostgreSQL was not ready within {START_SECONDS_MAX:.0f} s.", self._cluster.log)
@@ -132,7 +138,7 @@ class EmbeddedPostgres:
         return socket_folder
 
     def _launch(self) -> None:
-        """Start PostgreSQL, after making its cluster if there is none, and do not wait for it."""
+        """Create the cluster if there is none, and start PostgreSQL without waiting for it."""
         cluster = self._cluster
         rotate(cluster.log)
         account = account_for(cluster.folder)
@@ -140,13 +146,13 @@ class EmbeddedPostgres:
             cluster.create(account, inherited=[self._alive.descriptor])
         socket_folder = cluster.prepare_launch(account)
         programs = programs_for(account, cluster.folder, socket_folder, log=cluster.log)
-        # pg_ctl makes the server a process of its own: it outlives us and no signal of our terminal reaches it.
+        # pg_ctl makes the server independent: it outlives this process, and no signal of our terminal reaches it.
         arguments = ("--silent", "--no-wait", f"--pgdata={cluster.folder}")
         if not programs.run("pg_ctl", "start", *arguments, inherited=[self._alive.descriptor]):
             raise failure("PostgreSQL could not be started.", cluster.log)
 
     def _leave(self) -> None:
-        """Stop using PostgreSQL, and stop it when nobody is left."""
+        """Stop using PostgreSQL, and stop it when no process uses it any more."""
         self._use.release()
         if self._use.acquire():
             with self._use:
@@ -158,17 +164,17 @@ class EmbeddedPostgres:
         while not self._is_dead():
             if time.monotonic() > give_up_at:
                 raise failure(f"PostgreSQL did not stop within {STOP_SECONDS_MAX:.0f} s.", cluster.log)
-            # A cluster that is not finished has no server: what lives is initdb, which was interrupted and is ending.
+            # An unfinished cluster has no server: the running process is initdb, which was interrupted and is ending.
             if cluster.folder.exists():
                 programs = programs_for(account_for(cluster.folder), cluster.folder, log=cluster.log)
-                # Its answer does not matter, for two reasons. A server that died a moment ago is as good as one that
-                # does what it is told, and one that has only just begun cannot be told yet, so it is told again.
+                # Its result does not matter: a server that has just died is stopped as well, and one that has only just
+                # started cannot be stopped yet, so this is repeated.
                 programs.run("pg_ctl", "stop", "--mode=fast", "--silent", "--no-wait", f"--pgdata={cluster.folder}")
             poll_until(self._is_dead, STOP_AGAIN_SECONDS)
         cluster.remove_socket_folder()
 
     def _claim(self) -> bool:
-        """Take the lock of the living if it is free: then no process of PostgreSQL exists, and we may start one."""
+        """Take the alive lock if it is free: then no process of PostgreSQL exists, and this one may start it."""
         if not self._alive.acquire():
             return False
         if self._cluster.was_started_by_hand():
@@ -188,7 +194,7 @@ class EmbeddedPostgres:
         return socket_folder if PGconn.ping(target.encode()) == Ping.OK else None
 
     def _ensure_database(self, socket_folder: str) -> None:
-        """Create our role and our database where they are missing."""
+        """Create Gatehouse's role and database if they are missing."""
         try:
             connection = psycopg.connect(
                 host=socket_folder,
@@ -201,13 +207,13 @@ class EmbeddedPostgres:
             )
         except psycopg.OperationalError as error:
             raise EmbeddedPostgresError(
-                f"PostgreSQL in {self._folder} runs, but does not let us in: {error}. "
-                f"{self._cluster.password_file} must be the one that was made together with it."
+                f"PostgreSQL in {self._folder} runs, but refused the connection: {error}. "
+                f"{self._cluster.password_file} must be the one that was created together with it."
             ) from error
         with connection:
             if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
-                # Not a superuser, so that no statement can read files or run programs. It may create databases, which
-                # tests need.
+                # Not a superuser, so that no statement can read files or run programs. It may create databases, because
+                # tests do.
                 create = sql.SQL("CREATE ROLE {} LOGIN CREATEDB PASSWORD {}")
                 connection.execute(create.format(sql.Identifier(ROLE), sql.Literal(self._cluster.password())))
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone() is None:

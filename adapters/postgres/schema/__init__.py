@@ -1,1 +1,1 @@
-"""The schema's history as migrations, and the re-encryption of sealed columns."""
+"""The migrations of the schema, and the re-encryption of sealed columns."""

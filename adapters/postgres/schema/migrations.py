@@ -1,25 +1,23 @@
-"""Migrations: the schema's history as numbered SQL files, applied forward only and each in one transaction.
+"""The migration runner: it applies numbered SQL files (`migration_files.py`), forward only, and records each.
 
-The files are in the folder beside this one. What was applied is remembered in `schema_migrations` with a checksum, so
-that neither a changed file nor a database of a newer Gatehouse goes unnoticed. When migrations run, and who refuses to
-start without them, is for the entrypoints to say.
+The table `schema_migrations` records what was applied, with a checksum, so that the runner detects a changed file and a
+database of a newer Gatehouse. The entrypoints decide when migrations run, and refuse to start without them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
+from psycopg.sql import SQL, Identifier
 
 from adapters.postgres.driver.timed_connection import reason
+from adapters.postgres.schema.migration_files import Migration, known, statements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -28,47 +26,44 @@ if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
     from adapters.postgres.driver.connection import RawConnection
+    from adapters.postgres.schema.migration_files import Statement
+
+__all__ = [
+    "AppliedMigration",
+    "DatabaseUnreachable",
+    "Migration",
+    "MigrationError",
+    "Plan",
+    "connected",
+    "is_current",
+    "known",
+    "migrate",
+    "plan",
+]
 
 SERVER_VERSION_MIN = 140000
 CONNECT_SECONDS_MAX = 5
-# A migration that waits for a table makes everybody queue behind it, so it waits no longer than a caller can bear.
+# Every other statement on a table queues behind a migration that waits for it, so the migration gives up early.
 TABLE_LOCK_SECONDS_MAX = 5
-# Another replica that migrates is waited for, but not for ever: it may hang.
+# A CONCURRENTLY statement blocks neither readers nor writers, but waits for every transaction older than itself.
+CONCURRENT_WAIT_SECONDS_MAX = 600
+# The wait for another replica that migrates is bounded, because that replica may hang.
 REPLICA_WAIT_SECONDS_MAX = 600
 REPLICA_REPORT_SECONDS = 10
-
-_FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>[a-z0-9_]+)\.sql")
+REPLICA_POLL_SECONDS = 0.1
 
 
 class MigrationError(Exception):
     """The schema cannot be brought up to date; the message says what to do."""
 
 
-class DatabaseAway(MigrationError):
-    """The database cannot be reached just now, or not at all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Migration:
-    """One step of the schema, as this version of Gatehouse knows it."""
-
-    version: int
-    name: str
-    sql: str
-
-    @property
-    def checksum(self) -> str:
-        """The fingerprint of what it says, indifferent to line ends and trailing blanks."""
-        text = "\n".join(line.rstrip() for line in self.sql.strip().splitlines())
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def __str__(self) -> str:
-        return f"{self.version:04d}_{self.name}"
+class DatabaseUnreachable(MigrationError):
+    """The database cannot be reached, for the moment or at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedMigration:
-    """One step as this database remembers it."""
+    """One step as this database recorded it."""
 
     version: int
     name: str
@@ -82,57 +77,44 @@ class AppliedMigration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What was done to a database, and what is to be done."""
+    """The migrations that were applied to a database, and those that are still to be applied."""
 
     applied: tuple[AppliedMigration, ...]
     pending: tuple[Migration, ...]
 
 
-def known() -> tuple[Migration, ...]:
-    """List the migrations of this version, oldest first."""
-    files = (
-        entry
-        for entry in (resources.files("adapters.postgres.schema") / "migrations").iterdir()
-        if entry.name.endswith(".sql")
-    )
-    migrations = [_parsed(file.name, file.read_text(encoding="utf-8")) for file in files]
-    migrations.sort(key=lambda migration: migration.version)
-    assert [migration.version for migration in migrations] == list(range(1, len(migrations) + 1)), (
-        "migrations are numbered from one, without gaps and without twins"
-    )
-    return tuple(migrations)
-
-
 @contextmanager
 def connected(url: str) -> Generator[RawConnection]:
-    """Connect in order to plan or to migrate; raise `DatabaseAway` when the database cannot be reached."""
+    """Connect to plan or to migrate; raise `DatabaseUnreachable` when the database cannot be reached."""
     _check_address(url)
     try:
         connection = psycopg.connect(
             url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name="gatehouse migrate"
         )
     except psycopg.Error as error:
-        # The error itself is left out, because it tells addresses.
-        raise DatabaseAway(
+        # The error itself is left out, because it contains addresses.
+        raise DatabaseUnreachable(
             f"The database cannot be reached: {reason(error)}. Check that it runs, and GATEHOUSE_DATABASE_URL."
         ) from None
     with connection:
         try:
             yield connection
         except psycopg.Error as error:
-            raise MigrationError(f"The database refused: {_words(error)}. Nothing was half done.") from error
+            raise MigrationError(
+                f"The database refused: {_message(error)}. No incomplete migration was recorded."
+            ) from error
 
 
 def plan(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> Plan:
-    """Compare a database with this version; raise `MigrationError` when they cannot fit together."""
+    """Compare a database with this version; raise `MigrationError` when they do not fit together."""
     migrations = known() if migrations is None else migrations
     _check_server(connection)
     applied = _applied(connection)
     for row, migration in zip(applied, migrations, strict=False):
         if (row.version, row.name, row.checksum) != (migration.version, migration.name, migration.checksum):
             raise MigrationError(
-                f"Migration {migration} is not what was applied to this database as {row}. An applied migration never"
-                f" changes: restore {migration}.sql, and put what is new into a migration of its own."
+                f"Migration {migration.id} is not what was applied to this database as {row}. An applied migration"
+                f" never changes: restore {migration.id}.sql, and put the change into a new migration."
             )
     if len(applied) > len(migrations):
         raise MigrationError(
@@ -143,19 +125,19 @@ def plan(connection: RawConnection, migrations: Sequence[Migration] | None = Non
 
 
 def is_current(connection: RawConnection, migrations: Sequence[Migration] | None = None) -> bool:
-    """Say whether nothing is left to migrate; raise `MigrationError` when database and version cannot fit together."""
+    """Return whether nothing is left to migrate; raise `MigrationError` when database and version do not fit."""
     return not plan(connection, migrations).pending
 
 
 def migrate(
     connection: RawConnection, report: Callable[[str], None], migrations: Sequence[Migration] | None = None
 ) -> list[Migration]:
-    """Apply what is pending, each migration in a transaction of its own, and list it.
+    """Apply the pending migrations in order, and return them.
 
     Replicas may start together: one migrates, the others wait and find nothing to do.
     """
-    assert connection.autocommit, "each migration is a transaction of its own"
-    with _alone(connection, report):
+    assert connection.autocommit, "the connection must be in autocommit mode, because each migration commits by itself"
+    with _excluding_replicas(connection, report):
         pending = plan(connection, migrations).pending
         if pending:
             _prepare(connection)
@@ -164,17 +146,11 @@ def migrate(
     return list(pending)
 
 
-def _parsed(file_name: str, sql: str) -> Migration:
-    match = _FILE_NAME.fullmatch(file_name)
-    assert match is not None, f"{file_name} is not called NNNN_name.sql"
-    return Migration(version=int(match["version"]), name=match["name"], sql=sql)
-
-
 def _check_address(url: str) -> None:
     try:
         conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # What the driver says quotes the address, and the password in it.
+        # The error of the driver quotes the address with its password.
         raise MigrationError("GATEHOUSE_DATABASE_URL is not an address that PostgreSQL understands.") from None
 
 
@@ -187,7 +163,7 @@ def _check_server(connection: RawConnection) -> None:
         )
     if info.parameter_status("server_encoding") != "UTF8":
         raise MigrationError(
-            f"The database {info.dbname} is not encoded in UTF-8, so it could not store every name. Make a new one:"
+            f"The database {info.dbname} is not encoded in UTF-8, so it could not store every name. Create a new one:"
             " CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0."
         )
 
@@ -208,40 +184,43 @@ def _applied(connection: RawConnection) -> tuple[AppliedMigration, ...]:
 
 def _has_history(connection: RawConnection) -> bool:
     row = connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
-    assert row is not None, "a SELECT without FROM has one row"
+    assert row is not None, "a SELECT without FROM returns one row"
     return row[0]
 
 
 @contextmanager
-def _alone(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
+def _excluding_replicas(connection: RawConnection, report: Callable[[str], None]) -> Generator[None]:
     """Keep other replicas from migrating the same database."""
-    _set_time_limits(connection, lock_wait_seconds_max=REPLICA_REPORT_SECONDS)
-    give_up_at = time.monotonic() + REPLICA_WAIT_SECONDS_MAX
+    now = time.monotonic()
+    give_up_at, report_at = now + REPLICA_WAIT_SECONDS_MAX, now
+    # Polled: a statement that waited for the lock would hold a snapshot, and CREATE INDEX CONCURRENTLY in the process
+    # that holds the lock waits for older snapshots, which is a deadlock.
     while not _try_lock(connection):
         if time.monotonic() >= give_up_at:
             raise MigrationError(
-                f"Another Gatehouse has been migrating this database for {REPLICA_WAIT_SECONDS_MAX} s. See in"
+                f"Another Gatehouse has been migrating this database for {REPLICA_WAIT_SECONDS_MAX} s. Check in"
                 " pg_stat_activity what 'gatehouse migrate' does there, and try again when it has ended."
             )
-        report("Another Gatehouse is migrating this database. Waiting for it.")
+        if time.monotonic() >= report_at:
+            report("Another Gatehouse is migrating this database. Waiting for it.")
+            report_at += REPLICA_REPORT_SECONDS
+        time.sleep(REPLICA_POLL_SECONDS)
     try:
         yield
     finally:
-        # A connection that was lost has lost its lock as well.
+        # A connection that was lost has lost its lock as well, as soon as PostgreSQL has ended its last statement.
         if not connection.closed:
             connection.execute("SELECT pg_advisory_unlock(hashtext('gatehouse.migrations'))")
 
 
 def _try_lock(connection: RawConnection) -> bool:
-    try:
-        connection.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
-    except psycopg.errors.LockNotAvailable:
-        return False
-    return True
+    row = connection.execute("SELECT pg_try_advisory_lock(hashtext('gatehouse.migrations'))").fetchone()
+    assert row is not None, "a SELECT without FROM returns one row"
+    return row[0]
 
 
 def _set_time_limits(connection: RawConnection, *, lock_wait_seconds_max: float) -> None:
-    # A migration may work long, whatever the role's own limit on statements is; only its waiting is bounded.
+    # A migration may run long, whatever limit on statements the role has; only its waits for locks are bounded.
     connection.execute(
         "SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', %s, false)",
         (f"{lock_wait_seconds_max * 1000:.0f}ms",),
@@ -269,32 +248,82 @@ def _prepare(connection: RawConnection) -> None:
 
 def _apply(connection: RawConnection, migration: Migration, report: Callable[[str], None]) -> None:
     def pass_on(notice: Diagnostic) -> None:
-        # Long work says how far it is with RAISE NOTICE.
-        report(f"{migration}: {notice.message_primary}")
+        # A long migration reports its progress with RAISE NOTICE.
+        report(f"{migration.id}: {notice.message_primary}")
 
     report(f"Applying {migration}.")
     started = time.monotonic()
     connection.add_notice_handler(pass_on)
     try:
-        with connection.transaction():
-            # The files are ours; as bytes and without parameters they go out as they are, many statements at once.
-            connection.execute(migration.sql.encode())
-            connection.execute(
-                "INSERT INTO schema_migrations (version, name, checksum, seconds) VALUES (%s, %s, %s, %s)",
-                (migration.version, migration.name, migration.checksum, time.monotonic() - started),
-            )
-    except psycopg.errors.LockNotAvailable as error:
-        raise MigrationError(
-            f"Migration {migration} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, and gave up so that"
-            " nobody queues behind it. Nothing of it was kept. Try again when there is less to do."
-        ) from error
-    except psycopg.Error as error:
-        raise MigrationError(f"Migration {migration} failed and left nothing behind: {_words(error)}.") from error
+        if migration.is_transactional:
+            _apply_at_once(connection, migration, started)
+        else:
+            _apply_by_statement(connection, migration, started)
     finally:
         connection.remove_notice_handler(pass_on)
-    report(f"Applied {migration} in {time.monotonic() - started:.2f} s.")
+    report(f"Applied {migration.id} in {time.monotonic() - started:.2f} s.")
 
 
-def _words(error: psycopg.Error) -> str:
-    # Further lines would quote rows.
+def _apply_at_once(connection: RawConnection, migration: Migration, started: float) -> None:
+    try:
+        _set_time_limits(connection, lock_wait_seconds_max=TABLE_LOCK_SECONDS_MAX)
+        with connection.transaction():
+            # As bytes and without parameters the file is sent unchanged, many statements at once.
+            connection.execute(migration.sql.encode())
+            _record(connection, migration, started)
+    except psycopg.errors.LockNotAvailable as error:
+        raise MigrationError(
+            f"Migration {migration.id} waited {TABLE_LOCK_SECONDS_MAX} s for a table that others use, and gave up so"
+            " that other requests do not queue behind it. Nothing of it was kept. Try again when the load is lower."
+        ) from error
+    except psycopg.Error as error:
+        raise MigrationError(f"Migration {migration.id} failed and left nothing behind: {_message(error)}.") from error
+
+
+def _apply_by_statement(connection: RawConnection, migration: Migration, started: float) -> None:
+    todo = statements(migration)
+    done = 0
+    try:
+        for statement in todo:
+            _execute_repeatably(connection, statement)
+            done += 1
+        _record(connection, migration, started)
+    except psycopg.Error as error:
+        raise MigrationError(
+            f"Migration {migration.id} failed after {done} of {len(todo)} statements, which were kept:"
+            f" {_message(error)}. Remove the cause and run `gatehouse migrate` again; it repeats this migration from"
+            " its first statement."
+        ) from error
+
+
+def _execute_repeatably(connection: RawConnection, statement: Statement) -> None:
+    """Execute a statement outside a transaction, whatever an interrupted run left of it."""
+    _set_time_limits(
+        connection,
+        lock_wait_seconds_max=CONCURRENT_WAIT_SECONDS_MAX if statement.is_concurrent else TABLE_LOCK_SECONDS_MAX,
+    )
+    # Only an interrupted run can have left one: PostgreSQL keeps the runner's lock until a lost runner's last
+    # statement has ended, so no index of this name is being built now.
+    if statement.index is not None and _is_invalid(connection, statement.index):
+        connection.execute(SQL("DROP INDEX CONCURRENTLY {}").format(Identifier(statement.index)))
+    connection.execute(statement.sql.encode())
+
+
+def _is_invalid(connection: RawConnection, index: str) -> bool:
+    return bool(
+        connection.execute(
+            "SELECT FROM pg_index WHERE indexrelid = to_regclass(%s) AND NOT indisvalid", (index,)
+        ).rowcount
+    )
+
+
+def _record(connection: RawConnection, migration: Migration, started: float) -> None:
+    connection.execute(
+        "INSERT INTO schema_migrations (version, name, checksum, seconds) VALUES (%s, %s, %s, %s)",
+        (migration.version, migration.name, migration.checksum, time.monotonic() - started),
+    )
+
+
+def _message(error: psycopg.Error) -> str:
+    # Further lines of the error would quote rows.
     return error.diag.message_primary or reason(error)

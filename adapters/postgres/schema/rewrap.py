@@ -1,7 +1,7 @@
-"""Brings every sealed value under the first master key, while the house is open (decisions 2.7).
+"""Re-encrypts every sealed value with the first master key while the service runs (decisions 2.7).
 
-Here is the one list of the columns that are sealed; a capability that seals another one adds a line. The work is done
-in short transactions that wait for nobody, so it may be stopped, and started again, at any time.
+`SEALED_COLUMNS` is the one list of the sealed columns; a capability that seals another column adds a line. The work is
+done in short transactions that wait for no other transaction, so it may be stopped and started again at any time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import RawConnection
 
-# So few that nobody notices how long their rows are locked.
+# So few that their rows are locked only briefly.
 PAGE_ROWS_MAX = 200
 PAGES_BETWEEN_REPORTS = 50
 LOCK_WAIT_SECONDS_MAX = 3
@@ -49,7 +49,7 @@ SEALED_COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrapped:
-    """What was done to a column, and what is left."""
+    """How many values of a column were re-encrypted, and how many were not."""
 
     column: SealedColumn
     rewrapped: int = 0
@@ -58,23 +58,23 @@ class Rewrapped:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything is under the first key now, so that the others are no longer needed here."""
+        """Whether every value is sealed with the first key now, so that this column no longer needs the others."""
         return not self.unreadable and not self.held
 
 
 def rewrap(connection: RawConnection, vault: Vault, report: Callable[[str], None]) -> tuple[Rewrapped, ...]:
-    """Seal everything anew that was not sealed with the first key; tell the progress, and what cannot be opened.
+    """Re-encrypt every value that was not sealed with the first key; report the progress and the unreadable values.
 
-    The connection is in autocommit mode and nobody else's. Processes that still seal with another key undo the work
-    for the rows that they write, so they are given the new list of keys first.
+    The connection is in autocommit mode and used by nothing else. Processes that still seal with another key undo the
+    work for the rows that they write, so they must get the new list of keys first.
     """
-    assert connection.autocommit, "every page is a transaction of its own"
+    assert connection.autocommit, "the connection must be in autocommit mode, because every page commits by itself"
     connection.execute("SELECT set_config('lock_timeout', %s, false)", (f"{LOCK_WAIT_SECONDS_MAX}s",))
     return tuple(_ColumnRewrap(connection, vault, column, report).run() for column in SEALED_COLUMNS)
 
 
 class _ColumnRewrap:
-    """The work on one column."""
+    """The re-encryption of one column."""
 
     def __init__(
         self, connection: RawConnection, vault: Vault, column: SealedColumn, report: Callable[[str], None]
@@ -86,21 +86,21 @@ class _ColumnRewrap:
 
     def run(self) -> Rewrapped:
         for number, keys in enumerate(self._pages(), start=1):
-            handled = self._seal_anew(keys, _FREE_ONLY)
-            # What somebody held just now is waited for, but alone, so that nobody waits for us meanwhile.
+            handled = self._reencrypt(keys, _FREE_ONLY)
+            # A row that another transaction holds is waited for in a transaction of its own, which locks nothing else.
             for key in keys:
                 if key not in handled:
-                    self._seal_anew_when_free(key)
+                    self._reencrypt_when_free(key)
             if number % PAGES_BETWEEN_REPORTS == 0:
-                self._report(f"{self._done.column}: {self._done.rewrapped} sealed anew so far")
-        self._report(f"{self._done.column}: {self._done.rewrapped} sealed anew")
+                self._report(f"{self._done.column}: {self._done.rewrapped} re-encrypted so far")
+        self._report(f"{self._done.column}: {self._done.rewrapped} re-encrypted")
         return self._done
 
     def _pages(self) -> Iterator[list[Any]]:
-        """Walk along the primary key; of each page give the keys of the rows to do."""
+        """Walk along the primary key; yield for each page the keys of the rows to re-encrypt."""
         after: Composable = SQL("")
         while True:
-            # A page is so many rows looked at: looking for so many rows to do could go through the whole table.
+            # The limit counts all rows: rows to re-encrypt may be rare, and the query could read the whole table.
             rows = self._connection.execute(
                 self._named(
                     "SELECT {key}, {is_old} FROM {table} {after} ORDER BY {key} LIMIT {limit}",
@@ -113,15 +113,17 @@ class _ColumnRewrap:
                 return
             after = self._named("WHERE {key} > {last}", last=rows[-1][0])
 
-    def _seal_anew_when_free(self, key: Any) -> None:
+    def _reencrypt_when_free(self, key: Any) -> None:
         try:
-            self._seal_anew([key], _WAITING)
+            self._reencrypt([key], _WAITING)
         except LockNotAvailable:
-            self._report(f"{self._done.column} of {key} is held by somebody else; it stays as it is this time.")
+            self._report(
+                f"{self._done.column} of {key} is locked by another transaction, so it was not re-encrypted. Try again."
+            )
             self._done = replace(self._done, held=self._done.held + 1)
 
-    def _seal_anew(self, keys: Sequence[Any], lock: SQL) -> set[Any]:
-        """Do these rows in one transaction, those that can be had and are still old; say which they were."""
+    def _reencrypt(self, keys: Sequence[Any], lock: SQL) -> set[Any]:
+        """Re-encrypt in one transaction those of these rows that can be locked and are still old; return their keys."""
         if not keys:
             return set()
         with self._connection.transaction():
@@ -129,7 +131,7 @@ class _ColumnRewrap:
                 self._named("SELECT {key}, {column} FROM {table} WHERE {key} = ANY(%s) AND {is_old} {lock}", lock=lock),
                 (list(keys),),
             ).fetchall()
-            changes = [(sealed, key) for key, old in rows if (sealed := self._sealed_anew(key, old)) is not None]
+            changes = [(sealed, key) for key, old in rows if (sealed := self._reencrypted(key, old)) is not None]
             self._connection.cursor().executemany(
                 self._named("UPDATE {table} SET {column} = %s WHERE {key} = %s"), changes
             )
@@ -140,17 +142,17 @@ class _ColumnRewrap:
         )
         return {key for key, _ in rows}
 
-    def _sealed_anew(self, key: Any, old: bytes) -> bytes | None:
+    def _reencrypted(self, key: Any, old: bytes) -> bytes | None:
         place = {"table": self._done.column.table, "column": self._done.column.column, "row": key}
         try:
             return self._vault.seal(self._vault.open(old, **place), **place)
         except SealBroken as broken:
-            # One bad value must not keep the others under an old key; whoever runs this learns of it.
+            # One unreadable value must not keep the others under an old key; it is reported to the operator.
             self._report(str(broken))
             return None
 
     def _named(self, statement: LiteralString, **parts: Any) -> Composed:
-        # The names come from the table above and from nowhere else, and are quoted all the same.
+        # The names come from SEALED_COLUMNS only, and are quoted all the same.
         column = self._done.column
         mark = self._vault.current_mark
         names = {"table": Identifier(column.table), "column": Identifier(column.column), "key": Identifier(column.key)}

@@ -126,7 +126,7 @@ async def test_a_comparison_with_nobody_costs_what_one_with_somebody_costs() -> 
 
     encoded = await hasher.hash("correct horse")
 
-    assert argon2.extract_parameters(hasher._nobodys_hash) == argon2.extract_parameters(encoded)
+    assert argon2.extract_parameters(hasher._decoy_hash) == argon2.extract_parameters(encoded)
 
 
 async def test_a_comparison_with_nobody_waits_for_its_turn_like_any_other(tmp_path: Path) -> None:
@@ -187,13 +187,13 @@ async def test_whoever_finds_the_queue_full_is_told_when_to_come_back(slow: Slow
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     async with trio.open_nursery() as nursery:
-        for number in range(1 + passwords.WAITING_PER_PLACE_MAX):
+        for number in range(1 + passwords.QUEUED_PER_PLACE_MAX):
             nursery.start_soon(hasher.verify, str(number), "$slow$")
         await until(lambda: slow.running == 1)
         await wait_all_tasks_blocked()
         with pytest.raises(ServiceUnavailable) as refusal:
             await hasher.verify("one too many", "$slow$")
-        slow.let_end(1 + passwords.WAITING_PER_PLACE_MAX)
+        slow.let_end(1 + passwords.QUEUED_PER_PLACE_MAX)
 
     assert refusal.value.retry_after_seconds == passwords.RETRY_AFTER_SECONDS
     assert "one too many" not in slow.compared
@@ -206,7 +206,7 @@ async def test_a_cancelled_waiter_leaves_the_queue_to_another(slow: SlowScheme) 
         nursery.start_soon(hasher.verify, "running", "$slow$")
         await until(lambda: slow.running == 1)
         async with trio.open_nursery() as impatient:
-            for _ in range(passwords.WAITING_PER_PLACE_MAX):
+            for _ in range(passwords.QUEUED_PER_PLACE_MAX):
                 impatient.start_soon(hasher.verify, "cancelled", "$slow$")
             await wait_all_tasks_blocked()
             impatient.cancel_scope.cancel()
@@ -274,13 +274,13 @@ def test_a_process_that_is_killed_leaves_no_slot_taken(tmp_path: Path) -> None:
 
 
 def test_argon2_computes_what_is_known_from_elsewhere() -> None:
-    assert passwords.computes_correctly()
+    assert passwords.passes_known_answers()
 
 
 def test_a_wrong_answer_of_argon2_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(passwords._KNOWN_ANSWERS, 256, "00" * 32)
 
-    assert not passwords.computes_correctly()
+    assert not passwords.passes_known_answers()
 
 
 def test_the_speed_is_measured_on_as_many_threads_as_asked_for() -> None:

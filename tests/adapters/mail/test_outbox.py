@@ -338,9 +338,9 @@ class TestMailbox:
             queue(transact)
             transact(record, *transact(messages.claim, 4))
         clock.advance(RETENTION)
-        at_the_end = transact(messages.forget, 10)
+        at_the_end = transact(messages.delete_old, 10)
         clock.advance(timedelta(microseconds=1))
-        after = transact(messages.forget, 10)
+        after = transact(messages.delete_old, 10)
 
         assert (at_the_end, after) == (0, 2)
         assert stored(connection, "id") == []
@@ -351,12 +351,12 @@ class TestMailbox:
             transact(messages.record_sent, *transact(messages.claim, 4))
         clock.advance(RETENTION * 2)
 
-        assert [transact(messages.forget, 2) for _ in range(4)] == [2, 2, 1, 0]
+        assert [transact(messages.delete_old, 2) for _ in range(4)] == [2, 2, 1, 0]
 
     def test_a_letter_that_waits_is_never_forgotten(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact)
 
         clock.advance(RETENTION * 10)
 
-        assert transact(messages.forget, 10) == 0
+        assert transact(messages.delete_old, 10) == 0
         assert len(transact(messages.claim, 4)) == 1

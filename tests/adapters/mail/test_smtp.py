@@ -151,7 +151,7 @@ class TestLetter:
     async def test_a_name_of_another_script_is_refused_by_a_server_that_does_not_take_it(self) -> None:
         with (
             PostOffice().open(takes_international_addresses=False) as office,
-            pytest.raises(MailRefused, match="beyond ASCII"),
+            pytest.raises(MailRefused, match="non-ASCII"),
         ):
             await send(gateway_to(office.port), to="jürgen@example.org")
 
@@ -181,14 +181,14 @@ class TestInjection:
         ],
     )
     async def test_what_is_no_address_is_refused_before_anything_is_said(self, to: str) -> None:
-        with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot stand in a letter"):
+        with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot be used in a mail"):
             await send(gateway_to(office.port), to=to)
 
         assert office.received == []
 
     @pytest.mark.parametrize("subject", ["Hello\r\nBcc: eve@example.org", "Hello\nX-Evil: yes", "Hello\rX-Evil: yes"])
     async def test_a_subject_with_a_line_break_is_refused(self, subject: str) -> None:
-        with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot stand in a letter"):
+        with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot be used in a mail"):
             await send(gateway_to(office.port), rendered=RenderedMail(subject=subject, text="", html=""))
 
         assert office.received == []
@@ -408,10 +408,10 @@ class TestGivingUp:
 
         with scripted_server(lambda connection: heard.append(connection.recv(1000))) as port:
             server = SmtpServer.parse(f"smtp://127.0.0.1:{port}?from={SENDER}")
-            conversation = smtp._Conversation(server, ssl.create_default_context())
-            conversation.abandon()
+            session = smtp._Session(server, ssl.create_default_context())
+            session.abandon()
             with pytest.raises(ConnectionAbortedError):
-                conversation.hold(None)
+                session.run(None)
 
         assert b"".join(heard) == b""
 
@@ -438,16 +438,16 @@ class TestServerAddress:
     def test_it_names_host_port_login_and_sender(self) -> None:
         server = SmtpServer.parse("smtp://gate:p%40ss@mail.example.com:2525?from=Gate House <a+b@example.com>")
 
-        assert (server.host, server.port, server.is_encrypted_at_once) == ("mail.example.com", 2525, False)
+        assert (server.host, server.port, server.uses_implicit_tls) == ("mail.example.com", 2525, False)
         assert str(server.sender) == "Gate House <a+b@example.com>"
         assert server.login is not None
         assert (server.login.username, server.login.password.reveal()) == ("gate", "p@ss")
 
     @pytest.mark.parametrize(("scheme", "port", "is_encrypted_at_once"), [("smtp", 587, False), ("smtps", 465, True)])
-    def test_each_scheme_has_its_usual_port(self, scheme: str, port: int, is_encrypted_at_once: bool) -> None:
+    def test_each_scheme_has_its_usual_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
         server = SmtpServer.parse(f"{scheme}://mail.example.com?from=a@example.com")
 
-        assert (server.port, server.is_encrypted_at_once, server.login) == (port, is_encrypted_at_once, None)
+        assert (server.port, server.uses_implicit_tls, server.login) == (port, uses_implicit_tls, None)
 
     @pytest.mark.parametrize(
         "sender",
@@ -464,13 +464,13 @@ class TestServerAddress:
             ("", "begin with smtp"),
             ("http://mail.example.com?from=a@b.example", "begin with smtp"),
             ("smtp://?from=a@b.example", "no host"),
-            ("smtp://mail.example.com", "who the sender is"),
-            ("smtp://mail.example.com?from=", "who the sender is"),
-            ("smtp://mail.example.com?sender=a@b.example", "who the sender is"),
+            ("smtp://mail.example.com", "name the sender"),
+            ("smtp://mail.example.com?from=", "name the sender"),
+            ("smtp://mail.example.com?sender=a@b.example", "name the sender"),
             ("smtp://mail.example.com?from=a", "sender must be like"),
             ("smtp://mail.example.com?from=A <a@b.example>&x=1", "sender must be like"),
             ("smtp://mail.example.com?from=A%0D%0ABcc:x <a@b.example>", "sender must be like"),
-            ("smtp://mail.example.com?from=jürgen@b.example", "beyond ASCII"),
+            ("smtp://mail.example.com?from=jürgen@b.example", "non-ASCII"),
             ("smtp://gate@mail.example.com?from=a@b.example", "both a user and a password"),
             ("smtp://gate:pässword@mail.example.com?from=a@b.example", "only have ASCII"),
             ("smtp://gate:pass#word@mail.example.com?from=a@b.example", "percent-encoded"),

@@ -1,4 +1,4 @@
-"""Migrations: what they do to a database, what they refuse, and what happens when several run or one fails."""
+"""Migrations: what they do to a database, what they refuse, concurrent runs and failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.schema import migrations
-from adapters.postgres.schema.migrations import DatabaseAway, Migration, MigrationError
+from adapters.postgres.schema.migrations import DatabaseUnreachable, Migration, MigrationError
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ def empty(empty_database_url: str) -> Iterator[RawConnection]:
         yield connection
 
 
-def nobody(_line: str) -> None:
-    """Take a report that no test looks at."""
+def ignore(_line: str) -> None:
+    """Take a report that the test does not check."""
 
 
 def tables(connection: RawConnection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r' AND oid >= 16384")}
 
 
-def test_an_empty_database_is_brought_to_the_present_schema(empty: RawConnection) -> None:
-    applied = migrations.migrate(empty, nobody)
+def test_an_empty_database_gets_the_current_schema(empty: RawConnection) -> None:
+    applied = migrations.migrate(empty, ignore)
 
     assert applied == list(migrations.known())
     assert migrations.is_current(empty)
@@ -53,18 +53,19 @@ def test_the_migrations_are_found_in_the_package_in_order() -> None:
 
 
 @pytest.mark.parametrize("migration", migrations.known(), ids=str)
-def test_a_migration_leaves_its_transaction_to_whoever_runs_it(migration: Migration) -> None:
-    assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK|VACUUM)\b.*;|\bCONCURRENTLY\b", migration.sql, re.MULTILINE)
+def test_a_migration_leaves_its_transaction_to_the_runner(migration: Migration) -> None:
+    assert not re.search(r"^\s*(BEGIN|COMMIT|ROLLBACK)\b.*;", migration.sql, re.MULTILINE)
+    assert not (migration.is_transactional and re.search(r"\b(CONCURRENTLY|VACUUM)\b", migration.sql))
 
 
 def test_a_database_that_is_current_is_left_alone(empty: RawConnection) -> None:
-    migrations.migrate(empty, nobody)
+    migrations.migrate(empty, ignore)
 
-    assert migrations.migrate(empty, nobody) == []
+    assert migrations.migrate(empty, ignore) == []
 
 
-def test_the_plan_says_what_was_done_and_what_is_to_be_done(empty: RawConnection) -> None:
-    migrations.migrate(empty, nobody, [SHELF])
+def test_the_plan_lists_what_was_applied_and_what_is_pending(empty: RawConnection) -> None:
+    migrations.migrate(empty, ignore, [SHELF])
 
     plan = migrations.plan(empty, [SHELF, BOOKS])
 
@@ -84,7 +85,7 @@ def test_a_migration_that_fails_leaves_nothing_behind_and_keeps_those_before_it(
     broken = Migration(version=2, name="broken", sql="CREATE TABLE books (id integer); INSERT INTO nowhere VALUES (1);")
 
     with pytest.raises(MigrationError, match=r"0002_broken failed and left nothing behind.*nowhere"):
-        migrations.migrate(empty, nobody, [SHELF, broken])
+        migrations.migrate(empty, ignore, [SHELF, broken])
 
     assert tables(empty) == {"schema_migrations", "shelf"}
     assert migrations.plan(empty, [SHELF, BOOKS]).pending == (BOOKS,)
@@ -101,32 +102,32 @@ def test_a_migration_whose_connection_breaks_leaves_nothing_behind_and_can_be_re
         pytest.raises(MigrationError, match="0001_shelf failed and left nothing behind: terminating connection"),
         migrations.connected(empty_database_url) as first,
     ):
-        migrations.migrate(first, nobody, [breaking])
+        migrations.migrate(first, ignore, [breaking])
 
     with migrations.connected(empty_database_url) as second:
-        assert migrations.migrate(second, nobody, [SHELF]) == [SHELF]
+        assert migrations.migrate(second, ignore, [SHELF]) == [SHELF]
 
 
-def test_a_database_that_refuses_is_one_sentence(empty_database_url: str) -> None:
+def test_a_refusal_of_the_database_is_one_sentence(empty_database_url: str) -> None:
     forbidden = make_conninfo(empty_database_url, options="-c search_path=pg_catalog")
 
     with (
         pytest.raises(MigrationError, match="The database refused: permission denied for schema pg_catalog"),
         migrations.connected(forbidden) as connection,
     ):
-        migrations.migrate(connection, nobody, [SHELF])
+        migrations.migrate(connection, ignore, [SHELF])
 
 
 def test_a_changed_migration_is_named(empty: RawConnection) -> None:
-    migrations.migrate(empty, nobody, [SHELF])
+    migrations.migrate(empty, ignore, [SHELF])
     changed = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id bigint);")
 
     with pytest.raises(MigrationError, match=r"Migration 0001_shelf is not what was applied.*restore 0001_shelf.sql"):
-        migrations.migrate(empty, nobody, [changed, BOOKS])
+        migrations.migrate(empty, ignore, [changed, BOOKS])
 
 
 def test_another_migration_under_the_same_number_is_named(empty: RawConnection) -> None:
-    migrations.migrate(empty, nobody, [SHELF])
+    migrations.migrate(empty, ignore, [SHELF])
     other = Migration(version=1, name="cellar", sql=SHELF.sql)
 
     with pytest.raises(
@@ -136,7 +137,7 @@ def test_another_migration_under_the_same_number_is_named(empty: RawConnection) 
 
 
 def test_a_database_of_a_newer_gatehouse_is_refused(empty: RawConnection) -> None:
-    migrations.migrate(empty, nobody, [SHELF, BOOKS])
+    migrations.migrate(empty, ignore, [SHELF, BOOKS])
 
     with pytest.raises(MigrationError, match=r"ahead of this version: 0002_books.*run that newer Gatehouse"):
         migrations.is_current(empty, [SHELF])
@@ -158,7 +159,7 @@ def test_replicas_that_start_together_migrate_once(empty_database_url: str) -> N
     def start() -> None:
         with migrations.connected(empty_database_url) as connection:
             barrier.wait()
-            applied.append(migrations.migrate(connection, nobody))
+            applied.append(migrations.migrate(connection, ignore))
 
     replicas = [threading.Thread(target=start) for _ in range(4)]
     for replica in replicas:
@@ -169,7 +170,7 @@ def test_replicas_that_start_together_migrate_once(empty_database_url: str) -> N
     assert sorted(map(len, applied)) == [0, 0, 0, len(migrations.known())]
 
 
-def test_a_replica_that_waits_says_so_and_goes_on_when_it_may(
+def test_a_replica_that_waits_reports_it_and_goes_on_when_the_lock_is_free(
     empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
@@ -201,7 +202,7 @@ def test_a_replica_does_not_wait_for_ever(
         migrations.connected(empty_database_url) as second,
         pytest.raises(MigrationError, match="Another Gatehouse has been migrating"),
     ):
-        migrations.migrate(second, nobody, [SHELF])
+        migrations.migrate(second, ignore, [SHELF])
 
     assert tables(empty) == set()
 
@@ -210,37 +211,39 @@ def test_a_table_that_others_use_is_not_waited_for_long(
     empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
-    migrations.migrate(empty, nobody, [SHELF])
+    migrations.migrate(empty, ignore, [SHELF])
     wider = Migration(version=2, name="wider", sql="ALTER TABLE shelf ADD COLUMN width integer;")
 
     with psycopg.connect(empty_database_url) as reader:
         reader.execute("SELECT count(*) FROM shelf")
         with pytest.raises(MigrationError, match=r"0002_wider waited 0\.05 s for a table that others use"):
-            migrations.migrate(empty, nobody, [SHELF, wider])
+            migrations.migrate(empty, ignore, [SHELF, wider])
 
-    assert migrations.migrate(empty, nobody, [SHELF, wider]) == [wider]
+    assert migrations.migrate(empty, ignore, [SHELF, wider]) == [wider]
 
 
 def test_long_work_may_outlast_the_limit_on_statements(empty: RawConnection) -> None:
     empty.execute("SET statement_timeout = '20ms'")
     slow = Migration(version=1, name="slow", sql="SELECT pg_sleep(0.1);")
 
-    assert migrations.migrate(empty, nobody, [slow]) == [slow]
+    assert migrations.migrate(empty, ignore, [slow]) == [slow]
 
 
-def test_progress_is_reported_with_what_the_migration_itself_says(empty: RawConnection) -> None:
-    talkative = Migration(version=1, name="talkative", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
+def test_progress_is_reported_with_the_notices_of_the_migration(empty: RawConnection) -> None:
+    noisy = Migration(version=1, name="noisy", sql="DO $$ BEGIN RAISE NOTICE '500 of 900 rows'; END $$;")
     lines: list[str] = []
 
-    migrations.migrate(empty, lines.append, [talkative])
+    migrations.migrate(empty, lines.append, [noisy])
 
-    assert lines[:2] == ["Applying 0001_talkative.", "0001_talkative: 500 of 900 rows"]
-    assert lines[2].startswith("Applied 0001_talkative in 0.")
+    assert lines[:2] == ["Applying 0001_noisy.", "0001_noisy: 500 of 900 rows"]
+    assert lines[2].startswith("Applied 0001_noisy in 0.")
 
 
 def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_address() -> None:
     with (
-        pytest.raises(DatabaseAway, match=r"^The database cannot be reached: Connection refused\. Check") as refused,
+        pytest.raises(
+            DatabaseUnreachable, match=r"^The database cannot be reached: Connection refused\. Check"
+        ) as refused,
         migrations.connected("postgresql://gatehouse:hunter2@127.0.0.1:1/gatehouse"),
     ):
         pass
@@ -249,7 +252,7 @@ def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_address()
     assert refused.value.__suppress_context__
 
 
-def test_an_address_that_is_none_is_not_quoted() -> None:
+def test_an_invalid_address_is_not_quoted() -> None:
     with (
         pytest.raises(MigrationError, match="not an address that PostgreSQL understands") as refused,
         migrations.connected("postgresql://gatehouse:hunter2@[half/gatehouse"),
@@ -268,7 +271,7 @@ def test_a_database_in_another_encoding_is_refused(empty_database_url: str) -> N
                 migrations.connected(make_conninfo(empty_database_url, dbname="gatehouse_latin")) as latin,
                 pytest.raises(MigrationError, match="gatehouse_latin is not encoded in UTF-8"),
             ):
-                migrations.migrate(latin, nobody)
+                migrations.migrate(latin, ignore)
         finally:
             admin.execute("DROP DATABASE gatehouse_latin WITH (FORCE)")
 
@@ -281,11 +284,11 @@ def test_an_older_postgresql_is_refused(empty: RawConnection, monkeypatch: pytes
 
 
 def test_a_migration_belongs_to_the_schema_of_the_address(empty: RawConnection, empty_database_url: str) -> None:
-    empty.execute("CREATE SCHEMA house")
-    elsewhere = make_conninfo(empty_database_url, options="-c search_path=house")
+    empty.execute("CREATE SCHEMA other")
+    elsewhere = make_conninfo(empty_database_url, options="-c search_path=other")
 
     with migrations.connected(elsewhere) as connection:
-        migrations.migrate(connection, nobody, [SHELF])
+        migrations.migrate(connection, ignore, [SHELF])
 
-    assert empty.execute("SELECT count(*) FROM house.schema_migrations").fetchone() == (1,)
+    assert empty.execute("SELECT count(*) FROM other.schema_migrations").fetchone() == (1,)
     assert migrations.plan(empty, [SHELF]).pending == (SHELF,)

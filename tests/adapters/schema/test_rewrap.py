@@ -1,4 +1,4 @@
-"""Rewrapping: every sealed value comes under the first master key, while others work on the same rows."""
+"""Rewrapping: every sealed value is re-encrypted with the first master key, while others use the same rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ new_id = SystemRandomness().new_id
 
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are several pages."""
+    """Make a few rows fill several pages."""
     monkeypatch.setattr(rewrapping, "PAGE_ROWS_MAX", 3)
 
 
@@ -48,7 +48,7 @@ def connection(raw_connection: RawConnection) -> RawConnection:
 
 
 def add_mail(connection: RawConnection, vault: Vault | None, text: bytes = b"hello") -> UUID:
-    """Store a letter; without a vault, one that was sent and erased."""
+    """Store a mail; without a vault, one that was sent and erased."""
     mail_id = new_id()
     sealed = vault.seal(text, table="mails", column="values_sealed", row=mail_id) if vault else None
     connection.execute(
@@ -79,7 +79,7 @@ def another_transaction(database_url: str) -> Generator[RawConnection]:
         yield connection
 
 
-def is_somebody_waiting(connection: RawConnection) -> bool:
+def is_waiting_for_a_lock(connection: RawConnection) -> bool:
     row = connection.execute(
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     ).fetchone()
@@ -102,12 +102,12 @@ def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(c
     assert sorted(columns) == sorted((column.table, column.column, column.key) for column in SEALED_COLUMNS)
 
 
-def test_everything_is_under_the_first_key_afterwards_and_opens_with_it_alone(connection: RawConnection) -> None:
-    ids = [add_mail(connection, BEFORE, f"letter {number}".encode()) for number in range(10)]
+def test_everything_is_sealed_with_the_first_key_afterwards_and_opens_with_it_alone(connection: RawConnection) -> None:
+    ids = [add_mail(connection, BEFORE, f"mail {number}".encode()) for number in range(10)]
 
     outcome = rewrap(connection, DURING, lambda _: None)
 
-    assert [text_of(connection, mail_id) for mail_id in ids] == [f"letter {number}".encode() for number in range(10)]
+    assert [text_of(connection, mail_id) for mail_id in ids] == [f"mail {number}".encode() for number in range(10)]
     assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=10)
     assert all(part.is_complete for part in outcome)
 
@@ -132,7 +132,7 @@ def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
     assert key.private_pem == pair.private_pem
 
 
-def test_what_is_under_the_first_key_already_is_not_written_again(connection: RawConnection) -> None:
+def test_what_is_sealed_with_the_first_key_already_is_not_written_again(connection: RawConnection) -> None:
     for vault in (DURING, BEFORE, DURING, DURING, DURING, BEFORE):
         add_mail(connection, vault)
     before = stored(connection)
@@ -157,7 +157,7 @@ def test_a_second_run_finds_nothing_to_do(connection: RawConnection) -> None:
     assert stored(connection) == after_first
 
 
-def test_what_was_erased_stays_erased(connection: RawConnection) -> None:
+def test_an_erased_value_stays_erased(connection: RawConnection) -> None:
     ids = [add_mail(connection, vault) for vault in (None, BEFORE, None, None, None, BEFORE)]
 
     outcome = rewrap(connection, DURING, lambda _: None)
@@ -201,7 +201,7 @@ def test_it_can_be_stopped_anywhere_and_started_again(
     assert [text_of(connection, mail_id) for mail_id in ids] == [b"hello"] * 10
 
 
-def test_progress_is_told_now_and_then_and_at_the_end(
+def test_progress_is_reported_periodically_and_at_the_end(
     connection: RawConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(7):
@@ -212,16 +212,16 @@ def test_progress_is_told_now_and_then_and_at_the_end(
     rewrap(connection, DURING, lines.append)
 
     assert lines == [
-        "mails.values_sealed: 6 sealed anew so far",
-        "mails.values_sealed: 7 sealed anew",
-        "invitations.token_sealed: 0 sealed anew",
-        "server_secrets.value_sealed: 0 sealed anew",
-        "signing_keys.private_pem_sealed: 0 sealed anew",
-        "totp_secrets.secret_sealed: 0 sealed anew",
+        "mails.values_sealed: 6 re-encrypted so far",
+        "mails.values_sealed: 7 re-encrypted",
+        "invitations.token_sealed: 0 re-encrypted",
+        "server_secrets.value_sealed: 0 re-encrypted",
+        "signing_keys.private_pem_sealed: 0 re-encrypted",
+        "totp_secrets.secret_sealed: 0 re-encrypted",
     ]
 
 
-def test_a_row_that_somebody_holds_for_long_is_left_and_the_others_are_done(
+def test_a_row_that_another_transaction_holds_for_long_is_left_and_the_others_are_done(
     connection: RawConnection, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(3)]
@@ -234,7 +234,7 @@ def test_a_row_that_somebody_holds_for_long_is_left_and_the_others_are_done(
 
     assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, held=1)
     assert not of_mails(outcome).is_complete
-    assert any(f"{ids[1]} is held" in line for line in lines)
+    assert any(f"{ids[1]} is locked" in line for line in lines)
     assert of_mails(rewrap(connection, DURING, lambda _: None)) == Rewrapped(column=MAILS, rewrapped=1)
 
 
@@ -247,7 +247,7 @@ def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
         other.execute("SELECT FROM mails WHERE id = %s FOR UPDATE", (ids[0],))
         work = threading.Thread(target=rewrap, args=(worker, DURING, lambda _: None))
         work.start()
-        wait_until(lambda: is_somebody_waiting(connection))
+        wait_until(lambda: is_waiting_for_a_lock(connection))
         free = connection.execute("SELECT id FROM mails ORDER BY id FOR UPDATE SKIP LOCKED").fetchall()
         others_are_done = [text_of(connection, mail_id) for mail_id in ids[1:]]
         other.rollback()
@@ -259,9 +259,7 @@ def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
 
 
 @pytest.mark.parametrize("writers_vault", [BEFORE, DURING], ids=["old key", "new key"])
-def test_what_somebody_writes_meanwhile_is_kept(
-    connection: RawConnection, database_url: str, writers_vault: Vault
-) -> None:
+def test_a_concurrent_write_is_kept(connection: RawConnection, database_url: str, writers_vault: Vault) -> None:
     mail_id = add_mail(connection, BEFORE)
     written = writers_vault.seal(b"written meanwhile", table="mails", column="values_sealed", row=mail_id)
 
@@ -269,7 +267,7 @@ def test_what_somebody_writes_meanwhile_is_kept(
         other.execute("UPDATE mails SET values_sealed = %s WHERE id = %s", (written, mail_id))
         work = threading.Thread(target=rewrap, args=(worker, DURING, lambda _: None))
         work.start()
-        wait_until(lambda: is_somebody_waiting(connection))
+        wait_until(lambda: is_waiting_for_a_lock(connection))
         other.commit()
         work.join()
 
@@ -277,7 +275,7 @@ def test_what_somebody_writes_meanwhile_is_kept(
     assert (stored(connection)[mail_id] == written) is (writers_vault is DURING)
 
 
-def test_a_row_that_somebody_deletes_meanwhile_is_no_trouble(connection: RawConnection, database_url: str) -> None:
+def test_a_concurrent_deletion_is_no_error(connection: RawConnection, database_url: str) -> None:
     mail_id = add_mail(connection, BEFORE)
     outcomes: list[Any] = []
 
@@ -285,7 +283,7 @@ def test_a_row_that_somebody_deletes_meanwhile_is_no_trouble(connection: RawConn
         other.execute("DELETE FROM mails WHERE id = %s", (mail_id,))
         work = threading.Thread(target=lambda: outcomes.append(rewrap(worker, DURING, lambda _: None)))
         work.start()
-        wait_until(lambda: is_somebody_waiting(connection))
+        wait_until(lambda: is_waiting_for_a_lock(connection))
         other.commit()
         work.join()
 

@@ -1,4 +1,4 @@
-"""The readable schema: ops/schema.sql says exactly what the migrations make."""
+"""The readable schema: ops/schema.sql describes exactly what the migrations make."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def test_the_readable_schema_can_be_loaded_and_is_complete(empty_database_url: s
     assert dump(empty_database_url) == SCHEMA.read_text()
 
 
-def test_every_table_says_what_it_is(connection: Connection) -> None:
-    silent = connection.execute(
+def test_every_table_has_a_comment(connection: Connection) -> None:
+    without_comment = connection.execute(
         """
         SELECT relname
         FROM   pg_class
@@ -32,11 +32,11 @@ def test_every_table_says_what_it_is(connection: Connection) -> None:
         """
     ).fetchall()
 
-    assert silent == []
+    assert without_comment == []
 
 
-def test_whoever_deletes_a_row_finds_by_an_index_what_refers_to_it(connection: Connection) -> None:
-    # An index serves when it begins with the column and has a row for every value that can be looked for.
+def test_every_foreign_key_has_an_index_for_deletions(connection: Connection) -> None:
+    # An index serves when it begins with the column and has an entry for every value that can be searched.
     unindexed = connection.execute(
         """
         SELECT c.conrelid::regclass::text, a.attname

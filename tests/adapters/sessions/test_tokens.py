@@ -443,10 +443,10 @@ class TestRemembered:
                 signer.verify(signed()[:-4] + "AAAA", kind=TokenKind.ACCESS, now=NOW)
 
     def test_only_so_many_are_remembered(self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("adapters.crypto.tokens.BELIEVED_TOKENS_MAX", 3)
+        monkeypatch.setattr("adapters.crypto.tokens.VERIFIED_TOKENS_MAX", 3)
         tokens = [signed() for _ in range(5)]
         for token in tokens:
             signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
 
-        assert len(signer._believed) == 3
+        assert len(signer._verified_tokens) == 3
         assert signer.verify(tokens[0], kind=TokenKind.ACCESS, now=NOW)

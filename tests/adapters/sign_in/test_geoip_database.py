@@ -96,7 +96,9 @@ def test_another_file_is_refused_in_one_line(tmp_path: Path, content: bytes) -> 
     path = tmp_path / "city.mmdb"
     path.write_bytes(content)
 
-    with pytest.raises(GeoipDatabaseInvalid, match=r"^.*city\.mmdb is no database in MaxMind's format \(\.mmdb\)\.$"):
+    with pytest.raises(
+        GeoipDatabaseInvalid, match=r"^.*city\.mmdb is not a database in MaxMind's format \(\.mmdb\)\.$"
+    ):
         MaxMindLocations(path)
 
 

@@ -25,7 +25,7 @@ ADDRESSES = {
     "nobody@example.com": "unknown",
     "no address at all": "malformed",
 }
-LETTERS_MAX = 100
+MAILS_MAX = 100
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_letter_goes_to_accounts_alone(transact: Callable[..., Any]) -> None:
         transact(password_reset.request, email, NOWHERE)
         transact(verification.resend, email, NOWHERE)
 
-    messages = [(one.message.to, one.message.template.value) for one in transact(mail.claim, LETTERS_MAX)]
+    messages = [(one.message.to, one.message.template.value) for one in transact(mail.claim, MAILS_MAX)]
 
     assert sorted(messages) == [
         ("passwordless@example.com", "choose_password"),
@@ -90,7 +90,7 @@ def test_a_discarded_letter_is_forgotten_like_the_others(
     transact(password_reset.request, "nobody@example.com", NOWHERE)
     clock.advance(mail.RETENTION * 2)
 
-    assert transact(mail.forget, LETTERS_MAX) == 1
+    assert transact(mail.delete_old, MAILS_MAX) == 1
     assert connection.execute("SELECT count(*) FROM mails").fetchone() == (0,)
 
 

@@ -177,7 +177,7 @@ def test_whoever_lost_the_lease_is_told() -> None:
 def test_letters_are_forgotten_after_their_retention() -> None:
     installation = Installation()
 
-    assert messages.forget(uow(installation), 500) == 3
+    assert messages.delete_old(uow(installation), 500) == 3
     assert installation.asked == [{"before": NOW - RETENTION, "limit": 500}]
 
 

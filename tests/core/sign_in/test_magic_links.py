@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOWHERE = ReturnRequest()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")
 NOBODY = ("nobody@example.com", "no address at all")
-LETTERS_MAX = 100
+MAILS_MAX = 100
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_only_whoever_may_sign_in_gets_a_letter(transact: Callable[..., Any], co
     for email in (*ACCOUNTS, *NOBODY):
         transact(magic_links.request, email, NOWHERE)
 
-    messages = [one.message.to for one in transact(mail.claim, LETTERS_MAX)]
+    messages = [one.message.to for one in transact(mail.claim, MAILS_MAX)]
     assert messages == ["verified@example.com", "unverified@example.com", "passwordless@example.com"]
     stored = connection.execute("SELECT count(*), count(user_id) FROM one_time_tokens").fetchone()
     assert stored == (6, 3)

@@ -366,5 +366,7 @@ def test_a_command_that_is_interrupted_ends_by_the_signal_and_without_a_word(
 
 
 def _waits_for_a_lock(connection: RawConnection) -> bool:
-    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'"
+    waiting = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_try_advisory%'"
+    )
     return connection.execute(waiting).fetchone() is not None

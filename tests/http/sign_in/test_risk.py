@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["door"]
 
 CURL = {"User-Agent": "curl/8.5.0"}
-LETTERS_MAX = 100
+MAILS_MAX = 100
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def fail(door: Door, times: int) -> None:
 
 async def messages(door: Door) -> list[MailMessage]:
     """Take the letters that wait to be sent."""
-    claimed = await door.client.application.installation.database.transact(mail.claim, LETTERS_MAX)
+    claimed = await door.client.application.installation.database.transact(mail.claim, MAILS_MAX)
     return [one.message for one in claimed]
 
 

@@ -1,7 +1,7 @@
-"""One caller asks alone: how long the answers take, and whether a big table was read from end to end for them.
+"""Queries by a single caller: how long the answers take, and whether PostgreSQL scanned a big table for them.
 
-PostgreSQL counts the scans of each table, but a connection reports its counts at most once a second. So a question is
-over when all of its requests are in the counts, each of which looks up one session.
+PostgreSQL counts the scans of each table, but a connection reports its counts at most once a second. So a query is
+finished when the counts include all of its requests, each of which reads one session.
 """
 
 from __future__ import annotations
@@ -31,39 +31,39 @@ if TYPE_CHECKING:
     Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 P99_MS_MAX: Final = 100.0
-# Enough for a statement to be prepared on every connection, and for the plan of the average to take over.
+# Enough for a statement to be prepared on every connection, and for the generic plan to be used.
 WARM_UP_REQUESTS: Final = 40
 REQUESTS: Final = 200
 BIG_ROWS_MIN: Final = 20_000
-# Beside the questions one actor counts all accounts every period, with two workers to help.
+# Meanwhile one actor counts all accounts every period, with two parallel workers.
 SCANS_OF_THE_REFRESHER: Final = 3
 COUNTS_SECONDS_MAX: Final = 30.0
 COUNTS_POLL_SECONDS: Final = 0.3
-# More than the service has connections while it is asked by one.
-NUDGES: Final = 4
+# More than the connections that the service uses for one caller.
+REPORT_REQUESTS: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What came of a question: how long the answers took, and which big tables were read whole for them."""
+class QueryFigures:
+    """The results of a query: how long the answers took, and which big tables were scanned for them."""
 
     name: str
     p50_ms: float
     p99_ms: float
     bytes_max: int
     read_whole: Sequence[str]
-    # Which part of the machine worked for neither the server nor us.
+    # The share of the machine that neither the server nor this process used.
     others_share: float
 
     @property
     def is_over(self) -> bool:
-        """Whether it took longer than it may, or in a way that grows with the table."""
+        """Whether it exceeds the limit, or takes time that grows with the table."""
         return self.p99_ms > P99_MS_MAX or bool(self.read_whole)
 
 
 @dataclass(slots=True, kw_only=True)
 class Caller:
-    """Somebody who asks over one connection, which stays open."""
+    """A client with one connection, which stays open."""
 
     port: int
     token: str
@@ -72,31 +72,31 @@ class Caller:
     def __post_init__(self) -> None:
         self._connection = http.client.HTTPConnection(HOST, self.port, timeout=ANSWER_SECONDS_MAX)
 
-    def ask(self, path: str) -> tuple[float, int]:
-        """Ask once; give how long the answer took in milliseconds, and how many bytes it has."""
+    def get(self, path: str) -> tuple[float, int]:
+        """Send one request; return the duration in milliseconds and the size of the answer in bytes."""
         began_at = time.perf_counter()
         self._connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
         response = self._connection.getresponse()
         body = response.read()
         took_ms = (time.perf_counter() - began_at) * 1000
         if response.status != http.HTTPStatus.OK:
-            raise CannotMeasure(f"{path} is answered with {response.status}: {body.decode(errors='replace')}")
+            raise CannotMeasure(f"{path} returned {response.status}: {body.decode(errors='replace')}")
         return took_ms, len(body)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
 
-def ask(
+def query(
     server: RunningServer, database: Connection, question: Question, token: str, *, requests: int = REQUESTS
-) -> Asked:
-    """Ask a question many times, in its forms by turns."""
+) -> QueryFigures:
+    """Send the requests of a query many times, through its paths in turn."""
     caller = Caller(port=server.port, token=token)
     try:
         before, began_at, busy_before = _counts(database), time.monotonic(), _busy(server)
         answers = [
-            caller.ask(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
+            caller.get(question.paths[number % len(question.paths)]) for number in range(WARM_UP_REQUESTS + requests)
         ]
         elapsed, busy_after = time.monotonic() - began_at, _busy(server)
     finally:
@@ -104,7 +104,7 @@ def ask(
     after = _counts_with(server, database, before.lookups + len(answers))
     times_ms = [took_ms for took_ms, _ in answers[WARM_UP_REQUESTS:]]
     percentiles = statistics.quantiles(times_ms, n=100, method="inclusive")
-    return Asked(
+    return QueryFigures(
         name=question.name,
         p50_ms=percentiles[49],
         p99_ms=percentiles[98],
@@ -115,7 +115,7 @@ def ask(
 
 
 def read_whole(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> list[str]:
-    """Name the big tables that were scanned more often than can be laid to anybody else in this time."""
+    """Return the big tables that were scanned more often than the actor explains in this time."""
     periods = math.floor(seconds / metrics_refresher.PERIOD_SECONDS) + 1
     return sorted(
         table for table, scans in after.items() if scans - before.get(table, 0) > SCANS_OF_THE_REFRESHER * periods
@@ -123,13 +123,13 @@ def read_whole(before: Mapping[str, int], after: Mapping[str, int], seconds: flo
 
 
 def _busy(server: RunningServer) -> float:
-    """Sum up the processor time that was used by neither the server nor us."""
+    """Return the processor time that neither the server nor this process used."""
     return machine_cpu_seconds() - own_cpu_seconds() - cpu_seconds(server.roots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counts:
-    """How often each big table was read whole, and how often a session was looked up."""
+    """How often each big table was scanned, and how often a session was read."""
 
     scans: Mapping[str, int]
     lookups: int
@@ -150,15 +150,15 @@ def _counts(connection: Connection) -> _Counts:
 
 
 def _counts_with(server: RunningServer, connection: Connection, lookups: int) -> _Counts:
-    """Wait for the counts of so many lookups of sessions."""
+    """Return the counts as soon as they include so many reads of sessions."""
     give_up_at = time.monotonic() + COUNTS_SECONDS_MAX
     while True:
         time.sleep(COUNTS_POLL_SECONDS)
-        # What is asked meanwhile looks up no session, and makes each connection report.
-        for _ in range(NUDGES):
+        # These requests read no session, and make each connection report its counts.
+        for _ in range(REPORT_REQUESTS):
             server.get(READY_PATH)
         counts = _counts(connection)
         if counts.lookups >= lookups:
             return counts
         if time.monotonic() > give_up_at:
-            raise CannotMeasure("PostgreSQL does not count what it is asked. Is track_counts off?")
+            raise CannotMeasure("PostgreSQL does not count statements. Check that track_counts is on.")

@@ -1,0 +1,252 @@
+"""Migrations outside a transaction: each statement commits by itself, and an interrupted one can be repeated."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from adapters.postgres.schema import migrations
+from adapters.postgres.schema.migration_files import NO_TRANSACTION, Migration, known, statements
+from adapters.postgres.schema.migrations import MigrationError
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from adapters.postgres.driver.connection import RawConnection
+
+SHELF = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id integer); INSERT INTO shelf VALUES (7);")
+INDEX = "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id ON shelf (id);"
+UNIQUE_INDEX = "CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id ON shelf (id);"
+
+
+@pytest.fixture
+def shelf(empty_database_url: str) -> Iterator[RawConnection]:
+    """A connection to a database with one table of one row."""
+    with migrations.connected(empty_database_url) as connection:
+        migrations.migrate(connection, ignore, [SHELF])
+        yield connection
+
+
+def ignore(_line: str) -> None:
+    """Take a report that the test does not check."""
+
+
+def outside(*lines: str) -> Migration:
+    """Return a second migration that runs outside a transaction."""
+    return Migration(version=2, name="outside", sql="\n".join([NO_TRANSACTION, *lines]))
+
+
+def indexes(connection: RawConnection) -> list[tuple[str, bool]]:
+    """List the indexes of the shelf, each with whether it is valid."""
+    return connection.execute(
+        "SELECT indexrelid::regclass::text, indisvalid FROM pg_index WHERE indrelid = 'shelf'::regclass ORDER BY 1"
+    ).fetchall()
+
+
+def test_an_index_is_created_concurrently_and_the_migration_is_recorded(shelf: RawConnection) -> None:
+    creation = outside("-- The list of books is sorted by it.", INDEX)
+
+    applied = migrations.migrate(shelf, ignore, [SHELF, creation])
+
+    assert applied == [creation]
+    assert indexes(shelf) == [("shelf_by_id", True)]
+    assert migrations.is_current(shelf, [SHELF, creation])
+    assert migrations.migrate(shelf, ignore, [SHELF, creation]) == []
+
+
+def test_the_plan_and_the_progress_show_that_there_is_no_transaction(shelf: RawConnection) -> None:
+    creation = outside(INDEX)
+    lines: list[str] = []
+
+    (pending,) = migrations.plan(shelf, [SHELF, creation]).pending
+    migrations.migrate(shelf, lines.append, [SHELF, creation])
+
+    assert str(pending) == "0002_outside (no transaction)"
+    assert lines[0] == "Applying 0002_outside (no transaction)."
+    assert lines[-1].startswith("Applied 0002_outside in ")
+
+
+def test_a_statement_that_fails_keeps_those_before_it_and_all_are_repeated(shelf: RawConnection) -> None:
+    broken = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", "INSERT INTO nowhere VALUES (1);")
+    mended = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", INDEX)
+
+    with pytest.raises(MigrationError, match=r"0002_outside failed after 1 of 2 statements, which were kept.*nowhere"):
+        migrations.migrate(shelf, ignore, [SHELF, broken])
+    pending = migrations.plan(shelf, [SHELF, broken]).pending
+    width = shelf.execute("SELECT width FROM shelf").fetchall()
+    applied = migrations.migrate(shelf, ignore, [SHELF, mended])
+
+    assert pending == (broken,)
+    assert width == [(None,)]
+    assert applied == [mended]
+
+
+def test_a_connection_that_breaks_between_statements_leaves_a_migration_that_can_be_repeated(
+    shelf: RawConnection, empty_database_url: str
+) -> None:
+    breaking = outside(INDEX, "SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(5);")
+
+    with (
+        pytest.raises(MigrationError, match="failed after 1 of 2 statements, which were kept: terminating connection"),
+        migrations.connected(empty_database_url) as other,
+    ):
+        migrations.migrate(other, ignore, [SHELF, breaking])
+
+    assert indexes(shelf) == [("shelf_by_id", True)]
+    assert migrations.migrate(shelf, ignore, [SHELF, outside(INDEX)]) == [outside(INDEX)]
+    assert indexes(shelf) == [("shelf_by_id", True)]
+
+
+def test_an_index_that_an_interrupted_run_left_invalid_is_created_again(shelf: RawConnection) -> None:
+    shelf.execute("INSERT INTO shelf VALUES (7)")
+    creation = outside(UNIQUE_INDEX)
+
+    with pytest.raises(MigrationError, match=r"failed after 0 of 1 statements.*could not create unique index"):
+        migrations.migrate(shelf, ignore, [SHELF, creation])
+    left_behind = indexes(shelf)
+    shelf.execute("DELETE FROM shelf")
+    migrations.migrate(shelf, ignore, [SHELF, creation])
+
+    assert left_behind == [("shelf_by_id", False)]
+    assert indexes(shelf) == [("shelf_by_id", True)]
+
+
+def test_an_invalid_index_of_another_name_is_left_alone(shelf: RawConnection) -> None:
+    shelf.execute("INSERT INTO shelf VALUES (7)")
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        shelf.execute("CREATE UNIQUE INDEX CONCURRENTLY by_the_operator ON shelf (id)")
+
+    migrations.migrate(shelf, ignore, [SHELF, outside(INDEX)])
+
+    assert indexes(shelf) == [("by_the_operator", False), ("shelf_by_id", True)]
+
+
+def test_two_runners_at_once_create_one_index_without_a_deadlock(shelf: RawConnection, empty_database_url: str) -> None:
+    applied: list[list[Migration]] = []
+    lines: list[str] = []
+    creation = outside(INDEX)
+
+    def run() -> None:
+        with migrations.connected(empty_database_url) as connection:
+            applied.append(migrations.migrate(connection, lines.append, [SHELF, creation]))
+
+    runners = [threading.Thread(target=run) for _ in range(2)]
+    with psycopg.connect(empty_database_url) as writer:
+        writer.execute("INSERT INTO shelf VALUES (8)")
+        for runner in runners:
+            runner.start()
+        wait_until(lambda: "Another Gatehouse is migrating this database. Waiting for it." in lines)
+        wait_until(lambda: is_waiting_for_a_lock(shelf))
+        writer.commit()
+    for runner in runners:
+        runner.join()
+
+    assert sorted(map(len, applied)) == [0, 1]
+    assert indexes(shelf) == [("shelf_by_id", True)]
+
+
+def is_waiting_for_a_lock(connection: RawConnection) -> bool:
+    row = connection.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    ).fetchone()
+    return row == (1,)
+
+
+def test_a_concurrent_statement_waits_longer_than_one_that_others_queue_behind(
+    shelf: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
+    failures: list[str] = []
+    widening = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;")
+
+    def create() -> None:
+        with migrations.connected(empty_database_url) as connection:
+            migrations.migrate(connection, ignore, [SHELF, outside(INDEX)])
+
+    with psycopg.connect(empty_database_url) as writer:
+        writer.execute("INSERT INTO shelf VALUES (8)")
+        try:
+            migrations.migrate(shelf, ignore, [SHELF, widening])
+        except MigrationError as failure:
+            failures.append(str(failure))
+        runner = threading.Thread(target=create)
+        runner.start()
+        wait_until(lambda: is_waiting_for_a_lock(shelf))
+        runner.join(0.2)
+        is_still_waiting = runner.is_alive()
+        writer.commit()
+    runner.join()
+
+    assert "lock timeout" in failures[0]
+    assert is_still_waiting
+    assert indexes(shelf) == [("shelf_by_id", True)]
+
+
+def test_a_transactional_migration_afterwards_has_the_short_limit_again(
+    shelf: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
+    wider = Migration(version=3, name="wider", sql="ALTER TABLE shelf ADD COLUMN width integer;")
+
+    with psycopg.connect(empty_database_url) as reader:
+
+        def take_the_table(line: str) -> None:
+            if line == "Applying 0003_wider.":
+                reader.execute("SELECT count(*) FROM shelf")
+
+        with pytest.raises(MigrationError, match=r"0003_wider waited 0\.05 s for a table"):
+            migrations.migrate(shelf, take_the_table, [SHELF, outside(INDEX), wider])
+
+    assert migrations.plan(shelf, [SHELF, outside(INDEX), wider]).pending == (wider,)
+
+
+def test_a_file_is_taken_apart_at_the_semicolons_that_end_a_line() -> None:
+    migration = outside(
+        "-- First the index; it takes long;",
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id",
+        "ON shelf (id);  ",
+        "",
+        "UPDATE shelf SET id = 1 WHERE name = 'a;b';",
+    )
+
+    assert [statement.sql for statement in statements(migration)] == [
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id\nON shelf (id)",
+        "UPDATE shelf SET id = 1 WHERE name = 'a;b'",
+    ]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE INDEX shelf_by_id ON shelf (id);",
+        "CREATE INDEX CONCURRENTLY shelf_by_id ON shelf (id);",
+        "CREATE INDEX CONCURRENTLY ON shelf (id);",
+        'CREATE INDEX CONCURRENTLY IF NOT EXISTS "Shelf by id" ON shelf (id);',
+        "create index concurrently shelf_by_id on shelf (id);",
+        "DO $$ BEGIN END $$;",
+    ],
+)
+def test_a_statement_that_cannot_be_repeated_is_refused_before_anything_runs(
+    shelf: RawConnection, statement: str
+) -> None:
+    unsafe = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", statement)
+
+    with pytest.raises(AssertionError):
+        migrations.migrate(shelf, ignore, [SHELF, unsafe])
+
+    assert shelf.execute("SELECT * FROM shelf").fetchall() == [(7,)]
+
+
+def test_the_marker_counts_only_as_the_first_line() -> None:
+    later = Migration(version=1, name="later", sql=f"-- A comment.\n{NO_TRANSACTION}\nSELECT 1;")
+
+    assert later.is_transactional
+    assert not Migration(version=1, name="first", sql=f"{NO_TRANSACTION}  \r\nSELECT 1;").is_transactional
+
+
+def test_the_files_of_this_version_follow_the_rules() -> None:
+    assert all(statements(migration) for migration in known() if not migration.is_transactional)
