@@ -59,7 +59,7 @@ class Migration:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class MigrationStatement:
     """One statement of a migration that runs outside a transaction."""
 
     sql: str
@@ -94,12 +94,12 @@ def known() -> tuple[Migration, ...]:
     return tuple(migrations)
 
 
-def statements(migration: Migration) -> tuple[Statement, ...]:
+def statements(migration: Migration) -> tuple[MigrationStatement, ...]:
     """Take a migration that runs outside a transaction apart into its statements."""
     assert not migration.is_transactional, "a migration in a transaction is executed as a whole"
     assert "$$" not in migration.sql, "quoting with dollars is not understood outside a transaction"
     pieces = (piece.strip() for piece in _STATEMENT_END.split(_COMMENT_LINE.sub("", migration.sql)))
-    found = tuple(Statement(piece) for piece in pieces if piece)
+    found = tuple(MigrationStatement(piece) for piece in pieces if piece)
     # Evaluated here, so that a file which breaks the rules is refused before its first statement runs.
     assert len(created := [s.index for s in found if s.index]) == len(set(created)), "an index is created once"
     return found

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psycopg.errors import Diagnostic
 
     from adapters.postgres.driver.connection import RawConnection
-    from adapters.postgres.schema.migration_files import Statement
+    from adapters.postgres.schema.migration_files import MigrationStatement
 
 __all__ = [
     "AppliedMigration",
@@ -296,7 +296,7 @@ def _apply_by_statement(connection: RawConnection, migration: Migration, started
         ) from error
 
 
-def _execute_repeatably(connection: RawConnection, statement: Statement) -> None:
+def _execute_repeatably(connection: RawConnection, statement: MigrationStatement) -> None:
     """Execute a statement outside a transaction, whatever an interrupted run left of it."""
     _set_time_limits(
         connection,
