@@ -53,6 +53,9 @@ watch_everything()
 # Whoever is started in the background ignores Ctrl-C, and so would the servers that tests stop with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What `nohup` starts ignores SIGHUP. A child inherits that, but no handler, so this one lets only the tests survive.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_configure() -> None:

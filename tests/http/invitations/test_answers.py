@@ -12,7 +12,7 @@ import trio
 from core.invitations import invitations
 from core.mail.mail import MailTemplate
 from core.rate_limits import RateLimit
-from entrypoints.settings import Settings
+from tests.application import serving_with_rate_limits
 from tests.invitations import ACME, GUEST, OWNER, hosts
 from tests.sign_ins import PASSWORD, assert_refused, door
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from adapters.postgres.driver.connection import Connection
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.clock import SettableClock
     from tests.invitations import Hosts
@@ -31,17 +32,6 @@ DECLINE = "/api/invitations/decline"
 NEW_PASSWORD = "quite another horse"
 WEEK = timedelta(days=7)
 SECOND = timedelta(seconds=1)
-
-
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> Settings:
-    """Without rate limits, unless they are what a test is about."""
-    return Settings(dev=True, rate_limits=request.node.get_closest_marker("usefixtures") is not None)
-
-
-@pytest.fixture
-def limited() -> None:
-    """Turns the rate limits on."""
 
 
 async def at_once(*calls: Callable[[], Awaitable[Answer]]) -> list[int]:
@@ -519,11 +509,12 @@ async def test_nobody_sees_invitations_without_signing_in(hosts: Hosts) -> None:
     assert (await hosts.door.client.get(ACME)).status == 401
 
 
-@pytest.mark.usefixtures("limited")
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-async def test_whoever_guesses_is_slowed_down(hosts: Hosts, path: str) -> None:
+async def test_whoever_guesses_is_slowed_down(installation: Installation, path: str) -> None:
+    client = serving_with_rate_limits(installation)
+
     statuses = [
-        (await hosts.door.client.post(path, body={"token": str(UUID(int=n))})).status
+        (await client.post(path, body={"token": str(UUID(int=n))})).status
         for n in range(RateLimit.INVITATION_ANSWER.burst + 1)
     ]
 

@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from core.rate_limits import RateLimit
-from entrypoints.settings import Settings
-from tests.application import serving
+from tests.application import serving, serving_with_rate_limits
 from tests.invitations import GUEST, OWNER, hosts
 from tests.sign_ins import door
 
 if TYPE_CHECKING:
-    from tests.application import Answer
+    from entrypoints.installation import Installation
+    from tests.application import Answer, Client
     from tests.clock import SettableClock
     from tests.invitations import Hosts, Invitation
 
@@ -31,20 +31,9 @@ UNKNOWN = "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"
 WEEK = timedelta(days=7)
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> Settings:
-    """Without rate limits, unless they are what a test is about."""
-    return Settings(dev=True, rate_limits=request.node.get_closest_marker("usefixtures") is not None)
-
-
-@pytest.fixture
-def limited() -> None:
-    """Turns the rate limits on."""
-
-
-async def press(hosts: Hosts, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
+async def press(client: Client, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
     """Press a button."""
-    return await hosts.door.client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
+    return await client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
 
 
 def fields_of(page: str, action: str) -> dict[str, str]:
@@ -153,7 +142,7 @@ async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_passw
     invitation = await hosts.invite()
     fields = fields_of(await opened(hosts, invitation), ACCEPT)
 
-    answer = await press(hosts, ACCEPT, **fields)
+    answer = await press(hosts.door.client, ACCEPT, **fields)
 
     assert answer.status == 200
     assert "You are a member of Acme" in answer.text
@@ -164,7 +153,7 @@ async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_passw
 async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verified(hosts: Hosts) -> None:
     invitation = await hosts.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof="")
+    answer = await press(hosts.door.client, ACCEPT, token=invitation.token, proof="")
 
     assert answer.status == 200
     assert f"show that {GUEST} is yours" in answer.text
@@ -175,7 +164,7 @@ async def test_who_has_an_account_is_told_to_sign_in(hosts: Hosts) -> None:
     hosts.door.account(GUEST)
     invitation = await hosts.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof=invitation.proof)
+    answer = await press(hosts.door.client, ACCEPT, token=invitation.token, proof=invitation.proof)
 
     assert f"Sign in with your account {GUEST}" in answer.text
 
@@ -184,7 +173,7 @@ async def test_declining_says_that_nothing_is_joined(hosts: Hosts) -> None:
     invitation = await hosts.invite()
     fields = fields_of(await opened(hosts, invitation), DECLINE)
 
-    answer = await press(hosts, DECLINE, **fields)
+    answer = await press(hosts.door.client, DECLINE, **fields)
 
     assert answer.status == 200
     assert "You have declined" in answer.text
@@ -194,7 +183,7 @@ async def test_declining_says_that_nothing_is_joined(hosts: Hosts) -> None:
 @pytest.mark.parametrize("token", ["", "nonsense", UNKNOWN, "<script>"])
 async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, token: str) -> None:
     looked = await hosts.door.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
-    pressed = [await press(hosts, path, token=token) for path in (ACCEPT, DECLINE)]
+    pressed = [await press(hosts.door.client, path, token=token) for path in (ACCEPT, DECLINE)]
 
     for answer in (looked, *pressed):
         assert answer.status == 400
@@ -206,7 +195,7 @@ async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, to
 async def test_a_wrong_proof_is_an_unknown_token(hosts: Hosts) -> None:
     invitation = await hosts.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof="<nonsense>")
+    answer = await press(hosts.door.client, ACCEPT, token=invitation.token, proof="<nonsense>")
 
     assert answer.status == 400
     assert "This invitation is not valid" in answer.text
@@ -221,7 +210,7 @@ async def test_an_answered_invitation_has_a_page_of_its_own(hosts: Hosts) -> Non
 
     for invitation in (accepted, declined, withdrawn):
         looked = await hosts.door.client.get(ACCEPT + invitation.link)
-        pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+        pressed = [await press(hosts.door.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
         for answer in (looked, *pressed):
             assert answer.status == 400
@@ -233,7 +222,7 @@ async def test_an_expired_invitation_has_a_page_of_its_own(hosts: Hosts, clock: 
     clock.advance(WEEK)
 
     looked = await hosts.door.client.get(ACCEPT + invitation.link)
-    pressed = await press(hosts, ACCEPT, token=invitation.token)
+    pressed = await press(hosts.door.client, ACCEPT, token=invitation.token)
     looked_again = await hosts.door.client.get(ACCEPT + invitation.link)
 
     for answer in (looked, pressed, looked_again):
@@ -247,7 +236,7 @@ async def test_a_full_organization_says_what_to_do(hosts: Hosts) -> None:
     hosts.door.rows("UPDATE organizations SET max_users = 1 RETURNING id")
     invitation = await hosts.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token)
+    answer = await press(hosts.door.client, ACCEPT, token=invitation.token)
 
     assert answer.status == 400
     assert "as many members as it may have" in answer.text
@@ -258,7 +247,7 @@ async def test_an_organization_that_is_not_active_has_a_page_that_says_so(hosts:
     hosts.set_status("suspended")
 
     looked = await hosts.door.client.get(ACCEPT + invitation.link)
-    pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+    pressed = [await press(hosts.door.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
     for answer in (looked, *pressed):
         assert answer.status == 403
@@ -270,14 +259,14 @@ async def test_an_organization_that_is_not_active_has_a_page_that_says_so(hosts:
 async def test_another_kind_of_form_is_refused(hosts: Hosts, path: str) -> None:
     invitation = await hosts.invite()
 
-    assert (await press(hosts, path, token=invitation.token, media_type="text/plain")).status == 415
+    assert (await press(hosts.door.client, path, token=invitation.token, media_type="text/plain")).status == 415
     assert hosts.status(invitation) == "pending"
 
 
-@pytest.mark.usefixtures("limited")
-async def test_pages_and_programs_share_the_limit_of_answers(hosts: Hosts) -> None:
+async def test_pages_and_programs_share_the_limit_of_answers(installation: Installation) -> None:
+    client = serving_with_rate_limits(installation)
     for _ in range(RateLimit.INVITATION_ANSWER.burst):
-        assert (await press(hosts, DECLINE, token=UNKNOWN)).status == 400
+        assert (await press(client, DECLINE, token=UNKNOWN)).status == 400
 
-    assert (await press(hosts, ACCEPT, token=UNKNOWN)).status == 429
-    assert (await hosts.door.client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429
+    assert (await press(client, ACCEPT, token=UNKNOWN)).status == 429
+    assert (await client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429
