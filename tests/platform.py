@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from entrypoints.settings import Settings
 from tests.sign_ins import Door, Entered
 
 if TYPE_CHECKING:
@@ -60,12 +59,6 @@ class Platform:
             """,
             action,
         )
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits, which have tests of their own."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

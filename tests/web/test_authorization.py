@@ -13,7 +13,6 @@ from core.organizations.access import Capability, Operation, Standing
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
 from entrypoints.installation import Installation
-from entrypoints.settings import Settings
 from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.routes import Route
 from tests.application import Answer
@@ -36,12 +35,6 @@ signed_in = pytest.mark.parametrize(
 governs_platform = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.who.governs_platform], ids=lambda route: route.name
 )
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import pytest
 import trio
 
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, people
 
 if TYPE_CHECKING:
@@ -24,12 +23,6 @@ NEW = "ada@new.example"
 THIRD = "ada@third.example"
 NEW_PASSWORD = "a quite different one"
 WEEK = timedelta(days=7)
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def change(people: People, token: str, email: str = NEW) -> Answer:

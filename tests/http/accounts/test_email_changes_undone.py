@@ -15,7 +15,6 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.accounts import email_changes, one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
 from core.sessions.callers import BACKGROUND
-from entrypoints.settings import Settings
 from tests.accounts import people
 from tests.authenticators import Authenticator
 from tests.passkeys import keyring
@@ -41,12 +40,6 @@ NEW_PASSWORD = "a quite different one"
 FORM = "application/x-www-form-urlencoded"
 MINUTE = timedelta(minutes=1)
 ROUNDS = 50
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @dataclass

@@ -9,7 +9,6 @@ from uuid import UUID
 import pytest
 import trio
 
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, PASSWORD, make_organization, people, place
 
 if TYPE_CHECKING:
@@ -22,12 +21,6 @@ __all__ = ["people", "place"]
 
 ROUNDS = 50
 NEW_PASSWORD = "a quite different one"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def forgot(people: People, email: str = EMAIL, **others: str) -> Answer:

@@ -29,12 +29,6 @@ __all__ = ["people"]
 NEW_PASSWORD = "a quite different one"
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
 @dataclass(frozen=True)
 class Meanwhile:
     """The port `PasswordHasher` for a test: while it compares, somebody resets the password."""

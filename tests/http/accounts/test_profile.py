@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.organizations.access import Capability
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, people, place
 from tests.statements import recorded_statements
 
@@ -16,12 +15,6 @@ if TYPE_CHECKING:
     from tests.accounts import People, Place
 
 __all__ = ["people", "place"]
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def test_the_profile_outside_an_organization(people: People) -> None:

@@ -21,12 +21,6 @@ __all__ = ["people", "place"]
 ROUNDS = 50
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Rate limits have a test of their own here."""
-    return Settings(dev=True, rate_limits=False)
-
-
 async def test_an_account_is_made_and_its_address_gets_a_link(people: People) -> None:
     answer = await people.register(" Ada@Example.com ")
 

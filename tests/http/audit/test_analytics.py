@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.audit.analytics import RECENT_LOGINS_MAX
-from entrypoints.settings import Settings
 from tests.sign_ins import Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements
 
@@ -26,12 +25,6 @@ TODAY = date(2026, 2, 3)
 
 every_endpoint = pytest.mark.parametrize("endpoint", ALL)
 every_period = pytest.mark.parametrize("endpoint", PERIODS)
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import pytest
 from psycopg.errors import RaiseException
 
 from core.invitations import invitations
-from entrypoints.settings import Settings
 from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
 
 if TYPE_CHECKING:
@@ -79,12 +78,6 @@ PLATFORM_CHANGES = {
     "organization deleted": (ROOT, "DELETE", "/api/platform/organizations/{acme}", None),
     "impersonation": (ROOT, "POST", "/api/platform/impersonate/{bob}", {"reason": "asked for help"}),
 }
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.mark.parametrize("change", CHANGES)

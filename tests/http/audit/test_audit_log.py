@@ -12,7 +12,6 @@ from psycopg.types.json import Jsonb
 from core.audit import audit_log
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements
 
@@ -25,12 +24,6 @@ __all__ = ["door"]
 PATH = "/api/organizations/acme/audit-log"
 TARGET = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 OTHER = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd33")
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

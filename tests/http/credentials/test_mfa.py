@@ -26,12 +26,6 @@ CODE_SHAPE = re.compile(r"[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}")
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits, which have tests of their own."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
 async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody who is signed in, without a second factor."""
     person = await somebody(installation, client, clock)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 import structlog
 
-from entrypoints.settings import Settings
 from tests.second_factors import PASSWORD, Person, organization_of, somebody
 
 if TYPE_CHECKING:
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ import trio
 
 from core.mail.mail import MailTemplate
 from core.organizations.access import Capability
-from entrypoints.settings import Settings
 from tests.invitations import ACME, GUEST, OWNER, hosts
 from tests.sign_ins import assert_refused, door
 from tests.statements import recorded_statements
@@ -27,12 +26,6 @@ NOT_THERE = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 WEEK = timedelta(days=7)
 MANAGER = "org.members.manage"
 ROLES = "org.roles.manage"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def test_an_invitation_is_answered_with_its_inviter_and_once_with_its_token(hosts: Hosts) -> None:

@@ -13,7 +13,7 @@ from core.platform import impersonation
 from core.platform.impersonation import ImpersonationTarget
 from core.sessions.callers import BACKGROUND
 from entrypoints.settings import Settings
-from tests.platform import OWNER, Platform, platform, settings
+from tests.platform import OWNER, Platform, platform
 from tests.sign_ins import EMAIL, PASSWORD, Door, Entered, assert_refused, claims_of, door
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
 
-__all__ = ["door", "platform", "settings"]
+__all__ = ["door", "platform"]
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 HOUR = timedelta(hours=1)

@@ -13,7 +13,7 @@ import pytest
 from entrypoints import capabilities
 from entrypoints.web.credentials import CredentialKind
 from tests.passkeys import Keyring, keyring
-from tests.platform import OWNER, Platform, platform, settings
+from tests.platform import OWNER, Platform, platform
 from tests.sign_ins import PASSWORD, Door, assert_refused, door
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from entrypoints.web.routes import Route
 
-__all__ = ["door", "keyring", "platform", "settings"]
+__all__ = ["door", "keyring", "platform"]
 
 NEW_PASSWORD = "another horse battery"
 ID = "0191d3c1-0000-7000-8000-00000000000f"

@@ -10,7 +10,7 @@ import pytest
 
 from core.credentials.mfa_events import MfaEvent
 from core.mail import mail
-from tests.platform import Platform, platform, settings
+from tests.platform import Platform, platform
 from tests.second_factors import Person, mfa_log, organization_of, somebody
 from tests.sign_ins import Door, assert_refused, door, new_id
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.application import Client
     from tests.clock import SettableClock
 
-__all__ = ["door", "platform", "settings"]
+__all__ = ["door", "platform"]
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 MINUTE = timedelta(minutes=1)

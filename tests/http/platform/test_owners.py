@@ -9,7 +9,7 @@ import pytest
 from core.errors import Forbidden
 from core.platform import owners as platform_owners
 from core.sessions.callers import BACKGROUND
-from tests.platform import OWNER, Platform, platform, settings
+from tests.platform import OWNER, Platform, platform
 from tests.second_factors import at_once
 from tests.sign_ins import EMAIL, Door, assert_refused, door
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from ports.unit_of_work import UnitOfWork
 
-__all__ = ["door", "platform", "settings"]
+__all__ = ["door", "platform"]
 
 PATH = "/api/platform/owners"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 import pytest
 
 from core.platform import owners
-from entrypoints.settings import Settings
 from tests.accounts import people
 from tests.passkeys import keyring
 from tests.second_factors import Person
@@ -23,12 +22,6 @@ __all__ = ["door", "keyring", "people"]
 
 OWNER = "owner@example.com"
 OWNERS_PASSWORD = "what only the owner knows"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(

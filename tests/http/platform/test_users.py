@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.platform import OWNER, Platform, platform, settings
+from tests.platform import OWNER, Platform, platform
 from tests.sign_ins import Door, assert_refused, door
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-__all__ = ["door", "platform", "settings"]
+__all__ = ["door", "platform"]
 
 PATH = "/api/platform/users/search"
 

@@ -13,7 +13,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.privacy import anonymization
 from core.sessions.callers import BACKGROUND
 from tests.passkeys import Keyring, keyring
-from tests.platform import OWNER, Platform, platform, settings
+from tests.platform import OWNER, Platform, platform
 from tests.second_factors import at_once
 from tests.sign_ins import EMAIL, PASSWORD, Door, Entered, assert_refused, door
 from tests.waiting import waiting_for_a_lock
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adapters.postgres.unit_of_work import Tools
     from tests.application import Answer
 
-__all__ = ["door", "keyring", "platform", "settings"]
+__all__ = ["door", "keyring", "platform"]
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 BOB = "bob@example.com"

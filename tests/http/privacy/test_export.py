@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.passkeys import Keyring, keyring
-from tests.platform import Platform, platform, settings
+from tests.platform import Platform, platform
 from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, door
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.clock import SettableClock
 
-__all__ = ["door", "keyring", "platform", "settings"]
+__all__ = ["door", "keyring", "platform"]
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 SECOND = timedelta(seconds=1)

@@ -10,7 +10,6 @@ import pytest
 import trio
 
 from core.sessions.sessions import IDLE_LIFETIME
-from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
 from tests.statements import recorded_statements
 
@@ -26,12 +25,6 @@ PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"
 NOBODY = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 LATER = timedelta(minutes=5)
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from entrypoints.settings import Settings
 from tests.second_factors import somebody
 from tests.sign_ins import EMAIL, Door, door
 
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["door"]
 
 CURL = {"User-Agent": "curl/8.5.0"}
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 def events(door: Door, *columns: str) -> list[tuple[Any, ...]]:

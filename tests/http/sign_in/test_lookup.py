@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, people
 
 if TYPE_CHECKING:
@@ -14,12 +13,6 @@ if TYPE_CHECKING:
     from tests.application import Client
 
 __all__ = ["people"]
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) -> None:

@@ -27,12 +27,6 @@ __all__ = ["people", "place"]
 ROUNDS = 50
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
 async def request(people: People, email: str = EMAIL, **others: str) -> Answer:
     """Ask for a link."""
     return await people.client.post("/api/auth/magic-link/request", body={"email": email, **others})

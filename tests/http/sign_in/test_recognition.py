@@ -9,7 +9,6 @@ import pytest
 
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.sign_in.recognition import TOKEN_LIFETIME
-from entrypoints.settings import Settings
 from tests.second_factors import organization_of, somebody
 from tests.sign_ins import Door, Entered, door
 
@@ -28,12 +27,6 @@ FIREFOX = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/201001
 CURL = {"User-Agent": "curl/8.5.0"}
 MOMENT = timedelta(seconds=1)
 EVE = "eve@example.com"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 def shown(entered: Entered) -> dict[str, str]:

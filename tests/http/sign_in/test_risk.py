@@ -5,11 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from core.mail import mail
-from entrypoints.settings import Settings
 from tests.sign_ins import EMAIL, Door, door
 
 if TYPE_CHECKING:
@@ -19,12 +16,6 @@ __all__ = ["door"]
 
 CURL = {"User-Agent": "curl/8.5.0"}
 LETTERS_MAX = 100
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def fail(door: Door, times: int) -> None:

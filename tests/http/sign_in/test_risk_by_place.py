@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.geoip_database import MaxMindLocations
-from entrypoints.settings import Settings
 from tests.geoip import make_database, place
 from tests.second_factors import PASSWORD, somebody
 from tests.sign_ins import Door, door
@@ -43,12 +42,6 @@ def tools(tools: Tools, tmp_path: Path) -> Iterator[Tools]:
     locations = MaxMindLocations(database)
     yield replace(tools, locations=locations)
     locations.close()
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 def last_event(door: Door) -> tuple[Any, ...]:

@@ -24,12 +24,6 @@ RACES = 50
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits, which have tests of their own."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
 async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
     """Somebody with a second factor."""
     person = await somebody(installation, client, clock)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.sessions.tokens import TokenKind
-from entrypoints.settings import Settings
 from tests.second_factors import Person, organization_of, somebody
 
 if TYPE_CHECKING:
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 MOMENT = timedelta(seconds=1)
 TOKEN_LIFETIME = timedelta(days=90)
 TRUST_DEFAULT = timedelta(days=30)
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

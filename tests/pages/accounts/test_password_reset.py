@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, people, place
 
 if TYPE_CHECKING:
@@ -18,12 +17,6 @@ __all__ = ["people", "place"]
 
 NEW_PASSWORD = "a quite different one & more +"
 FORM = "application/x-www-form-urlencoded"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def forgot_token(people: People, **return_request: str) -> str:

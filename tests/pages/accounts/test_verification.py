@@ -25,12 +25,6 @@ ROUNDS = 50
 JSON = {"Accept": "application/json"}
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
 async def link(people: People) -> str:
     """Give the path of the link in the letter that has just left."""
     return f"/auth/verify-email?token={(await people.message()).values['token']}"

@@ -11,7 +11,6 @@ from uuid import UUID
 import pytest
 import trio
 
-from entrypoints.settings import Settings
 from tests.accounts import EMAIL, people, place
 from tests.sign_ins import claims_of
 
@@ -27,12 +26,6 @@ PATH = "/auth/magic-link"
 FORM = "application/x-www-form-urlencoded"
 ROUNDS = 50
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 async def requested(people: People, **return_request: str) -> str:
