@@ -28,6 +28,12 @@ SECOND = timedelta(seconds=1)
 PARALLEL = 50
 
 
+@pytest.fixture
+def settings() -> Settings:
+    """With rate limits, without which failed sign-ins are not counted either."""
+    return Settings(dev=True)
+
+
 def neighbours(count: int) -> list[str]:
     """Addresses of one /24, so many that no limit of a single address is in the way."""
     return [f"192.0.2.{number}" for number in range(1, count + 1)]

@@ -34,6 +34,12 @@ DIFFERENCE_MAX = 0.10
 
 
 @pytest.fixture
+def settings() -> Settings:
+    """With rate limits, without which failed sign-ins are not counted either."""
+    return Settings(dev=True)
+
+
+@pytest.fixture
 def strangers(door: Door) -> dict[str, tuple[str, str]]:
     """An address and a password for every way to be refused in the same words."""
     door.account("busy@example.com")

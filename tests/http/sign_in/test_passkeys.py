@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from entrypoints.settings import Settings
 from tests.authenticators import Authenticator, decoded, encoded
 from tests.passkeys import Keyring, keyring
 from tests.sign_ins import EMAIL, assert_refused, claims_of, door
@@ -28,6 +29,12 @@ REFUSAL = (
     "This passkey was not accepted. Try again or sign in in another way; if your email address is not verified yet,"
     " verify it first."
 )
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """With rate limits, without which failed sign-ins are not counted either."""
+    return Settings(dev=True)
 
 
 def assert_not_accepted(answer: Answer) -> None:
