@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
@@ -13,22 +14,23 @@ from lxml import etree
 
 from core.mail import mail
 from entrypoints.settings import Settings
-from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+from tests.concurrency import at_once, statuses_of
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.application import Answer, Client
-    from tests.clock import SettableClock
+    from tests.world.world import World
 
 RACES = 50
 CODE_SHAPE = re.compile(r"[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}")
 
 
 @pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody who is signed in, without a second factor."""
-    person = await somebody(installation, client, clock)
+    person = insert_person(world)
     await person.sign_in()
     return person
 
@@ -134,7 +136,7 @@ async def test_an_invalid_code_turns_nothing_on_and_is_remembered(ada: Person, c
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert (await ada.mfa("GET", "/status")).json["enabled"] is False
-    assert mfa_log(connection, ada) == ["mfa_setup_initiated", "mfa_setup_failed"]
+    assert ada.world.mfa_log(ada.id) == ["mfa_setup_initiated", "mfa_setup_failed"]
 
 
 @pytest.mark.parametrize(
@@ -177,18 +179,18 @@ async def test_what_is_on_is_neither_verified_nor_set_up_again(ada: Person) -> N
 
 
 async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    looms = organization_of(connection, ada, slug="looms")
+    engines = ada.join_organization()
+    looms = ada.join_organization(slug="looms")
 
     await ada.turn_mfa_on()
 
-    assert mfa_log(connection, ada) == [
+    assert ada.world.mfa_log(ada.id) == [
         "mfa_setup_initiated",
         "mfa_setup_completed",
         "mfa_enabled",
         "backup_codes_generated",
     ]
-    assert Counter(published(connection)) == Counter(
+    assert Counter(ada.world.mfa_notifications()) == Counter(
         (event, organization)
         for event in ("user.mfa.enabled", "security.mfa.enabled")
         for organization in (engines, looms)
@@ -203,7 +205,7 @@ async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Pers
 async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
 
-    assert published(connection) == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
+    assert ada.world.mfa_notifications() == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
 
 
 async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Person, connection: Connection) -> None:
@@ -221,13 +223,13 @@ async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Perso
 
 
 async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
+    engines = ada.join_organization()
     await ada.turn_mfa_on()
 
     await ada.mfa("DELETE", "")
 
-    assert mfa_log(connection, ada)[-1] == "mfa_disabled"
-    assert published(connection)[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
+    assert ada.world.mfa_log(ada.id)[-1] == "mfa_disabled"
+    assert ada.world.mfa_notifications()[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
     audited = connection.execute("SELECT organization_id, action FROM audit_entries ORDER BY id DESC LIMIT 1")
     assert audited.fetchone() == (engines, "security.mfa.disabled")
     assert messages(connection) == ["mfa_enabled", "mfa_disabled"]
@@ -258,7 +260,7 @@ async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Pers
     answer = await ada.mfa("DELETE", "")
 
     assert (answer.status, answer.json["success"]) == (200, True)
-    assert mfa_log(connection, ada) == []
+    assert ada.world.mfa_log(ada.id) == []
     assert messages(connection) == []
 
 
@@ -283,7 +285,7 @@ async def test_new_backup_codes_take_the_place_of_all_earlier_ones(ada: Person, 
     assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 401
     assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[1])).status == 401
     assert (await ada.verify(await ada.preauth_token(), answer.json["backup_codes"][0])).status == 200
-    assert mfa_log(connection, ada).count("backup_codes_generated") == 2
+    assert ada.world.mfa_log(ada.id).count("backup_codes_generated") == 2
 
 
 async def test_whoever_has_used_the_last_backup_code_is_told_by_the_status(ada: Person) -> None:
@@ -349,16 +351,18 @@ async def test_of_two_who_turn_it_on_at_once_one_sees_the_backup_codes(ada: Pers
         await ada.set_up()
         body = {"code": ada.code()}
 
-        statuses = await at_once(lambda body=body: ada.mfa("POST", "/verify", body))
+        answers = await at_once(*[partial(ada.mfa, "POST", "/verify", body)] * 2)
 
-        assert sorted(statuses) == [200, 400]
+        assert statuses_of(answers) == [200, 400]
         await ada.mfa("DELETE", "")
 
 
 async def test_two_who_renew_the_backup_codes_at_once_leave_ten(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
     for _ in range(RACES):
-        assert await at_once(lambda: ada.mfa("POST", "/backup-codes/regenerate")) == [200, 200]
+        answers = await at_once(*[partial(ada.mfa, "POST", "/backup-codes/regenerate")] * 2)
+
+        assert statuses_of(answers) == [200, 200]
 
         assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (10,)
 
@@ -367,9 +371,11 @@ async def test_of_two_who_turn_it_off_at_once_one_is_told_of(ada: Person, connec
     for rounds in range(1, 11):
         await ada.turn_mfa_on()
 
-        assert await at_once(lambda: ada.mfa("DELETE", "")) == [200, 200]
+        answers = await at_once(*[partial(ada.mfa, "DELETE", "")] * 2)
 
-        assert mfa_log(connection, ada).count("mfa_disabled") == rounds
+        assert statuses_of(answers) == [200, 200]
+
+        assert ada.world.mfa_log(ada.id).count("mfa_disabled") == rounds
 
 
 class TestRateLimits:

@@ -12,29 +12,31 @@ import pytest
 from core.sessions.tokens import TokenKind
 from core.sign_in.mfa_challenges import LIFETIME
 from entrypoints.settings import Settings
-from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+from tests.concurrency import at_once, statuses_of
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
+    from tests.world.world import World
 
 RACES = 50
 
 
 @pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(installation, client, clock)
+    person = insert_person(world)
     await person.turn_mfa_on()
     return person
 
 
 @pytest.fixture
-async def grace(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def grace(world: World) -> Person:
     """Somebody else with a second factor."""
-    person = await somebody(installation, client, clock, email="grace@example.com")
+    person = insert_person(world, "grace@example.com")
     await person.turn_mfa_on()
     return person
 
@@ -107,7 +109,7 @@ async def test_the_pre_auth_token_may_be_sent_in_the_body(ada: Person, client: C
 async def test_a_sign_in_into_an_organization_ends_there(
     ada: Person, installation: Installation, connection: Connection
 ) -> None:
-    organization_of(connection, ada)
+    ada.join_organization()
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
 
@@ -118,7 +120,7 @@ async def test_a_sign_in_into_an_organization_ends_there(
 async def test_where_an_organization_insists_on_two_factors_they_are_enough(
     ada: Person, connection: Connection
 ) -> None:
-    organization_of(connection, ada, mfa_required=True)
+    ada.join_organization(mfa_required=True)
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
 
@@ -185,9 +187,9 @@ async def test_of_two_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person)
     for _ in range(RACES):
         token, code, next_code = await ada.preauth_token(), ada.code(), ada.code(1)
 
-        statuses = await at_once(partial(ada.verify, token, code), partial(ada.verify, token, next_code))
+        answers = await at_once(partial(ada.verify, token, code), partial(ada.verify, token, next_code))
 
-        assert sorted(statuses) == [200, 401]
+        assert statuses_of(answers) == [200, 401]
         ada.next_step()
         ada.next_step()
 
@@ -196,11 +198,11 @@ async def test_of_two_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.code()
 
-        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+        answers = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
 
-        assert sorted(statuses) == [200, 401]
+        assert statuses_of(answers) == [200, 401]
         # Long enough for the losers not to count against those who come later.
-        ada.clock.advance(timedelta(minutes=5))
+        ada.world.clock.advance(timedelta(minutes=5))
 
 
 async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
@@ -210,10 +212,10 @@ async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, conn
             ada.backup_codes = (await ada.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"]
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.backup_codes[round_ % 10]
 
-        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+        answers = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
 
-        assert sorted(statuses) == [200, 401]
-        ada.clock.advance(timedelta(minutes=5))
+        assert statuses_of(answers) == [200, 401]
+        ada.world.clock.advance(timedelta(minutes=5))
 
 
 async def test_a_wrong_code_leaves_the_pre_auth_token_good(ada: Person) -> None:
@@ -237,7 +239,9 @@ async def test_five_wrong_codes_void_the_pre_auth_token(ada: Person) -> None:
 async def test_wrong_codes_at_once_are_all_counted(ada: Person) -> None:
     token, wrong = await ada.preauth_token(), ada.wrong_code()
 
-    assert await at_once(*[partial(ada.verify, token, wrong)] * 5) == [401] * 5
+    answers = await at_once(*[partial(ada.verify, token, wrong)] * 5)
+
+    assert statuses_of(answers) == [401] * 5
 
     assert_refused(await ada.verify(token, ada.code()))
 
@@ -370,7 +374,7 @@ async def test_what_happens_is_written_to_the_separate_log(ada: Person, connecti
     await ada.verify(token, ada.code())
     await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
 
-    assert mfa_log(connection, ada)[4:] == [
+    assert ada.world.mfa_log(ada.id)[4:] == [
         "mfa_verify_attempt",
         "mfa_verify_failed",
         "mfa_verify_attempt",
@@ -402,7 +406,7 @@ async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
     ada: Person, connection: Connection
 ) -> None:
     first = await ada.verify(await ada.preauth_token(), ada.code())
-    await ada.client.post(
+    await ada.world.client.post(
         "/api/auth/mfa/verify",
         token=await ada.preauth_token(),
         body={"code": ada.backup_codes[0]},
@@ -414,15 +418,15 @@ async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
 
 
 async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    looms = organization_of(connection, ada, slug="looms")
-    before = len(published(connection))
+    engines = ada.join_organization()
+    looms = ada.join_organization(slug="looms")
+    before = len(ada.world.mfa_notifications())
 
     token = await ada.preauth_token()
     await ada.verify(token, ada.wrong_code())
     await ada.verify(token, ada.code())
 
-    assert sorted(published(connection)[before:]) == sorted(
+    assert sorted(ada.world.mfa_notifications()[before:]) == sorted(
         (event, organization)
         for event in ("user.mfa.verify.failed", "user.mfa.verify.success")
         for organization in (engines, looms)
@@ -430,15 +434,18 @@ async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connectio
 
 
 async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    organization_of(connection, ada, slug="looms")
-    before = len(published(connection))
+    engines = ada.join_organization()
+    ada.join_organization(slug="looms")
+    before = len(ada.world.mfa_notifications())
 
     token = await ada.preauth_token(org_slug="engines")
     await ada.verify(token, ada.wrong_code())
     await ada.verify(token, ada.code())
 
-    assert published(connection)[before:] == [("user.mfa.verify.failed", engines), ("user.mfa.verify.success", engines)]
+    assert ada.world.mfa_notifications()[before:] == [
+        ("user.mfa.verify.failed", engines),
+        ("user.mfa.verify.success", engines),
+    ]
 
 
 async def test_a_sign_in_that_dies_of_wrong_codes_is_a_failed_sign_in(ada: Person, connection: Connection) -> None:
