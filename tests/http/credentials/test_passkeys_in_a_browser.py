@@ -9,7 +9,7 @@ import pytest
 
 from core.accounts.users import User
 from entrypoints import capabilities
-from tests.browser import Site, watch
+from tests.browser import Site
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 from tests.world.signing_in import claims_of
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
     from tests.browser import Watched
-
-__all__ = ["watch"]
 
 pytestmark = pytest.mark.browser
 
