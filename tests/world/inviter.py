@@ -96,6 +96,15 @@ class Inviter:
         columns = ("target_id", "actor_user_id", "details", "ip_address")
         return self.world.audit_entries(action, *columns, organization_id=self.organization_id)
 
+    async def sign_in_unverified_guest(self) -> str:
+        """Return the access token of a user who changed to the address of the guest without proving it."""
+        self.world.user("thief@example.com")
+        thief = (await self.world.sign_in("thief@example.com")).access_token
+        answer = await self.world.client.patch("/api/user", body={"email": GUEST}, token=thief)
+        assert answer.status == 200
+        await self.world.mails()
+        return thief
+
     async def sign_in_with_role(self, slug: str, *permissions: str) -> Tokens:
         """Insert a custom role and a member who has it, and sign the member in."""
         self.world.custom_role(self.organization_id, slug, *permissions)

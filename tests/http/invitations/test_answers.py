@@ -12,17 +12,16 @@ from core.invitations import invitations
 from core.mail.mail import MailTemplate
 from core.rate_limits import RateLimit
 from tests.application import serving_with_rate_limits
-from tests.concurrency import at_once, statuses_of
 from tests.world.builder import PASSWORD
-from tests.world.inviter import GUEST, INVITATIONS, INVITER, Inviter
+from tests.world.inviter import GUEST, INVITER, Inviter
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.clock import SettableClock
+
 
 ACCEPT = "/api/invitations/accept"
 DECLINE = "/api/invitations/decline"
@@ -82,7 +81,7 @@ async def test_with_proof_a_new_account_is_verified_and_gets_a_letter_to_choose_
 async def test_with_proof_what_was_prepared_in_an_unverified_account_goes(
     inviter: Inviter, clock: SettableClock
 ) -> None:
-    thief = await entered_unverified(inviter)
+    thief = await inviter.sign_in_unverified_guest()
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation, is_proved=True)).status == 200
@@ -95,7 +94,7 @@ async def test_with_proof_what_was_prepared_in_an_unverified_account_goes(
 
 
 async def test_without_proof_nobody_gets_in_by_an_account_whose_address_was_never_proved(inviter: Inviter) -> None:
-    thief = await entered_unverified(inviter)
+    thief = await inviter.sign_in_unverified_guest()
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation)).status == 200
@@ -104,16 +103,6 @@ async def test_without_proof_nobody_gets_in_by_an_account_whose_address_was_neve
     assert (await inviter.world.client.get("/api/user", token=thief)).status == 401
     assert (await inviter.world.log_in(GUEST)).status == 401
     assert await inviter.world.mails() == []
-
-
-async def entered_unverified(inviter: Inviter) -> str:
-    """Give the access token of somebody who has changed an account to the address that will be invited."""
-    inviter.world.user("thief@example.com")
-    thief = (await inviter.world.sign_in("thief@example.com")).access_token
-    answer = await inviter.world.client.patch("/api/user", body={"email": GUEST}, token=thief)
-    assert answer.status == 200
-    await inviter.world.mails()
-    return thief
 
 
 async def test_with_proof_a_verified_account_stays_as_it_is(inviter: Inviter) -> None:
@@ -300,63 +289,6 @@ async def test_the_limit_is_the_tiers_where_the_organization_has_none(inviter: I
     assert (await inviter.accept(invitation)).status == 200
 
 
-async def test_the_last_seat_is_given_once_to_two_who_accept_at_once(inviter: Inviter) -> None:
-    for seats in range(2, 8):
-        inviter.world.rows("UPDATE organizations SET max_users = %s RETURNING id", seats)
-        pair = [await inviter.invite(f"{name}{seats}@example.com") for name in ("anna", "bert")]
-
-        answers = await at_once(*(lambda one=one: inviter.accept(one) for one in pair))
-
-        assert statuses_of(answers) == [200, 400]
-        assert inviter.world.value("SELECT count(*) FROM memberships") == seats
-
-
-async def test_an_invitation_that_is_accepted_several_times_at_once_makes_one_member(inviter: Inviter) -> None:
-    invitation = await inviter.invite()
-
-    answers = await at_once(
-        lambda: inviter.accept(invitation),
-        lambda: inviter.accept(invitation, is_proved=True),
-        lambda: inviter.accept_on_behalf(invitation),
-        lambda: inviter.accept(invitation),
-    )
-
-    assert statuses_of(answers).count(200) == 1
-    assert inviter.world.value("SELECT count(*) FROM memberships") == 2
-    assert len(inviter.audit_entries("user.joined")) == 1
-
-
-async def test_of_an_acceptance_and_other_ends_at_once_one_wins(inviter: Inviter) -> None:
-    for number in range(5):
-        invitation = await inviter.invite(f"guest{number}@example.com")
-
-        answers = await at_once(
-            lambda one=invitation: inviter.accept(one),
-            lambda one=invitation: inviter.decline(one),
-            lambda one=invitation: inviter.revoke(one),
-        )
-
-        assert statuses_of(answers).count(200) == 1
-        is_member = inviter.role_of(f"guest{number}@example.com") is not None
-        assert is_member == (inviter.status(invitation) == "accepted")
-
-
-async def test_whoever_registers_while_the_invitation_is_accepted_has_one_account(inviter: Inviter) -> None:
-    for number in range(5):
-        email = f"guest{number}@example.com"
-        invitation = await inviter.invite(email)
-        body = {"email": email, "password": PASSWORD}
-
-        answers = await at_once(
-            lambda one=invitation: inviter.accept(one),
-            lambda sent=body: inviter.world.client.post("/api/auth/register", body=sent),
-        )
-
-        assert statuses_of(answers) in ([200, 200], [200, 409])
-        assert inviter.role_of(email) == "member"
-        await inviter.world.mails()
-
-
 async def test_whoever_became_a_member_otherwise_cannot_accept(inviter: Inviter) -> None:
     invitation = await inviter.invite(role="admin")
     inviter.world.member(inviter.organization_id, inviter.world.user(GUEST))
@@ -424,75 +356,6 @@ async def test_registration_accepts_no_invitation(inviter: Inviter) -> None:
     await inviter.world.sign_in(GUEST)
 
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", None)
-
-
-async def test_the_invited_see_their_invitations_with_the_token_after_signing_in(
-    inviter: Inviter, clock: SettableClock
-) -> None:
-    inviter.world.user(GUEST)
-    invitation = await inviter.invite(role="admin")
-    await inviter.invite("other@example.com")
-    guest = await inviter.world.sign_in(GUEST)
-
-    answer = await inviter.world.client.get("/api/invitations", token=guest.access_token)
-
-    assert answer.json == [
-        {
-            "id": str(invitation.id),
-            "email": GUEST,
-            "role": "admin",
-            "token": invitation.token,
-            "expires_at": "2026-02-10T04:05:06Z",
-            "created_at": "2026-02-03T04:05:06Z",
-            "organization": {"slug": "acme", "name": "Acme"},
-        }
-    ]
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
-async def test_only_what_can_be_answered_is_listed_the_newest_first(inviter: Inviter, clock: SettableClock) -> None:
-    inviter.world.user(GUEST)
-    for slug in ("one", "two", "three", "four"):
-        organization_id = inviter.world.organization(slug)
-        inviter.world.member(organization_id, inviter.owner_id, "owner")
-        clock.advance(SECOND)
-        path = f"/api/organizations/{slug}/invitations"
-        await inviter.world.client.post(path, body={"email": GUEST, "role": "member"}, token=inviter.owner.access_token)
-    await inviter.world.mails()
-    await inviter.decline(await inviter.invite())
-    inviter.world.rows("UPDATE organizations SET status = 'suspended' WHERE slug = 'two' RETURNING id")
-    inviter.world.rows(
-        "UPDATE invitations SET expires_at = %s FROM organizations o"
-        " WHERE o.id = organization_id AND slug = 'three' RETURNING o.id",
-        clock(),
-    )
-    guest = await inviter.world.sign_in(GUEST)
-
-    answer = await inviter.world.client.get("/api/invitations", token=guest.access_token)
-
-    assert [one["organization"]["slug"] for one in answer.json] == ["four", "one"]
-
-
-async def test_who_has_not_proved_the_address_sees_no_invitations(inviter: Inviter) -> None:
-    await inviter.invite()
-    thief = await entered_unverified(inviter)
-
-    assert_refused(await inviter.world.client.get("/api/invitations", token=thief), 403, "FORBIDDEN")
-
-
-async def test_who_acts_as_somebody_sees_no_tokens_of_theirs(inviter: Inviter, connection: Connection) -> None:
-    inviter.world.user(GUEST)
-    await inviter.invite()
-    guest = await inviter.world.sign_in(GUEST)
-    connection.execute("UPDATE users SET is_platform_owner = true WHERE id = %s", (inviter.owner_id,))
-    connection.execute("UPDATE sessions SET impersonator_id = %s WHERE id = %s", (inviter.owner_id, guest.session_id))
-
-    assert_refused(await inviter.world.client.get("/api/invitations", token=guest.access_token), 403, "FORBIDDEN")
-
-
-async def test_nobody_sees_invitations_without_signing_in(inviter: Inviter) -> None:
-    assert (await inviter.world.client.get("/api/invitations")).status == 401
-    assert (await inviter.world.client.get(INVITATIONS)).status == 401
 
 
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from werkzeug.http import parse_cookie
 
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from entrypoints.settings import Settings
 from tests.application import serving
 from tests.world.builder import EMAIL, PASSWORD, hash_password
 from tests.world.signing_in import claims_of
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from ports.accounts.passwords import PasswordHasher, Verdict
     from tests.application import Client
-    from tests.clock import SettableClock
+
 
 CHANGES_ALWAYS = {"timestamp", "request_id", "x-request-id"}
 REFUSAL = "Email address or password is wrong."
@@ -149,6 +145,8 @@ STRANGERS = [
     Stranger("unverified"),
     Stranger("no address", email="nobody at all"),
 ]
+
+
 ids = [stranger.name for stranger in STRANGERS]
 
 
@@ -252,247 +250,6 @@ class TestBody:
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == [named]
-
-
-class TestOrganization:
-    """A sign-in may name an organization, whose member somebody has to be (decisions 3.3)."""
-
-    async def test_a_member_signs_in_to_it(self, world: World) -> None:
-        organization_id = world.organization()
-        world.member(organization_id, world.user(), "admin")
-
-        entered = await world.sign_in(org_slug="acme")
-
-        assert (entered.claims["org"], entered.claims["role"]) == ("acme", "admin")
-        assert world.value("SELECT organization_id FROM sessions") == organization_id
-        assert [organization for organization, _, _ in world.events("user.login.success")] == [organization_id]
-        assert world.value("SELECT organization_id FROM login_events") == organization_id
-
-    async def test_an_unknown_one_is_not_found_whoever_asks(self, world: World) -> None:
-        world.user()
-
-        for email, password in ((EMAIL, PASSWORD), (EMAIL, "wrong"), ("nobody@example.com", "wrong")):
-            assert_refused(await world.log_in(email, password, org_slug="nowhere"), 404, "NOT_FOUND")
-
-    async def test_whoever_is_no_member_is_forbidden(self, world: World) -> None:
-        world.user()
-        world.organization()
-
-        assert_refused(await world.log_in(org_slug="acme"), 403, "FORBIDDEN")
-
-    async def test_whether_somebody_is_a_member_is_told_to_whoever_knows_the_password(self, world: World) -> None:
-        world.user()
-        world.organization()
-
-        assert_refused(await world.log_in(password="wrong", org_slug="acme"), 401, "UNAUTHORIZED")
-
-    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_one_that_is_not_active_takes_nobody_in(self, world: World, status: str) -> None:
-        world.member(world.organization(status=status), world.user())
-
-        assert_refused(await world.log_in(org_slug="acme"), 403, "ORGANIZATION_NOT_ACTIVE")
-
-    async def test_a_stranger_does_not_learn_that_it_is_suspended(self, world: World) -> None:
-        world.user()
-        world.organization(status="suspended")
-
-        assert_refused(await world.log_in(org_slug="acme"), 403, "FORBIDDEN")
-
-    async def test_whoever_is_refused_there_gets_no_session(self, world: World) -> None:
-        world.user()
-        world.organization()
-
-        await world.log_in(org_slug="acme")
-
-        assert world.value("SELECT count(*) FROM sessions") == 0
-        assert world.value("SELECT count(*) FROM sign_in_failures") == 1
-
-    async def test_one_that_asks_for_two_factors_refuses_one(self, world: World) -> None:
-        world.member(world.organization(mfa_required=True), world.user())
-
-        answer = await world.log_in(org_slug="acme")
-
-        assert_refused(answer, 403, "FORBIDDEN")
-        assert "multi-factor" in answer.json["error"]
-        assert (await world.log_in()).status == 200
-
-    async def test_one_that_asks_for_two_factors_asks_whoever_has_a_second(self, world: World) -> None:
-        world.member(world.organization(mfa_required=True), world.user(has_mfa=True))
-
-        answer = await world.log_in(org_slug="acme")
-
-        assert (answer.status, answer.json["mfa_required"]) == (200, True)
-
-
-class TestService:
-    """A sign-in may name a service, whose end user everybody becomes (decisions 3.3)."""
-
-    async def test_whoever_signs_in_becomes_an_end_user(self, world: World, clock: SettableClock) -> None:
-        user_id, organization_id = world.user(), world.organization()
-        world.service(organization_id)
-
-        await world.sign_in(org_slug="acme", service_slug="shop")
-
-        query = "SELECT user_id, organization_id, first_login_at, last_login_at FROM service_users"
-        assert world.rows(query) == [(user_id, organization_id, clock.now, clock.now)]
-
-    async def test_who_was_one_already_is_seen_again(self, world: World, clock: SettableClock) -> None:
-        world.user()
-        world.service(world.organization())
-        await world.sign_in(org_slug="acme", service_slug="shop")
-        first = clock.now
-        clock.advance(timedelta(days=1))
-
-        await world.sign_in(org_slug="acme", service_slug="shop")
-
-        assert world.rows("SELECT first_login_at, last_login_at FROM service_users") == [(first, clock.now)]
-
-    async def test_the_token_is_for_the_service(self, world: World) -> None:
-        world.user()
-        client_id = world.service(world.organization()).client_id
-
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
-
-        claims = entered.claims
-        assert (claims["org"], claims["service"], claims["aud"]) == ("acme", "shop", str(client_id))
-        assert "role" not in claims
-        assert (await world.list_sessions(entered)).status == 200
-
-    async def test_an_unknown_one_is_not_found(self, world: World) -> None:
-        world.user()
-        world.organization()
-
-        assert_refused(await world.log_in(org_slug="acme", service_slug="shop"), 404, "NOT_FOUND")
-
-    async def test_one_of_another_organization_is_not_found(self, world: World) -> None:
-        world.user()
-        world.organization()
-        world.service(world.organization("bolt"))
-
-        assert_refused(await world.log_in(org_slug="acme", service_slug="shop"), 404, "NOT_FOUND")
-
-    async def test_one_of_a_suspended_organization_takes_nobody_in(self, world: World) -> None:
-        world.user()
-        world.service(world.organization(status="suspended"))
-
-        answer = await world.log_in(org_slug="acme", service_slug="shop")
-
-        assert_refused(answer, 403, "ORGANIZATION_NOT_ACTIVE")
-
-    async def test_what_an_organization_asks_of_its_members_it_does_not_ask_of_end_users(self, world: World) -> None:
-        world.user()
-        world.service(world.organization(mfa_required=True))
-
-        assert (await world.log_in(org_slug="acme", service_slug="shop")).status == 200
-
-
-class TestDevice:
-    """Whoever signs in gets a token of their device, by cookie and in the body (decisions 4.1)."""
-
-    async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(self, world: World) -> None:
-        world.user()
-
-        answer = await world.log_in()
-
-        value, *attributes = answer.headers["Set-Cookie"].split("; ")
-        assert value == f"gatehouse_device={answer.json['device_token']}"
-        assert {"HttpOnly", "SameSite=Lax", "Path=/", f"Max-Age={90 * 24 * 3600}"} < set(attributes)
-        assert not any(attribute.startswith("Domain") for attribute in attributes)
-
-    async def test_on_https_it_is_secure(self, world: World, installation: Installation) -> None:
-        world.user()
-        client = serving(replace(installation, settings=Settings(base_url="https://id.example.com")))
-
-        answer = await client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
-
-        assert "Secure" in answer.headers["Set-Cookie"].split("; ")
-
-    async def test_behind_a_proxy_that_speaks_https_it_is_secure_too(
-        self, world: World, installation: Installation
-    ) -> None:
-        world.user()
-        client = serving(replace(installation, settings=Settings(trusted_proxies=(ip_network("192.0.2.0/24"),))))
-
-        answer = await client.post(
-            "/api/auth/login",
-            body={"email": EMAIL, "password": PASSWORD},
-            headers={"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"},
-            address="192.0.2.1",
-        )
-
-        assert "Secure" in answer.headers["Set-Cookie"].split("; ")
-        assert world.value("SELECT ip_address FROM sessions") == "198.51.100.1"
-
-    @pytest.mark.parametrize("way", ["cookie", "header"])
-    async def test_a_device_that_shows_its_token_is_the_same_one(self, world: World, way: str) -> None:
-        world.user()
-        token = (await world.sign_in()).device_token
-        headers = {"Cookie": f"gatehouse_device={token}"} if way == "cookie" else {"X-Device-Token": token}
-
-        again = await world.sign_in(headers=headers | {"User-Agent": "another browser"})
-
-        assert again.device_token == token
-        assert world.value("SELECT count(*) FROM devices") == 1
-        assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == []
-
-    async def test_without_it_a_device_counts_as_new(self, world: World) -> None:
-        world.user()
-        token = (await world.sign_in()).device_token
-
-        again = await world.sign_in()
-
-        assert again.device_token != token
-        assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
-
-    async def test_the_token_of_somebody_elses_device_is_none(self, world: World) -> None:
-        world.user()
-        world.user("eve@example.com")
-        token = (await world.sign_in("eve@example.com")).device_token
-
-        entered = await world.sign_in(headers={"X-Device-Token": token})
-
-        assert entered.device_token != token
-
-    async def test_only_its_hash_is_stored(self, world: World) -> None:
-        world.user()
-
-        answer = await world.log_in()
-
-        cookie = parse_cookie(answer.headers["Set-Cookie"])["gatehouse_device"]
-        assert world.value("SELECT token_hash = sha256(%s) FROM device_tokens", cookie.encode())
-
-
-class TestSecondFactor:
-    """With MFA on, the password gets as far as the code (identity 3)."""
-
-    async def test_the_answer_has_the_documented_fields_and_the_token_twice(self, world: World) -> None:
-        world.user(has_mfa=True)
-
-        answer = await world.log_in()
-
-        token = answer.json["preauth_token"]
-        assert answer.json == {
-            "access_token": token,
-            "refresh_token": "",
-            "expires_in": 600,
-            "mfa_required": True,
-            "preauth_token": token,
-        }
-
-    async def test_no_session_begins_and_no_device_is_known_by_it(self, world: World) -> None:
-        world.user(has_mfa=True)
-
-        answer = await world.log_in()
-
-        assert world.value("SELECT count(*) FROM sessions") == 0
-        assert "Set-Cookie" not in answer.headers
-
-    async def test_the_token_opens_nothing_else(self, world: World) -> None:
-        world.user(has_mfa=True)
-
-        token = (await world.log_in()).json["access_token"]
-
-        assert_refused(await world.client.get("/api/user/sessions", token=token), 401, "JWT_ERROR")
 
 
 @dataclass

@@ -8,38 +8,26 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
-import trio
 
 from entrypoints.settings import Settings
 from tests.authenticators import Authenticator, decoded, encoded
-from tests.statements import recorded_statements
+from tests.http.sign_in.passkeys import assert_not_accepted
 from tests.world.builder import EMAIL
 from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
-    from tests.application import Answer
     from tests.clock import SettableClock
     from tests.world.passkeys import Keyring
 
-ROUNDS = 50
+
 OTHER = "grace@example.com"
-REFUSAL = (
-    "This passkey was not accepted. Try again or sign in in another way; if your email address is not verified yet,"
-    " verify it first."
-)
 
 
 @pytest.fixture
 def settings() -> Settings:
     """With rate limits, without which failed sign-ins are not counted either."""
     return Settings(dev=True)
-
-
-def assert_not_accepted(answer: Answer) -> None:
-    """See that the answer is the one that every passkey gets that is not accepted."""
-    assert_refused(answer, 401, "UNAUTHORIZED")
-    assert answer.json["error"] == REFUSAL
 
 
 class TestSigningIn:
@@ -348,191 +336,3 @@ class TestRefusals:
             statuses.append((await keyring.client.post("/api/auth/passkeys/authenticate/finish", body=body)).status)
 
         assert statuses == [401] * 10 + [429]
-
-
-class TestCounting:
-    """What an authenticator says about how often it was used."""
-
-    async def test_one_that_counts_backwards_or_stands_still_is_refused_and_written_down(
-        self, keyring: Keyring, world: World
-    ) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered()
-        authenticator.sign_count = 41
-        assert (await keyring.sign_in(authenticator)).status == 200
-
-        for sign_count in (41, 0):
-            authenticator.sign_count = sign_count
-            assert_not_accepted(await keyring.sign_in(authenticator))
-
-        passkey_id = str(world.value("SELECT id FROM passkeys"))
-        assert keyring.security_log()[1:] == [
-            ("passkey_sign_count_regressed", False, {"passkey_id": passkey_id, "expected_over": 42, "given": given})
-            for given in (42, 1)
-        ]
-        assert [data["reason"] for _, _, data in world.events("user.login.failed")] == ["sign_count_regressed"] * 2
-
-    async def test_one_that_stops_counting_is_refused(self, keyring: Keyring) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered()
-        authenticator.counts, authenticator.sign_count = False, 0
-
-        assert_not_accepted(await keyring.sign_in(authenticator))
-
-    async def test_one_that_never_counts_is_taken(self, keyring: Keyring) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered(counts=False)
-
-        assert [(await keyring.sign_in(authenticator)).status for _ in range(2)] == [200, 200]
-
-
-class TestRaces:
-    """Of any two at once one wins."""
-
-    async def test_of_two_answers_to_one_challenge(self, keyring: Keyring, world: World) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered(counts=False)
-        for number in range(ROUNDS):
-            asked = await keyring.started(EMAIL if number % 2 else None)
-            credential, statuses = authenticator.get(asked["options"]), list[int]()
-
-            async def finish(asked: dict[str, Any], credential: Any, statuses: list[int]) -> None:
-                statuses.append((await keyring.finish(asked, credential)).status)
-
-            async with trio.open_nursery() as nursery:
-                for _ in range(2):
-                    nursery.start_soon(finish, asked, credential, statuses)
-
-            assert sorted(statuses) == [200, 401]
-
-    async def test_of_two_copies_that_count_alike(self, keyring: Keyring) -> None:
-        await keyring.sign_up()
-        authenticator = await keyring.registered()
-        for _ in range(ROUNDS):
-            copies, statuses = [authenticator, replace(authenticator)], list[int]()
-            both = [await keyring.started() for _ in copies]
-
-            async def finish(copy: Authenticator, asked: dict[str, Any], statuses: list[int]) -> None:
-                statuses.append((await keyring.finish(asked, copy.get(asked["options"]))).status)
-
-            async with trio.open_nursery() as nursery:
-                for copy, asked in zip(copies, both, strict=True):
-                    nursery.start_soon(finish, copy, asked, statuses)
-
-            assert sorted(statuses) == [200, 401]
-
-    async def test_a_passkey_that_is_removed_at_this_moment_signs_in_before_or_not_at_all(
-        self, keyring: Keyring
-    ) -> None:
-        await keyring.sign_up()
-        for _ in range(ROUNDS):
-            authenticator = Authenticator()
-            passkey_id = (await keyring.register(authenticator)).json["id"]
-            asked, statuses = await keyring.started(), dict[str, int]()
-            credential = authenticator.get(asked["options"])
-
-            async def finish(asked: dict[str, Any], credential: Any, statuses: dict[str, int]) -> None:
-                statuses["sign in"] = (await keyring.finish(asked, credential)).status
-
-            async def remove(passkey_id: str, statuses: dict[str, int]) -> None:
-                statuses["remove"] = (await keyring.ask("DELETE", f"/{passkey_id}")).status
-
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(finish, asked, credential, statuses)
-                nursery.start_soon(remove, passkey_id, statuses)
-
-            assert statuses["remove"] == 204
-            assert statuses["sign in"] in {200, 401}
-            assert_not_accepted(await keyring.sign_in(authenticator, None))
-
-
-class TestStrangers:
-    """Nothing tells whoever asks who exists."""
-
-    async def test_an_address_that_nobody_has_gets_a_plausible_challenge(self, keyring: Keyring) -> None:
-        await keyring.sign_up()
-        await keyring.registered(transports=["hybrid", "internal"])
-
-        known, unknown = await keyring.start(), await keyring.start("nobody@example.com")
-
-        assert set(known.json) == set(unknown.json)
-        assert set(known.json["options"]) == set(unknown.json["options"])
-        assert len(known.json["options"]["challenge"]) == len(unknown.json["options"]["challenge"])
-        [credential, *_] = unknown.json["options"]["allowCredentials"]
-        assert set(credential) == {"id", "type", "transports"}
-        assert len(known.content) - len(unknown.content) < 200
-
-    @pytest.mark.parametrize("email", ["nobody@example.com", "passwordonly@example.com", "no address", "", "x" * 9999])
-    async def test_asking_twice_looks_the_same(self, keyring: Keyring, world: World, email: str) -> None:
-        world.user("passwordonly@example.com")
-
-        first, second = await keyring.started(email), await keyring.started(f" {email.upper()}")
-
-        assert first["options"]["allowCredentials"] == second["options"]["allowCredentials"] != []
-        assert first["options"]["challenge"] != second["options"]["challenge"]
-
-    async def test_another_house_makes_up_others(self, keyring: Keyring, world: World) -> None:
-        one = await keyring.started("nobody@example.com")
-        database: Any = keyring.world.installation.database
-        database.tools.pepper.load(b"\x07" * 32)
-
-        other = await keyring.started("nobody@example.com")
-
-        assert one["options"]["allowCredentials"] != other["options"]["allowCredentials"]
-
-    async def test_a_made_up_passkey_cannot_be_told_by_registering_it(self, keyring: Keyring) -> None:
-        await keyring.sign_up(OTHER)
-        real = await keyring.registered()
-        await keyring.sign_up()
-        [made_up, *_] = (await keyring.started("nobody@example.com"))["options"]["allowCredentials"]
-
-        answers = [
-            await keyring.register(Authenticator(credential_id=credential_id))
-            for credential_id in (real.credential_id, decoded(made_up["id"]))
-        ]
-
-        for answer in answers:
-            assert_refused(answer, 409, "CONFLICT")
-        assert answers[0].json["error"] == answers[1].json["error"]
-        assert (await keyring.ask("GET")).json["total"] == 0
-
-    async def test_asking_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
-        world.user("passwordonly@example.com")
-        world.user("gone@example.com", is_active=False)
-        await keyring.sign_up()
-        await keyring.registered()
-        taken: dict[str, list[str]] = {}
-        for email in (EMAIL, "passwordonly@example.com", "gone@example.com", "nobody@example.com", "no address"):
-            with recorded_statements() as statements:
-                await keyring.start(email)
-            taken[email] = statements
-
-        for statements in taken.values():
-            assert statements == taken[EMAIL]
-        # Nor does a row belong to an account, whose key would be looked up.
-        assert world.rows("SELECT DISTINCT user_id FROM passkey_challenges WHERE purpose = 'authenticate'") == [(None,)]
-
-    async def test_being_refused_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
-        await keyring.sign_up()
-        world.member(world.organization(), world.value("SELECT id FROM users"))
-        real = await keyring.registered()
-        forged = {
-            "real": replace(real, key=Authenticator().key),
-            "made up": Authenticator(
-                credential_id=decoded(
-                    (await keyring.started("nobody@example.com"))["options"]["allowCredentials"][0]["id"]
-                )
-            ),
-            "unknown": Authenticator(),
-        }
-        taken: dict[str, list[str]] = {}
-        for name, authenticator in forged.items():
-            for email in (EMAIL, "nobody@example.com"):
-                asked = await keyring.started(email)
-                with recorded_statements() as statements:
-                    assert_not_accepted(await keyring.finish(asked, authenticator.get(asked["options"])))
-                taken[f"{name}, asked for {email}"] = statements
-
-        assert len(taken[f"real, asked for {EMAIL}"]) >= 5
-        for name, statements in taken.items():
-            assert statements == taken[f"real, asked for {EMAIL}"], name

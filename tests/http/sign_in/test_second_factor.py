@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
 from core.sessions.tokens import TokenKind
-from core.sign_in.mfa_challenges import LIFETIME
 from entrypoints.settings import Settings
 from tests.concurrency import at_once, statuses_of
 from tests.world.second_factors import Person, insert_person
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.world.world import World
 
+
 RACES = 50
 
 
@@ -29,14 +28,6 @@ RACES = 50
 async def ada(world: World) -> Person:
     """Somebody with a second factor."""
     person = insert_person(world)
-    await person.turn_mfa_on()
-    return person
-
-
-@pytest.fixture
-async def grace(world: World) -> Person:
-    """Somebody else with a second factor."""
-    person = insert_person(world, "grace@example.com")
     await person.turn_mfa_on()
     return person
 
@@ -267,84 +258,6 @@ async def test_a_malformed_code_is_refused_by_name_and_counts_as_none(ada: Perso
     assert (await ada.verify(token, ada.code())).status == 200
 
 
-@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}, {"code": "123456", "trust_device": "yes"}])
-async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, body: dict[str, Any]) -> None:
-    answer = await client.post("/api/auth/mfa/verify", token=await ada.preauth_token(), body=body)
-
-    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
-
-
-async def test_without_a_pre_auth_token_nobody_is_let_in(ada: Person, client: Client) -> None:
-    answer = await client.post("/api/auth/mfa/verify", body={"code": ada.code()})
-
-    assert_refused(answer)
-
-
-@pytest.mark.parametrize("token", ["nonsense", "a.b.c"])
-async def test_what_is_no_token_is_no_pre_auth_token(ada: Person, client: Client, token: str) -> None:
-    in_header = await client.post("/api/auth/mfa/verify", token=token, body={"code": ada.code()})
-    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": token})
-
-    assert_refused(in_header, "JWT_ERROR")
-    assert_refused(in_body, "JWT_ERROR")
-
-
-async def test_another_scheme_is_no_pre_auth_token(ada: Person, client: Client) -> None:
-    body = {"code": ada.code(), "preauth_token": await ada.preauth_token()}
-
-    assert_refused(await client.post("/api/auth/mfa/verify", headers={"Authorization": "Basic YWRh"}, body=body))
-
-
-async def test_an_access_token_is_no_pre_auth_token(ada: Person, client: Client) -> None:
-    in_header = await client.post("/api/auth/mfa/verify", token=ada.token, body={"code": ada.code()})
-    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": ada.token})
-
-    assert_refused(in_header, "JWT_ERROR")
-    assert_refused(in_body, "JWT_ERROR")
-
-
-@pytest.mark.parametrize("path", ["/api/user/sessions", "/api/user/mfa/status"])
-async def test_a_pre_auth_token_is_no_access_token(ada: Person, client: Client, path: str) -> None:
-    assert_refused(await client.get(path, token=await ada.preauth_token()), "JWT_ERROR")
-
-
-async def test_a_pre_auth_token_is_no_refresh_token(ada: Person, client: Client) -> None:
-    assert_refused(await client.post("/api/auth/refresh", body={"refresh_token": await ada.preauth_token()}))
-
-
-async def test_a_pre_auth_token_is_good_until_its_last_second(ada: Person, clock: SettableClock) -> None:
-    token = await ada.preauth_token()
-
-    clock.advance(LIFETIME - timedelta(seconds=1))
-
-    assert (await ada.verify(token, ada.code())).status == 200
-
-
-async def test_a_pre_auth_token_expires(ada: Person, clock: SettableClock) -> None:
-    token = await ada.preauth_token()
-
-    clock.advance(LIFETIME)
-
-    answer = await ada.verify(token, ada.code())
-    assert_refused(answer, "TOKEN_EXPIRED")
-    assert "Sign in again" in answer.json["error"]
-
-
-async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Person, grace: Person) -> None:
-    token = await ada.preauth_token()
-
-    assert_refused(await ada.verify(token, grace.code()))
-    assert_refused(await ada.verify(token, grace.backup_codes[0]))
-    assert (await grace.verify(await grace.preauth_token(), grace.backup_codes[0])).status == 200
-
-
-async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, installation: Installation) -> None:
-    claims = {"sub": str(ada.id), "aud": installation.settings.base_url, "challenge": str(uuid4())}
-    token = installation.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=installation.clock())
-
-    assert_refused(await ada.verify(token, ada.code()))
-
-
 async def test_a_sign_in_that_waits_is_over_when_no_code_is_asked_for_any_more(ada: Person) -> None:
     token = await ada.preauth_token()
     code, backup_code = ada.code(), ada.backup_codes[0]
@@ -366,107 +279,6 @@ async def test_a_deactivated_account_is_not_let_in_by_a_right_code(ada: Person, 
     assert_refused(answer)
     # The password was right, and so was the code.
     assert "password" not in answer.json["error"]
-
-
-async def test_what_happens_is_written_to_the_separate_log(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-    await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
-
-    assert ada.world.mfa_log(ada.id)[4:] == [
-        "mfa_verify_attempt",
-        "mfa_verify_failed",
-        "mfa_verify_attempt",
-        "mfa_verify_success",
-        "mfa_verify_attempt",
-        "backup_code_used",
-        "mfa_verify_success",
-    ]
-
-
-async def test_the_log_says_how_and_whether_it_went_well(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.backup_codes[0])
-
-    rows = connection.execute(
-        "SELECT event_type, success, details, ip_address FROM mfa_events WHERE user_id = %s ORDER BY id OFFSET 5",
-        (ada.id,),
-    ).fetchall()
-    assert rows == [
-        ("mfa_verify_failed", False, {"method": "totp", "attempts": 1, "reason": "wrong_code"}, "127.0.0.1"),
-        ("mfa_verify_attempt", True, {"method": "backup_code"}, "127.0.0.1"),
-        ("backup_code_used", True, {"remaining": 9, "is_new_device": True}, "127.0.0.1"),
-        ("mfa_verify_success", True, {"method": "backup_code"}, "127.0.0.1"),
-    ]
-
-
-async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
-    ada: Person, connection: Connection
-) -> None:
-    first = await ada.verify(await ada.preauth_token(), ada.code())
-    await ada.world.client.post(
-        "/api/auth/mfa/verify",
-        token=await ada.preauth_token(),
-        body={"code": ada.backup_codes[0]},
-        headers={"X-Device-Token": first.json["device_token"]},
-    )
-
-    row = connection.execute("SELECT details ->> 'is_new_device' FROM mfa_events WHERE event_type = 'backup_code_used'")
-    assert row.fetchone() == ("false",)
-
-
-async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connection: Connection) -> None:
-    engines = ada.join_organization()
-    looms = ada.join_organization(slug="looms")
-    before = len(ada.world.mfa_notifications())
-
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-
-    assert sorted(ada.world.mfa_notifications()[before:]) == sorted(
-        (event, organization)
-        for event in ("user.mfa.verify.failed", "user.mfa.verify.success")
-        for organization in (engines, looms)
-    )
-
-
-async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Person, connection: Connection) -> None:
-    engines = ada.join_organization()
-    ada.join_organization(slug="looms")
-    before = len(ada.world.mfa_notifications())
-
-    token = await ada.preauth_token(org_slug="engines")
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-
-    assert ada.world.mfa_notifications()[before:] == [
-        ("user.mfa.verify.failed", engines),
-        ("user.mfa.verify.success", engines),
-    ]
-
-
-async def test_a_sign_in_that_dies_of_wrong_codes_is_a_failed_sign_in(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    for _ in range(5):
-        await ada.verify(token, ada.wrong_code())
-
-    failed = connection.execute("SELECT provider FROM login_events WHERE user_id = %s AND NOT success", (ada.id,))
-    assert failed.fetchall() == [("password",)]
-    told = connection.execute("SELECT data ->> 'reason' FROM events WHERE type = 'user.login.failed'")
-    assert told.fetchall() == [("wrong_code",)]
-
-
-async def test_a_sign_in_with_a_second_factor_is_one_login_event(ada: Person, connection: Connection) -> None:
-    before = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
-    assert before is not None
-
-    await ada.verify(await ada.preauth_token(), ada.code())
-
-    after = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
-    assert after == (before[0] + 1,)
 
 
 class TestPatience:
