@@ -54,8 +54,8 @@ async def call(
 async def with_a_service(callers: Callers, caller: Caller) -> dict[str, str]:
     """Let somebody sign in with a service of the other tenant, and give what that one can show then."""
     email = f"{caller.name.lower()}@example.com"
-    entered = await callers.world.sign_in(email, org_slug=GLOBEX, service_slug=callers.foreign["service_slug"])
-    return {"Authorization": f"Bearer {entered.access_token}"}
+    tokens = await callers.world.sign_in(email, org_slug=GLOBEX, service_slug=callers.foreign["service_slug"])
+    return {"Authorization": f"Bearer {tokens.access_token}"}
 
 
 def code_of(answer: Answer) -> str | None:

@@ -73,7 +73,7 @@ class Callers:
 
     def set_status(self, status: str) -> None:
         """Change what acme is."""
-        self.world.connection.execute("UPDATE organizations SET status = %s WHERE id = %s", (status, self.acme_id))
+        self.world.set_organization_status(self.acme_id, status)
 
     def credentials(self, caller: Caller) -> dict[str, str]:
         """Give what a caller shows."""
@@ -123,19 +123,13 @@ class Callers:
 
 
 def insert_callers(world: World) -> Callers:
-    """Make the organizations and everybody in them."""
+    """Insert the organizations and every caller."""
     acme, globex = world.organization(ACME), world.organization(GLOBEX)
     people = {caller: world.user(f"{caller.name.lower()}@example.com") for caller in Caller}
-    world.connection.execute(
-        """
-        INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-        SELECT id, %s, 'Intern', '{}', now(), now() FROM organizations
-        """,
-        (CUSTOM_ROLE,),
-    )
+    for organization_id in (acme, globex):
+        world.custom_role(organization_id, CUSTOM_ROLE)
     for caller, role in ROLES.items():
-        world.member(acme, people[caller], "member" if caller is Caller.IMPERSONATED else role)
-    world.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (people[Caller.IMPERSONATED],))
+        world.member(acme, people[caller], role)
     world.member(globex, people[Caller.OTHER_OWNER], "owner")
     world.service(globex, "till")
     world.connection.execute(

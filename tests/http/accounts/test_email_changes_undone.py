@@ -242,9 +242,9 @@ class TestWhatWasGivenToTheNewAddress:
         )
         assert accepted.status == 200, accepted.text
 
-        entered = await victim.returns()
+        returned = await victim.returns()
 
-        answer = await world.client.get("/api/organizations/acme", token=entered.json["access_token"])
+        answer = await world.client.get("/api/organizations/acme", token=returned.json["access_token"])
         assert_refused(answer, 403, "FORBIDDEN")
 
     async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(

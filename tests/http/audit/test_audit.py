@@ -94,7 +94,7 @@ async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
 async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_not_expire(
     world: World, connection: Connection
 ) -> None:
-    names = await make_world(world)
+    names = await insert_everybody(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, LOG)
     before = everything(connection)
@@ -115,7 +115,7 @@ async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_no
 async def test_without_its_entry_and_its_event_no_invitation_is_swept(
     world: World, connection: Connection, transact: Callable[..., Any], log: str
 ) -> None:
-    await make_world(world)
+    await insert_everybody(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, log)
     before = everything(connection)
@@ -134,7 +134,7 @@ async def require_both(
     world: World, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     """Make a change while the log refuses entries, and once more when it does not."""
-    names = await make_world(world)
+    names = await insert_everybody(world)
     path = path.format_map(names)
     body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in (body or {}).items()}
     token = (await world.sign_in(who)).access_token
@@ -152,28 +152,16 @@ async def require_both(
     assert everything(connection)[log] != before[log]
 
 
-async def make_world(world: World) -> dict[str, str]:
+async def insert_everybody(world: World) -> dict[str, str]:
     """Make an organization with an owner, an admin and an invitation, and a platform owner."""
     acme, ada, bob = world.organization(), world.user(ADA), world.user(BOB, has_mfa=True)
     world.member(acme, ada, "owner")
     world.member(acme, bob, "admin")
     world.user(ROOT, is_platform_owner=True)
     other_root = world.user("other.root@example.com", is_platform_owner=True)
-    world.service(acme)
-    world.connection.execute(
-        """
-        INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-        VALUES (%s, 'clerk', 'Clerk', '{}', now(), now())
-        """,
-        (acme,),
-    )
-    world.connection.execute(
-        """
-        INSERT INTO service_grants (service_id, organization_id, user_id, relation, created_at)
-        SELECT id, organization_id, %s, 'viewer', now() FROM services
-        """,
-        (ada,),
-    )
+    shop = world.service(acme)
+    world.custom_role(acme, "clerk")
+    world.grant(acme, shop.id, ada, "viewer")
     token = (await world.sign_in(ADA)).access_token
     invited = await world.client.post(
         f"{ACME}/invitations", token=token, body={"email": "carl@example.com", "role": "member"}

@@ -323,13 +323,7 @@ class TestTenancy:
 
     @pytest.mark.parametrize("path", [PATH, f"{PATH}/event-types"])
     async def test_a_member_does_not_read_it_and_an_auditor_does(self, world: World, acme: UUID, path: str) -> None:
-        world.connection.execute(
-            """
-            INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-            VALUES (%s, 'auditor', 'Auditor', '{audit_logs.view}', now(), now())
-            """,
-            (acme,),
-        )
+        world.custom_role(acme, "auditor", "audit_logs.view")
         world.member(acme, world.user("member@example.com"))
         world.member(acme, world.user("auditor@example.com"), "auditor")
 

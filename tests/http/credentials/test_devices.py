@@ -38,22 +38,22 @@ DETAIL = SUMMARY | {"browser_version", "os_version", "last_location", "risk_scor
 EVE = "eve@example.com"
 
 
-async def devices(world: World, entered: Tokens) -> list[dict[str, object]]:
+async def devices(world: World, tokens: Tokens) -> list[dict[str, object]]:
     """List the devices."""
-    answer = await world.client.get("/api/user/devices", token=entered.access_token)
+    answer = await world.client.get("/api/user/devices", token=tokens.access_token)
     assert answer.status == 200, answer.text
     assert answer.json["total"] == len(answer.json["devices"])
     return answer.json["devices"]
 
 
-async def call(world: World, entered: Tokens, method: str, device_id: object, body: object = None) -> Answer:
+async def call(world: World, tokens: Tokens, method: str, device_id: object, body: object = None) -> Answer:
     """Call the endpoint of one device."""
-    return await world.client.request(method, f"/api/user/devices/{device_id}", token=entered.access_token, body=body)
+    return await world.client.request(method, f"/api/user/devices/{device_id}", token=tokens.access_token, body=body)
 
 
-def device_of(world: World, entered: Tokens) -> UUID:
+def device_of(world: World, tokens: Tokens) -> UUID:
     """Say on which device a session is."""
-    return world.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    return world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
 
 
 class TestList:
@@ -102,9 +102,9 @@ class TestList:
 
     async def test_what_is_not_known_of_a_device_is_an_empty_text(self, world: World) -> None:
         world.user()
-        entered = await world.sign_in(headers={"User-Agent": "a program of ours"})
+        tokens = await world.sign_in(headers={"User-Agent": "a program of ours"})
 
-        [device] = await devices(world, entered)
+        [device] = await devices(world, tokens)
 
         assert (device["name"], device["device_type"]) == ("Unknown device", "cli")
         assert (device["browser"], device["os"]) == ("", "")
@@ -119,14 +119,14 @@ class TestList:
 
     async def test_somebody_whose_devices_are_all_gone_has_none(self, world: World) -> None:
         world.user()
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
         world.connection.execute("DELETE FROM devices")
 
-        assert await devices(world, entered) == []
+        assert await devices(world, tokens) == []
 
     async def test_of_very_many_devices_those_used_last_are_listed_and_all_are_counted(self, world: World) -> None:
         user_id = world.user()
-        entered = await world.sign_in(headers=LAPTOP)
+        tokens = await world.sign_in(headers=LAPTOP)
         world.connection.execute(
             """
             INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
@@ -136,7 +136,7 @@ class TestList:
             (user_id, world.clock(), LISTED_MAX + 7),
         )
 
-        answer = await world.client.get("/api/user/devices", token=entered.access_token)
+        answer = await world.client.get("/api/user/devices", token=tokens.access_token)
 
         assert answer.json["total"] == LISTED_MAX + 8
         names = [device["name"] for device in answer.json["devices"]]

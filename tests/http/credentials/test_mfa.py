@@ -196,8 +196,8 @@ async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Pers
         for event in ("user.mfa.enabled", "security.mfa.enabled")
         for organization in (engines, looms)
     )
-    audited = connection.execute("SELECT organization_id, action, target_id, actor_user_id FROM audit_entries")
-    assert sorted(audited.fetchall()) == sorted(
+    entries = ada.world.audit_entries(None, "organization_id", "action", "target_id", "actor_user_id")
+    assert sorted(entries) == sorted(
         (organization, "security.mfa.enabled", str(ada.id), ada.id) for organization in (engines, looms)
     )
     assert messages(connection) == ["mfa_enabled"]

@@ -49,8 +49,7 @@ async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person,
 
     assert ada.world.mfa_log(ada.id)[-1] == "mfa_disabled"
     assert ada.world.mfa_notifications()[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
-    audited = connection.execute("SELECT organization_id, action FROM audit_entries ORDER BY id DESC LIMIT 1")
-    assert audited.fetchone() == (engines, "security.mfa.disabled")
+    assert ada.world.audit_entries(None, "organization_id", "action")[-1] == (engines, "security.mfa.disabled")
     assert messages(connection) == ["mfa_enabled", "mfa_disabled"]
 
 

@@ -192,13 +192,13 @@ class TestChange:
 
     async def test_the_profile_shows_what_it_allows_on_the_very_next_request(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view", "analytics.view")
-        entered = await team.world.sign_in("member@example.com", org_slug="acme")
-        before = (await team.world.client.get("/api/user", token=entered.access_token)).json
+        tokens = await team.world.sign_in("member@example.com", org_slug="acme")
+        before = (await team.world.client.get("/api/user", token=tokens.access_token)).json
 
         await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
-        as_auditor = (await team.world.client.get("/api/user", token=entered.access_token)).json
+        as_auditor = (await team.world.client.get("/api/user", token=tokens.access_token)).json
         await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
-        as_admin = (await team.world.client.get("/api/user", token=entered.access_token)).json
+        as_admin = (await team.world.client.get("/api/user", token=tokens.access_token)).json
 
         assert (before["role"], as_auditor["role"], as_admin["role"]) == ("member", "auditor", "admin")
         assert before["permissions"] == ["analytics.view", "end_users.view", "org.members.view", "services.view"]
@@ -281,7 +281,7 @@ class TestRemove:
 
         await team.request("admin", "POST", f"/members/{team.ids['member']}")
 
-        assert [(await team.world.list_sessions(entered)).status for entered in (here, there, nowhere)] == [
+        assert [(await team.world.list_sessions(tokens)).status for tokens in (here, there, nowhere)] == [
             401,
             200,
             200,

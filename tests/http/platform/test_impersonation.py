@@ -274,7 +274,7 @@ class TestEnd:
     async def test_it_is_over_when_the_owner_ends_whatever_else_they_began(
         self, platform: Platform, world: World, way: str
     ) -> None:
-        entered = await platform.impersonate(world.user())
+        tokens = await platform.impersonate(world.user())
         passwords = {"current_password": PASSWORD, "new_password": "another horse battery"}
 
         if way == "new password":
@@ -283,8 +283,8 @@ class TestEnd:
             done = await platform.request("DELETE", "/api/user/sessions")
 
         assert done.status < 300, done.text
-        assert (await world.list_sessions(entered)).status == 401
-        assert (await world.refresh(entered.refresh_token)).status == 401
+        assert (await world.list_sessions(tokens)).status == 401
+        assert (await world.refresh(tokens.refresh_token)).status == 401
         assert (await world.list_sessions(platform.owner)).status == 200
 
     async def test_selecting_an_organization_makes_it_no_longer(
@@ -347,9 +347,9 @@ class TestDeeds:
 
     async def test_what_people_do_themselves_is_not(self, platform: Platform, world: World) -> None:
         world.user()
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
 
-        answer = await platform.request("POST", "/api/organizations", {"slug": "bolt", "name": "Bolt"}, by=entered)
+        answer = await platform.request("POST", "/api/organizations", {"slug": "bolt", "name": "Bolt"}, by=tokens)
 
         assert answer.status == 200, answer.text
         assert platform.world.platform_audit_entries("impersonation.acted") == []

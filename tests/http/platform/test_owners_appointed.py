@@ -42,9 +42,9 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(worl
     )
     assert pressed.status == 400
     assert not world.has_user(EMAIL)
-    entered = await app.log_in(OWNERS_PASSWORD)
-    assert (entered.status, "mfa_required" in entered.json) == (200, False)
-    profile = (await world.client.get("/api/user", token=entered.json["access_token"])).json
+    logged_in = await app.log_in(OWNERS_PASSWORD)
+    assert (logged_in.status, "mfa_required" in logged_in.json) == (200, False)
+    profile = (await world.client.get("/api/user", token=logged_in.json["access_token"])).json
     assert (profile["is_platform_owner"], profile["email_verified"]) == (True, True)
 
 

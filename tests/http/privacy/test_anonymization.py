@@ -69,10 +69,10 @@ class TestWhoMay:
             organization_id = world.organization(slug)
             world.member(organization_id, ada)
             world.member(organization_id, bob, "owner")
-        entered = await world.sign_in(BOB)
+        tokens = await world.sign_in(BOB)
         world.connection.execute("UPDATE organizations SET status = %s WHERE slug = 'bolt'", (status,))
 
-        assert_refused(await forget(platform, ada, by=entered), 403, "ORGANIZATION_NOT_ACTIVE")
+        assert_refused(await forget(platform, ada, by=tokens), 403, "ORGANIZATION_NOT_ACTIVE")
         assert not is_forgotten(world, ada)
 
     async def test_an_owner_may_not_with_one_factor_where_two_are_asked_for(
@@ -82,14 +82,14 @@ class TestWhoMay:
         acme = world.organization(mfa_required=True)
         world.member(acme, ada)
         world.member(acme, bob, "owner")
-        entered = await world.sign_in(BOB)
+        tokens = await world.sign_in(BOB)
 
-        refused = await forget(platform, ada, by=entered)
+        refused = await forget(platform, ada, by=tokens)
 
         assert_refused(refused, 403, "FORBIDDEN")
         assert "multi-factor" in refused.json["error"]
         world.connection.execute("UPDATE sessions SET amr = '{pwd,otp,mfa}'")
-        assert (await forget(platform, ada, by=entered)).status == 200
+        assert (await forget(platform, ada, by=tokens)).status == 200
 
     async def test_an_owner_may_not_when_the_person_uses_a_service_of_somebody_else(
         self, platform: Platform, world: World

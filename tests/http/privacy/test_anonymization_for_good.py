@@ -34,15 +34,15 @@ class TestForGood:
     ) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
         ada = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
         asked = await keyring.started()
 
         await forget(platform, ada)
 
         placeholder = world.value("SELECT email FROM users WHERE id = %s", ada)
-        assert (await world.list_sessions(entered)).status == 401
-        assert (await world.refresh(entered.refresh_token)).status == 401
+        assert (await world.list_sessions(tokens)).status == 401
+        assert (await world.refresh(tokens.refresh_token)).status == 401
         assert (await keyring.finish(asked, authenticator.get(asked["options"]))).status == 401
         for email in (EMAIL, placeholder):
             assert (await world.log_in(email)).status == 401

@@ -35,9 +35,9 @@ async def test_the_package_has_what_the_document_names_and_nothing_else(
     acme = world.organization()
     world.member(acme, user_id, "admin")
     clock.advance(SECOND)
-    entered = await world.sign_in(headers={"User-Agent": "curl/8.5.0"})
+    tokens = await world.sign_in(headers={"User-Agent": "curl/8.5.0"})
 
-    answer = await world.client.get(path(user_id), token=entered.access_token)
+    answer = await world.client.get(path(user_id), token=tokens.access_token)
 
     assert answer.status == 200, answer.text
     package = answer.json
@@ -81,12 +81,12 @@ async def test_of_many_login_events_it_has_the_newest_and_counts_them_all(
 ) -> None:
     monkeypatch.setattr("core.privacy.export.LOGIN_EVENTS_MAX", 3)
     user_id = world.user()
-    entered = await world.sign_in()
+    tokens = await world.sign_in()
     for password in ("a wrong password", PASSWORD, "a wrong password"):
         clock.advance(SECOND)
         await world.log_in(password=password)
 
-    package = (await world.client.get(path(user_id), token=entered.access_token)).json
+    package = (await world.client.get(path(user_id), token=tokens.access_token)).json
 
     assert package["login_events_count"] == 4
     assert [event["success"] for event in package["login_events"]] == [False, True, False]
@@ -128,10 +128,10 @@ async def test_an_owner_gets_nothing_that_concerns_the_organizations_of_others(
         ({"User-Agent": "bolt's"}, {"org_slug": "bolt"}),
     ):
         clock.advance(SECOND)
-        entered = await world.sign_in(headers=headers, **where)
+        tokens = await world.sign_in(headers=headers, **where)
 
     of_bob = (await world.client.get(path(ada), token=(await world.sign_in("bob@example.com")).access_token)).json
-    others = [(await platform.request("GET", path(ada), by=by)).json for by in (platform.owner, entered)]
+    others = [(await platform.request("GET", path(ada), by=by)).json for by in (platform.owner, tokens)]
 
     assert [one["organization_slug"] for one in of_bob["memberships"]] == ["bolt"]
     assert [one["user_agent"] for one in of_bob["login_events"]] == ["bolt's", "anywhere"]
@@ -147,11 +147,11 @@ async def test_an_organization_that_is_not_active_gives_its_owner_nothing(world:
     bolt = world.organization("bolt")
     world.member(bolt, ada)
     world.member(bolt, bob, "owner")
-    entered = await world.sign_in("bob@example.com")
+    tokens = await world.sign_in("bob@example.com")
     world.connection.execute("UPDATE organizations SET status = %s", (status,))
 
-    assert_refused(await world.client.get(path(ada), token=entered.access_token), 403, "ORGANIZATION_NOT_ACTIVE")
-    assert (await world.client.get(path(bob), token=entered.access_token)).status == 200
+    assert_refused(await world.client.get(path(ada), token=tokens.access_token), 403, "ORGANIZATION_NOT_ACTIVE")
+    assert (await world.client.get(path(bob), token=tokens.access_token)).status == 200
 
 
 async def test_an_organization_that_asks_for_two_factors_gives_its_owner_nothing_for_one(world: World) -> None:

@@ -78,10 +78,10 @@ class TestClaims:
     ) -> None:
         user_id = world.user()
 
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
 
         issued_at = int(installation.clock().timestamp())
-        claims = entered.claims
+        claims = tokens.claims
         assert UUID(claims.pop("jti"))
         assert claims == {
             "iss": installation.settings.base_url,
@@ -326,9 +326,9 @@ class TestAudience:
         organization_id = world.organization()
         world.service(organization_id, "shop")
         other = world.service(organization_id, "forum").client_id
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
 
-        answer = await world.client.get(PATH, token=signed_anew(installation, entered, aud=str(other)))
+        answer = await world.client.get(PATH, token=signed_anew(installation, tokens, aud=str(other)))
 
         assert_refused(answer, 401, "JWT_ERROR")
 
@@ -337,10 +337,10 @@ class TestAudience:
     ) -> None:
         world.user()
         world.service(world.organization())
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
 
         answer = await world.client.get(
-            PATH, token=signed_anew(installation, entered, aud=installation.settings.base_url)
+            PATH, token=signed_anew(installation, tokens, aud=installation.settings.base_url)
         )
 
         assert_refused(answer, 401, "JWT_ERROR")
@@ -348,23 +348,23 @@ class TestAudience:
     async def test_a_token_of_a_deleted_service_is_refused(self, world: World) -> None:
         world.user()
         world.service(world.organization())
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
 
         world.rows("DELETE FROM services RETURNING id")
 
-        assert_refused(await world.list_sessions(entered), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(tokens), 401, "UNAUTHORIZED")
 
 
 def signed_anew(
     installation: Installation,
-    entered: Tokens,
+    tokens: Tokens,
     *,
     signer: JwtTokenSigner | None = None,
     kind: TokenKind = TokenKind.ACCESS,
     **changes: Any,
 ) -> str:
     """Sign the claims of somebody's token once more, with changes; what only whoever has the keys can do."""
-    claims = {name: value for name, value in entered.claims.items() if name not in {"iss", "jti", "iat", "exp"}}
+    claims = {name: value for name, value in tokens.claims.items() if name not in {"iss", "jti", "iat", "exp"}}
     changed = {name: value for name, value in (claims | changes).items() if value is not None}
     return (signer or installation.tokens).sign(
         changed, kind=kind, lifetime=timedelta(minutes=15), now=installation.clock()

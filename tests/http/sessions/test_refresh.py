@@ -161,17 +161,17 @@ class TestBetrayal:
         user_id = world.user()
         organization_id = world.organization()
         world.member(organization_id, user_id)
-        entered = await world.sign_in()
-        await world.refresh(entered.refresh_token)
+        tokens = await world.sign_in()
+        await world.refresh(tokens.refresh_token)
         clock.advance(GRACE + SECOND)
 
-        await world.refresh(entered.refresh_token)
+        await world.refresh(tokens.refresh_token)
 
         assert world.events("session.revoked") == [
             (organization_id, EMAIL, {"sessions": 1, "reason": "refresh_token_reused"})
         ]
         assert world.rows("SELECT user_id, event_type, success, details FROM mfa_events") == [
-            (user_id, "refresh_token_reused", False, {"session_id": str(entered.session_id)})
+            (user_id, "refresh_token_reused", False, {"session_id": str(tokens.session_id)})
         ]
 
     async def test_it_is_told_once(self, world: World, ada: Tokens, clock: SettableClock) -> None:
@@ -290,12 +290,12 @@ class TestRights:
 
     async def test_a_demoted_platform_owner_is_none_in_the_next_token(self, world: World) -> None:
         world.user(is_platform_owner=True)
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
         world.rows("UPDATE users SET is_platform_owner = false RETURNING id")
 
-        answer = await world.refresh(entered.refresh_token)
+        answer = await world.refresh(tokens.refresh_token)
 
-        assert entered.claims["is_platform_owner"] is True
+        assert tokens.claims["is_platform_owner"] is True
         assert "is_platform_owner" not in claims_of(answer.json["access_token"])
 
     async def test_whoever_is_no_longer_a_member_does_not_go_on(self, world: World, member: Tokens) -> None:
@@ -309,17 +309,17 @@ class TestRights:
     async def test_whoever_is_no_longer_an_end_user_does_not_go_on(self, world: World) -> None:
         world.user()
         world.service(world.organization())
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
         world.rows("DELETE FROM service_users RETURNING user_id")
 
-        assert_refused(await world.refresh(entered.refresh_token), 401, "UNAUTHORIZED")
+        assert_refused(await world.refresh(tokens.refresh_token), 401, "UNAUTHORIZED")
 
     async def test_an_end_user_goes_on_with_a_token_for_the_service(self, world: World) -> None:
         world.user()
         client_id = world.service(world.organization()).client_id
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
 
-        answer = await world.refresh(entered.refresh_token)
+        answer = await world.refresh(tokens.refresh_token)
 
         assert claims_of(answer.json["access_token"])["aud"] == str(client_id)
 
@@ -337,10 +337,10 @@ class TestRights:
 
     async def test_what_concerns_the_person_alone_goes_on_without_the_organization(self, world: World) -> None:
         world.member(world.organization(), world.user())
-        entered = await world.sign_in()
+        tokens = await world.sign_in()
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
 
-        assert (await world.refresh(entered.refresh_token)).status == 200
+        assert (await world.refresh(tokens.refresh_token)).status == 200
 
 
 @pytest.mark.parametrize("body", [{}, {"refresh_token": None}, {"refresh_token": 5}])

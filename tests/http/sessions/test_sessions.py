@@ -228,9 +228,9 @@ class TestLogout:
         user_id, organization_id = world.user(), world.organization()
         world.member(organization_id, user_id)
         world.member(world.organization("bolt"), user_id)
-        entered = await world.sign_in(org_slug="acme")
+        tokens = await world.sign_in(org_slug="acme")
 
-        await world.client.post("/api/auth/logout", token=entered.access_token)
+        await world.client.post("/api/auth/logout", token=tokens.access_token)
 
         assert world.events("user.logout") == [(organization_id, EMAIL, {})]
         assert world.events("session.revoked") == []
@@ -255,11 +255,11 @@ class TestLogout:
 
     async def test_it_works_whatever_became_of_the_organization(self, world: World) -> None:
         world.member(world.organization(), world.user())
-        entered = await world.sign_in(org_slug="acme")
+        tokens = await world.sign_in(org_slug="acme")
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
         world.rows("DELETE FROM memberships RETURNING id")
 
-        assert (await world.client.post("/api/auth/logout", token=entered.access_token)).status == 200
+        assert (await world.client.post("/api/auth/logout", token=tokens.access_token)).status == 200
 
 
 class TestNextRequest:
@@ -313,16 +313,16 @@ class TestNextRequest:
         self, world: World, installation: Installation
     ) -> None:
         world.member(world.organization(), world.user(is_platform_owner=True), "admin")
-        entered = await world.sign_in(org_slug="acme")
-        before = await caller_of(installation, entered)
+        tokens = await world.sign_in(org_slug="acme")
+        before = await caller_of(installation, tokens)
 
         world.rows("UPDATE users SET is_platform_owner = false RETURNING id")
         world.rows("DELETE FROM memberships RETURNING id")
-        after = await caller_of(installation, entered)
+        after = await caller_of(installation, tokens)
 
         assert (before.role, before.belongs_to_context, before.is_platform_owner) == ("admin", True, True)
         assert (after.role, after.belongs_to_context, after.is_platform_owner) == (None, False, False)
-        assert claims_of(entered.access_token)["is_platform_owner"] is True
+        assert claims_of(tokens.access_token)["is_platform_owner"] is True
 
 
 def count_hops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
@@ -338,9 +338,9 @@ def count_hops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return hops
 
 
-async def caller_of(installation: Installation, entered: Tokens) -> Any:
+async def caller_of(installation: Installation, tokens: Tokens) -> Any:
     """Load whoever stands behind a session."""
-    return await installation.database.read(lambda uow: uow.callers.of_session(entered.session_id))
+    return await installation.database.read(lambda uow: uow.callers.of_session(tokens.session_id))
 
 
 def written(clock: SettableClock, later: timedelta = timedelta()) -> str:

@@ -21,9 +21,9 @@ class TestOrganization:
         organization_id = world.organization()
         world.member(organization_id, world.user(), "admin")
 
-        entered = await world.sign_in(org_slug="acme")
+        tokens = await world.sign_in(org_slug="acme")
 
-        assert (entered.claims["org"], entered.claims["role"]) == ("acme", "admin")
+        assert (tokens.claims["org"], tokens.claims["role"]) == ("acme", "admin")
         assert world.value("SELECT organization_id FROM sessions") == organization_id
         assert [organization for organization, _, _ in world.events("user.login.success")] == [organization_id]
         assert world.value("SELECT organization_id FROM login_events") == organization_id
@@ -111,12 +111,12 @@ class TestService:
         world.user()
         client_id = world.service(world.organization()).client_id
 
-        entered = await world.sign_in(org_slug="acme", service_slug="shop")
+        tokens = await world.sign_in(org_slug="acme", service_slug="shop")
 
-        claims = entered.claims
+        claims = tokens.claims
         assert (claims["org"], claims["service"], claims["aud"]) == ("acme", "shop", str(client_id))
         assert "role" not in claims
-        assert (await world.list_sessions(entered)).status == 200
+        assert (await world.list_sessions(tokens)).status == 200
 
     async def test_an_unknown_one_is_not_found(self, world: World) -> None:
         world.user()

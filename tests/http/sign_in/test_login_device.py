@@ -81,9 +81,9 @@ class TestDevice:
         world.user("eve@example.com")
         token = (await world.sign_in("eve@example.com")).device_token
 
-        entered = await world.sign_in(headers={"X-Device-Token": token})
+        tokens = await world.sign_in(headers={"X-Device-Token": token})
 
-        assert entered.device_token != token
+        assert tokens.device_token != token
 
     async def test_only_its_hash_is_stored(self, world: World) -> None:
         world.user()

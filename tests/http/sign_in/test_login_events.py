@@ -25,9 +25,9 @@ def events(world: World, *columns: str) -> list[tuple[Any, ...]]:
 async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(world: World) -> None:
     user_id = world.user()
 
-    entered = await world.sign_in(headers=CURL)
+    tokens = await world.sign_in(headers=CURL)
 
-    device_id: UUID = world.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    device_id: UUID = world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
     assert events(
         world,
         "user_id",

@@ -25,14 +25,14 @@ MOMENT = timedelta(seconds=1)
 EVE = "eve@example.com"
 
 
-def shown(entered: Tokens) -> dict[str, str]:
+def shown(tokens: Tokens) -> dict[str, str]:
     """What the device of a sign-in shows from then on."""
-    return {"X-Device-Token": entered.device_token}
+    return {"X-Device-Token": tokens.device_token}
 
 
-def device_of(world: World, entered: Tokens) -> UUID:
+def device_of(world: World, tokens: Tokens) -> UUID:
     """Say on which device a session is."""
-    return world.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    return world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
 
 
 def counted_as_new(world: World) -> bool:
@@ -94,10 +94,10 @@ class TestToken:
     async def test_an_invention_proves_nothing(self, world: World, token: str) -> None:
         world.user()
 
-        entered = await world.sign_in(headers=FIREFOX | {"Cookie": f"gatehouse_device={token}"})
+        tokens = await world.sign_in(headers=FIREFOX | {"Cookie": f"gatehouse_device={token}"})
 
         assert counted_as_new(world)
-        assert entered.device_token != token
+        assert tokens.device_token != token
 
 
 class TestSameMake:

@@ -119,10 +119,10 @@ class TestLetter:
         world.user()
         await fail(world, 3)
 
-        entered = await world.sign_in(headers=CURL)
+        tokens = await world.sign_in(headers=CURL)
 
         [(device_id,)] = world.rows("SELECT id FROM devices")
-        detail = await world.client.get(f"/api/user/devices/{device_id}", token=entered.access_token)
+        detail = await world.client.get(f"/api/user/devices/{device_id}", token=tokens.access_token)
         assert detail.json["risk_score"] == 0.9
 
 
