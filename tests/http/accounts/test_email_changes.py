@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
-import trio
 
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
@@ -109,16 +110,10 @@ async def test_of_two_accounts_that_want_an_address_at_once_one_gets_it(world: W
     tokens = [
         (await world.register_and_sign_in(email)).access_token for email in ("one@example.com", "two@example.com")
     ]
-    statuses: list[int] = []
 
-    async def try_to_change(token: str) -> None:
-        statuses.append((await change(world, token)).status)
+    answers = await at_once(*[partial(change, world, token) for token in tokens])
 
-    async with trio.open_nursery() as nursery:
-        for token in tokens:
-            nursery.start_soon(try_to_change, token)
-
-    assert sorted(statuses) == [200, 400]
+    assert statuses_of(answers) == [200, 400]
 
 
 async def test_an_impersonator_may_not_change_the_address(world: World) -> None:

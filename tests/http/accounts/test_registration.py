@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from entrypoints.settings import Settings
 from tests.application import serving
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
@@ -58,16 +59,9 @@ async def test_the_first_password_stays_when_an_address_is_registered_again(worl
 
 async def test_of_two_who_register_an_address_at_once_one_gets_it(world: World) -> None:
     for round_number in range(ROUNDS):
-        statuses: list[int] = []
+        answers = await at_once(*[partial(world.register, f"racer{round_number}@example.com") for _ in range(2)])
 
-        async def register(email: str, statuses: list[int]) -> None:
-            statuses.append((await world.register(email)).status)
-
-        async with trio.open_nursery() as nursery:
-            for _ in range(2):
-                nursery.start_soon(register, f"racer{round_number}@example.com", statuses)
-
-        assert sorted(statuses) == [200, 409]
+        assert statuses_of(answers) == [200, 409]
     assert len(await world.mails()) == ROUNDS
 
 

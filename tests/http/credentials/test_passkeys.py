@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -11,6 +12,7 @@ import trio
 
 from core.credentials.passkeys import PASSKEYS_MAX
 from tests.authenticators import AAGUID, Authenticator, encoded
+from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL
 from tests.world.world import World, assert_refused
@@ -314,16 +316,10 @@ class TestKeeping:
         for _ in range(ROUNDS):
             world.connection.execute("DELETE FROM passkeys")
             ids = [(await keyring.register()).json["id"] for _ in range(2)]
-            statuses: list[int] = []
 
-            async def remove(passkey_id: str, statuses: list[int]) -> None:
-                statuses.append((await keyring.ask("DELETE", f"/{passkey_id}")).status)
+            answers = await at_once(*[partial(keyring.ask, "DELETE", f"/{passkey_id}") for passkey_id in ids])
 
-            async with trio.open_nursery() as nursery:
-                for passkey_id in ids:
-                    nursery.start_soon(remove, passkey_id, statuses)
-
-            assert sorted(statuses) == [204, 400]
+            assert statuses_of(answers) == [204, 400]
 
 
 class TestWhoMay:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pytest
-import trio
 
 from core.mail.mail import MailTemplate
 from core.organizations.access import Capability
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.inviter import GUEST, INVITATIONS, INVITER, Inviter
 from tests.world.world import assert_refused
@@ -190,16 +190,9 @@ async def test_an_address_that_has_not_answered_is_not_invited_again(inviter: In
 
 
 async def test_of_two_invitations_of_an_address_at_once_one_is_made(inviter: Inviter) -> None:
-    statuses: list[int] = []
+    answers = await at_once(*[inviter.send] * 4)
 
-    async def ask() -> None:
-        statuses.append((await inviter.send()).status)
-
-    async with trio.open_nursery() as nursery:
-        for _ in range(4):
-            nursery.start_soon(ask)
-
-    assert sorted(statuses) == [200, 400, 400, 400]
+    assert statuses_of(answers) == [200, 400, 400, 400]
     assert len(await inviter.world.mails()) == 1
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from core.organizations.creation import PENDING_MAX, RESERVED_SLUGS
 from entrypoints.settings import Settings
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import TIERS
 from tests.world.world import World, assert_refused
 
@@ -162,16 +163,10 @@ async def test_a_slug_that_is_taken_is_a_conflict(world: World, ada: SignedInUse
 
 async def test_of_two_who_want_one_slug_at_once_one_gets_it(world: World, ada: SignedInUser) -> None:
     bob = await world.signed_in_user("bob@example.com")
-    statuses: list[int] = []
 
-    async def try_it(who: SignedInUser) -> None:
-        statuses.append((await found(who)).status)
+    answers = await at_once(partial(found, ada), partial(found, bob))
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(try_it, ada)
-        nursery.start_soon(try_it, bob)
-
-    assert sorted(statuses) == [200, 409]
+    assert statuses_of(answers) == [200, 409]
     assert world.value("SELECT count(*) FROM memberships") == 1
 
 
@@ -196,16 +191,9 @@ async def test_those_that_were_decided_about_and_those_of_others_do_not_count(wo
 
 
 async def test_not_even_by_founding_them_all_at_once(world: World, ada: SignedInUser) -> None:
-    statuses: list[int] = []
+    answers = await at_once(*[partial(found, ada, f"org-{number}") for number in range(RACERS)])
 
-    async def try_it(number: int) -> None:
-        statuses.append((await found(ada, f"org-{number}")).status)
-
-    async with trio.open_nursery() as nursery:
-        for number in range(RACERS):
-            nursery.start_soon(try_it, number)
-
-    assert sorted(statuses) == [200] * PENDING_MAX + [400] * (RACERS - PENDING_MAX)
+    assert statuses_of(answers) == [200] * PENDING_MAX + [400] * (RACERS - PENDING_MAX)
     assert world.value("SELECT count(*) FROM organizations") == PENDING_MAX
 
 

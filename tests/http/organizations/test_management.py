@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from core.organizations.organizations import OrganizationStatus
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import TIERS
 from tests.world.world import World, assert_refused
@@ -282,16 +283,9 @@ class TestDelete:
         assert_refused(await inside.get("/api/organizations"), 401, "UNAUTHORIZED")
 
     async def test_of_two_who_delete_it_at_once_one_finds_it(self, ada: SignedInUser) -> None:
-        statuses: list[int] = []
+        answers = await at_once(*[partial(ada.delete, ACME)] * 2)
 
-        async def delete() -> None:
-            statuses.append((await ada.delete(ACME)).status)
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(delete)
-            nursery.start_soon(delete)
-
-        assert sorted(statuses) == [204, 404]
+        assert statuses_of(answers) == [204, 404]
 
     async def test_whoever_works_in_it_at_that_moment_is_refused_as_if_it_had_never_been(self, world: World) -> None:
         statuses: list[int] = []

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-import trio
 
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import FREE_TIER
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.clock import SettableClock
     from tests.world.team import Team
 
@@ -330,33 +332,27 @@ class TestRemove:
 
     async def test_of_two_who_remove_each_other_at_once_one_is_left(self, team: Team) -> None:
         team.add("other", "admin")
-        statuses: list[int] = []
         await team.token("admin")
         await team.token("other")
 
-        async def remove(by: str, whom: str) -> None:
-            statuses.append((await team.request(by, "POST", f"/members/{team.ids[whom]}")).status)
+        async def remove(by: str, whom: str) -> Answer:
+            return await team.request(by, "POST", f"/members/{team.ids[whom]}")
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(remove, "admin", "other")
-            nursery.start_soon(remove, "other", "admin")
+        answers = await at_once(partial(remove, "admin", "other"), partial(remove, "other", "admin"))
 
-        assert sorted(statuses) == [200, 403]
+        assert statuses_of(answers) == [200, 403]
         assert sorted(str(team.role_of(name)) for name in ("admin", "other")) == ["None", "admin"]
 
     async def test_of_two_who_remove_the_same_member_one_finds_them(self, team: Team) -> None:
-        statuses: list[int] = []
         await team.token("admin")
         await team.token("owner")
 
-        async def remove(by: str) -> None:
-            statuses.append((await team.request(by, "POST", f"/members/{team.ids['member']}")).status)
+        answers = await at_once(
+            partial(team.request, "admin", "POST", f"/members/{team.ids['member']}"),
+            partial(team.request, "owner", "POST", f"/members/{team.ids['member']}"),
+        )
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(remove, "admin")
-            nursery.start_soon(remove, "owner")
-
-        assert sorted(statuses) == [200, 404]
+        assert statuses_of(answers) == [200, 404]
         assert len(team.world.audit_entries("user.removed")) == 1
 
 

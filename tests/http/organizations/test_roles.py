@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ import trio
 
 from core.organizations.access import Capability
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import FREE_TIER, new_id
 from tests.world.world import assert_refused
 
@@ -170,16 +172,10 @@ class TestCreate:
 
     async def test_of_two_that_are_made_at_once_one_gets_the_slug(self, team: Team) -> None:
         await team.token("owner")
-        statuses: list[int] = []
 
-        async def make() -> None:
-            statuses.append((await team.request("owner", "POST", "/roles", body=AUDITOR)).status)
+        answers = await at_once(*[partial(team.request, "owner", "POST", "/roles", body=AUDITOR)] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(make)
-            nursery.start_soon(make)
-
-        assert sorted(statuses) == [200, 409]
+        assert statuses_of(answers) == [200, 409]
 
 
 class TestChange:

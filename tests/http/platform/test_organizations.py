@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
+from tests.concurrency import at_once, statuses_of
 from tests.http.platform.organizations import STATUSES, TRANSITIONS, organization
 from tests.statements import recorded_statements
 from tests.world.builder import NO_ID, TIERS
@@ -225,16 +227,10 @@ class TestTransitions:
     async def test_of_two_who_do_it_at_once_one_does(self, world: World, root: SignedInUser, verb: str) -> None:
         acme = organization(world, verb)
         other = await world.signed_in_platform_owner("other@example.com")
-        statuses: list[int] = []
 
-        async def try_it(who: SignedInUser) -> None:
-            statuses.append((await do(who, verb, acme)).status)
+        answers = await at_once(partial(do, root, verb, acme), partial(do, other, verb, acme))
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(try_it, root)
-            nursery.start_soon(try_it, other)
-
-        assert sorted(statuses) == [200, 400]
+        assert statuses_of(answers) == [200, 400]
         assert (
             len(world.platform_audit_entries(None, *PLATFORM_COLUMNS))
             == len(world.audit_entries(None, *COLUMNS, organization_id=acme))
@@ -343,16 +339,10 @@ class TestDelete:
 
     async def test_of_two_who_delete_it_at_once_one_finds_it(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
-        statuses: list[int] = []
 
-        async def delete() -> None:
-            statuses.append((await root.delete(f"{PATH}/{acme}")).status)
+        answers = await at_once(*[partial(root.delete, f"{PATH}/{acme}")] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(delete)
-            nursery.start_soon(delete)
-
-        assert sorted(statuses) == [204, 404]
+        assert statuses_of(answers) == [204, 404]
         assert len(world.platform_audit_entries(None, *PLATFORM_COLUMNS)) == 1
 
     async def test_its_slug_can_be_had_again(self, world: World, root: SignedInUser) -> None:

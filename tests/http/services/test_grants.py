@@ -15,6 +15,7 @@ from core.organizations import access
 from core.organizations.access import Operation
 from core.services import grants as service_grants
 from core.sessions.callers import BACKGROUND
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.waiting import eventually
 from tests.world.signing_in import claims_of
@@ -201,16 +202,10 @@ class TestRevoke:
 
     async def test_of_two_who_take_it_back_one_finds_it(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
-        statuses: list[int] = []
 
-        async def revoke() -> None:
-            statuses.append((await shop.request("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")).status)
+        answers = await at_once(*[partial(shop.request, "owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(revoke)
-            nursery.start_soon(revoke)
-
-        assert sorted(statuses) == [204, 404]
+        assert statuses_of(answers) == [204, 404]
 
 
 class TestMay:

@@ -12,6 +12,7 @@ from adapters.postgres.database import PostgresDatabase
 from core.sessions import sessions
 from core.sessions.callers import BACKGROUND
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.signing_in import Tokens, claims_of
@@ -20,6 +21,7 @@ from tests.world.world import World, assert_refused
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
     from tests.clock import SettableClock
 
 SECOND = timedelta(seconds=1)
@@ -201,17 +203,14 @@ class TestEnd:
 
     async def test_of_two_who_end_it_at_once_one_finds_it(self, world: World, ada: Tokens) -> None:
         other = await world.sign_in()
-        statuses: list[int] = []
 
-        async def end() -> None:
+        async def end() -> Answer:
             path = f"/api/user/sessions/{other.session_id}"
-            statuses.append((await world.client.delete(path, token=ada.access_token)).status)
+            return await world.client.delete(path, token=ada.access_token)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(end)
-            nursery.start_soon(end)
+        answers = await at_once(end, end)
 
-        assert sorted(statuses) == [204, 404]
+        assert statuses_of(answers) == [204, 404]
         assert len(world.events("session.revoked")) == 1
 
 

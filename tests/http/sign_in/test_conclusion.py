@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from core.sign_in import conclusion
 from core.sign_in.conclusion import SignInCompleted
 from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import RefusedAttempt, SignInBroken
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
@@ -94,16 +96,10 @@ async def test_one_that_is_deleted_before_the_conclusion_is_refused(world: World
 
 async def test_many_right_and_wrong_passwords_for_one_account_at_once_are_in_nobodys_way(world: World) -> None:
     world.user()
-    statuses: list[int] = []
+    right, wrong = partial(world.log_in, password=PASSWORD), partial(world.log_in, password="wrong")
 
-    async def knock(password: str) -> None:
-        statuses.append((await world.log_in(password=password)).status)
+    answers = await at_once(*[right, wrong] * PARALLEL)
 
-    async with trio.open_nursery() as nursery:
-        for _ in range(PARALLEL):
-            nursery.start_soon(knock, PASSWORD)
-            nursery.start_soon(knock, "wrong")
-
-    assert sorted(statuses) == [200] * PARALLEL + [401] * PARALLEL
+    assert statuses_of(answers) == [200] * PARALLEL + [401] * PARALLEL
     assert len(world.events("user.login.success")) == PARALLEL
     assert {email for _, email, _ in world.events("user.login.failed")} == {EMAIL}
