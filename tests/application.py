@@ -25,6 +25,7 @@ from entrypoints import capabilities
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
+from entrypoints.web.rate_limiting import RateLimiter
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
@@ -151,8 +152,17 @@ def mail_renderer(base_url: str) -> JinjaMailRenderer:
 
 
 def serving(installation: Installation, routes: Iterable[Route] | None = None) -> Client:
-    """Give a client of an application of this house, with all routes or with these."""
+    """Return a client of an application of this installation, with all routes or with these."""
     return Client(Application(installation, capabilities.routes(is_development=True) if routes is None else routes))
+
+
+def serving_with_rate_limits(installation: Installation) -> Client:
+    """Return a client of an application whose rate limits hold and whose buckets never fill again.
+
+    However long the requests of a test take, the limiter's clock stands still.
+    """
+    routes = capabilities.routes(is_development=True)
+    return Client(Application(installation, routes, rate_limiter=RateLimiter(monotonic=lambda: 0.0)))
 
 
 @pytest.fixture(scope="session")
@@ -163,8 +173,8 @@ def key_pairs() -> tuple[KeyPair, KeyPair]:
 
 @pytest.fixture
 def settings() -> Settings:
-    """The default settings, in development mode."""
-    return Settings(dev=True)
+    """The default settings, in development mode and without rate limits, which have tests of their own."""
+    return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture

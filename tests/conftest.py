@@ -26,7 +26,7 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
 from core.sessions.callers import BACKGROUND
 
 # One browser for the whole session; imported into several modules the fixture would start one for each.
-from tests.browser import chromium
+from tests.browser import chromium, watch
 from tests.clock import SettableClock
 from tests.doorbells import RecordedDoorbells
 from tests.memory import may_hold_programs, memory_folder
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection, RawConnection
 
-__all__ = ["chromium"]
+__all__ = ["chromium", "watch"]
 
 # Real seconds of stillness after which virtual time jumps. Longer than a transaction, because to Trio a task that waits
 # for a thread is as still as one that sleeps; the fixture that pytest-trio brings jumps at once.
@@ -53,6 +53,9 @@ watch_everything()
 # Whoever is started in the background ignores Ctrl-C, and so would the servers that tests stop with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# What `nohup` starts ignores SIGHUP. A child inherits that, but no handler, so this one lets only the tests survive.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_configure() -> None:

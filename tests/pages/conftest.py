@@ -1,5 +1,19 @@
-"""The application, for the tests in this folder."""
+"""The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, team, world
 
-__all__ = ["actors", "application", "client", "installation", "key_pairs", "settings"]
+__all__ = [
+    "acme_shop",
+    "actors",
+    "application",
+    "client",
+    "installation",
+    "inviter",
+    "key_pairs",
+    "keyring",
+    "platform",
+    "settings",
+    "team",
+    "world",
+]

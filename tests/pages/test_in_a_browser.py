@@ -14,7 +14,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 from tests import specimen
-from tests.browser import Site, watch
+from tests.browser import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tests.postgres import Databases
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
-
-__all__ = ["watch"]
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 320, "height": 640}

@@ -12,15 +12,11 @@ from core.errors import ErrorCode
 from core.organizations.access import Capability, Operation, Standing
 from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities
-from entrypoints.installation import Installation
-from entrypoints.settings import Settings
 from entrypoints.web.credentials import CredentialKind
 from entrypoints.web.routes import Route
 from tests.application import Answer
-from tests.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, World, make_world
-from tests.sign_ins import Door, door
-
-__all__ = ["door"]
+from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, insert_callers
+from tests.world.world import World
 
 ROUTES = sorted(capabilities.routes(is_development=True), key=lambda route: route.name)
 NOT_THERE = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
@@ -39,33 +35,27 @@ governs_platform = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-def world(door: Door, installation: Installation) -> World:
+def callers(world: World) -> Callers:
     """Two organizations and all who may call."""
-    return make_world(door, installation)
+    return insert_callers(world)
 
 
 async def call(
-    world: World, route: Route, caller: Caller, shown: dict[str, str] | None = None, /, **named: str
+    callers: Callers, route: Route, caller: Caller, shown: dict[str, str] | None = None, /, **named: str
 ) -> Answer:
     """Try a route as somebody, with input that no route takes where it takes any."""
     names = dict.fromkeys(SLUGS, ACME) | named
     path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(NOT_THERE)), route.path)
-    return await world.door.client.request(
-        route.method, path, headers=shown or world.credentials(caller), data=b"[]" if route.body is not None else None
+    return await callers.world.client.request(
+        route.method, path, headers=shown or callers.credentials(caller), data=b"[]" if route.body is not None else None
     )
 
 
-async def with_a_service(world: World, caller: Caller) -> dict[str, str]:
+async def with_a_service(callers: Callers, caller: Caller) -> dict[str, str]:
     """Let somebody sign in with a service of the other tenant, and give what that one can show then."""
     email = f"{caller.name.lower()}@example.com"
-    entered = await world.door.enter(email, org_slug=GLOBEX, service_slug=world.foreign["service_slug"])
-    return {"Authorization": f"Bearer {entered.access_token}"}
+    tokens = await callers.world.sign_in(email, org_slug=GLOBEX, service_slug=callers.foreign["service_slug"])
+    return {"Authorization": f"Bearer {tokens.access_token}"}
 
 
 def code_of(answer: Answer) -> str | None:
@@ -83,7 +73,7 @@ def changes_nothing(route: Route) -> bool:
     return route.method == "GET" or route.body is not None
 
 
-def may(caller: Caller, operation: Operation, world: World) -> bool:
+def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     """Derive from the declaration whether a member may do something."""
     match operation.takes:
         case Standing.MEMBER:
@@ -91,13 +81,13 @@ def may(caller: Caller, operation: Operation, world: World) -> bool:
         case Standing.OWNER:
             return caller is Caller.OWNER
         case Capability() as capability:
-            return capability in world.capabilities(caller)
+            return capability in callers.capabilities(caller)
 
 
 @signed_in
-async def test_without_a_live_access_token_nobody_is_let_in(world: World, route: Route) -> None:
+async def test_without_a_live_access_token_nobody_is_let_in(callers: Callers, route: Route) -> None:
     for caller in sorted(UNKNOWN):
-        answer = await call(world, route, caller)
+        answer = await call(callers, route, caller)
 
         expected = {
             Caller.EXPIRED: ErrorCode.TOKEN_EXPIRED,
@@ -108,37 +98,39 @@ async def test_without_a_live_access_token_nobody_is_let_in(world: World, route:
 
 
 @in_organization
-async def test_who_is_no_member_is_refused_and_what_is_not_there_is_not_found(world: World, route: Route) -> None:
+async def test_who_is_no_member_is_refused_and_what_is_not_there_is_not_found(callers: Callers, route: Route) -> None:
     for caller in (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER):
-        refused = await call(world, route, caller)
-        not_found = await call(world, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
+        refused = await call(callers, route, caller)
+        not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
 
         assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), caller
         assert (not_found.status, code_of(not_found)) == (404, ErrorCode.NOT_FOUND.name), caller
 
 
 @in_organization
-async def test_a_member_may_do_what_the_role_allows_and_nothing_else(world: World, route: Route) -> None:
+async def test_a_member_may_do_what_the_role_allows_and_nothing_else(callers: Callers, route: Route) -> None:
     assert route.who.operation is not None
-    allowed = [caller for caller in ROLES if may(caller, route.who.operation, world)]
+    allowed = [caller for caller in ROLES if may(caller, route.who.operation, callers)]
 
     for caller in ROLES.keys() - set(allowed):
-        answer = await call(world, route, caller)
+        answer = await call(callers, route, caller)
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
     # Where nothing is wrong with the input the first of them does it, and the world is another one.
     for caller in allowed if changes_nothing(route) else allowed[:1]:
-        answer = await call(world, route, caller)
+        answer = await call(callers, route, caller)
         assert is_let_in(answer), f"{caller}: {answer.text}"
 
 
 @in_organization
-async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_done(world: World, route: Route) -> None:
+async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_done(
+    callers: Callers, route: Route
+) -> None:
     assert route.who.operation is not None
     # What may be done in a pending one may be its end, so that comes last.
     for status in (OrganizationStatus.SUSPENDED, OrganizationStatus.REJECTED, OrganizationStatus.PENDING):
-        world.set_status(status)
+        callers.set_status(status)
 
-        answer = await call(world, route, Caller.OWNER)
+        answer = await call(callers, route, Caller.OWNER)
 
         if status in route.who.operation.statuses:
             assert is_let_in(answer), answer.text
@@ -150,11 +142,11 @@ async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_d
 
 @in_organization
 async def test_where_two_factors_are_asked_for_one_opens_nothing_but_the_question_itself(
-    world: World, route: Route
+    callers: Callers, route: Route
 ) -> None:
-    world.door.connection.execute("UPDATE organizations SET mfa_required = true")
+    callers.world.connection.execute("UPDATE organizations SET mfa_required = true")
 
-    answer = await call(world, route, Caller.OWNER)
+    answer = await call(callers, route, Caller.OWNER)
 
     if route.who.operation in {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE}:
         assert is_let_in(answer), answer.text
@@ -163,41 +155,41 @@ async def test_where_two_factors_are_asked_for_one_opens_nothing_but_the_questio
 
 
 @in_organization
-async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(world: World, route: Route) -> None:
-    before = world.everything_of_globex()
+async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(callers: Callers, route: Route) -> None:
+    before = callers.everything_of_globex()
 
-    answer = await call(world, route, Caller.OWNER, **world.foreign)
+    answer = await call(callers, route, Caller.OWNER, **callers.foreign)
 
     assert answer.status in {200, 204, 400, 404}, answer.text
-    assert answer.status in {400, 404} or not set(world.foreign) & set(route.path_parameters), answer.text
-    assert world.everything_of_globex() == before
+    assert answer.status in {400, 404} or not set(callers.foreign) & set(route.path_parameters), answer.text
+    assert callers.everything_of_globex() == before
 
 
 @in_organization
-async def test_a_service_manages_nothing_with_the_tokens_of_its_users(world: World, route: Route) -> None:
-    shown = await with_a_service(world, Caller.OWNER)
+async def test_a_service_manages_nothing_with_the_tokens_of_its_users(callers: Callers, route: Route) -> None:
+    shown = await with_a_service(callers, Caller.OWNER)
 
-    answer = await call(world, route, Caller.OWNER, shown)
-
-    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
-
-
-@governs_platform
-async def test_a_service_governs_nothing_with_the_tokens_of_its_users(world: World, route: Route) -> None:
-    shown = await with_a_service(world, Caller.PLATFORM_OWNER)
-
-    answer = await call(world, route, Caller.PLATFORM_OWNER, shown)
+    answer = await call(callers, route, Caller.OWNER, shown)
 
     assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
 @governs_platform
-async def test_only_a_platform_owner_governs(world: World, route: Route) -> None:
+async def test_a_service_governs_nothing_with_the_tokens_of_its_users(callers: Callers, route: Route) -> None:
+    shown = await with_a_service(callers, Caller.PLATFORM_OWNER)
+
+    answer = await call(callers, route, Caller.PLATFORM_OWNER, shown)
+
+    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@governs_platform
+async def test_only_a_platform_owner_governs(callers: Callers, route: Route) -> None:
     for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
-        answer = await call(world, route, caller)
+        answer = await call(callers, route, caller)
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
 
-    assert is_let_in(await call(world, route, Caller.PLATFORM_OWNER))
+    assert is_let_in(await call(callers, route, Caller.PLATFORM_OWNER))
 
 
 def test_every_path_below_an_organization_says_what_it_takes() -> None:

@@ -1,9 +1,7 @@
 """Bodies, query strings and ids: what is taken, and how the rest is refused (decisions 1.4 and 1.5)."""
 
 import json
-from datetime import datetime
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,95 +9,14 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BadRequest, NotFound
-from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
+from core.errors import BadRequest
 from entrypoints.web.decoding import (
     BODY_BYTES_MAX,
     FIELD_NAME_CHARACTERS_MAX,
-    QUERY_FIELDS_MAX,
-    Query,
     decode_body,
-    decode_id,
-    decode_query,
-    decode_word,
 )
-from entrypoints.web.routes import Routes
 from entrypoints.web.storable import NESTING_LEVELS_MAX
-from tests.web.probe import Answer, ask, serving
-
-ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
-
-
-class Address(msgspec.Struct):
-    """Where a parcel goes."""
-
-    street: str
-
-
-class Parcel(msgspec.Struct):
-    """A body with every sort of field."""
-
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
-    weight: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
-    price: float = 0.0
-    note: str | None = None
-    kind: Literal["letter", "box"] = "letter"
-    is_fragile: bool = False
-    address: Address | None = None
-    tags: Annotated[list[str], msgspec.Meta(max_length=2)] = []
-    colour: Annotated[str, msgspec.Meta(pattern="^str|int$")] = "str"
-    owner: UUID | None = None
-    sent_at: datetime | None = None
-    marks: dict[str, str] = {}
-
-
-class Search(Query):
-    """A query with a text, a number that may be missing and a switch."""
-
-    text: str = ""
-    age: int | None = None
-    is_open: bool = False
-
-
-routes = Routes("parcels", "Routes of this test.")
-
-
-@routes.post("/parcels")
-@public
-async def post(call: Call, body: Parcel) -> Parcel:
-    """Give the parcel back."""
-    return body
-
-
-@routes.get("/parcels")
-@public
-async def search(call: Call, query: Search) -> dict[str, Any]:
-    """Give the query back."""
-    return {"text": query.text, "age": query.age, "is_open": query.is_open}
-
-
-@routes.get("/parcels/:parcel_id")
-@public
-async def read(call: Call, parcel_id: UUID) -> dict[str, UUID]:
-    """Give the id back."""
-    return {"id": parcel_id}
-
-
-@routes.get("/shelves/:name")
-@public
-async def shelf(call: Call, name: str) -> dict[str, str]:
-    """Give the name back."""
-    return {"name": name}
-
-
-async def posted(data: bytes | list[bytes], content_type: str | None = "application/json") -> Answer:
-    headers = {} if content_type is None else {"Content-Type": content_type}
-    return await ask(serving(routes), "POST", "/parcels", data=data, headers=headers)
-
-
-async def got(target: str) -> Answer:
-    return await ask(serving(routes), "GET", target)
+from tests.web.parcels import ID, Parcel, is_storable, posted
 
 
 async def test_a_body_is_decoded_into_its_type() -> None:
@@ -395,10 +312,6 @@ def taken_or_refused(data: bytes) -> Parcel | BadRequest:
         return refusal
 
 
-def is_storable(text: str) -> bool:
-    return "\x00" not in text and text.encode("utf-8", "ignore").decode() == text
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inside: st.lists(inside, max_size=5) | st.dictionaries(st.text(), inside, max_size=5),
@@ -423,136 +336,3 @@ def test_any_bytes_are_either_taken_or_refused(data: bytes) -> None:
     taken = taken_or_refused(data)
 
     assert isinstance(taken, BadRequest) or is_storable(taken.name)
-
-
-async def test_a_query_is_decoded_into_its_type() -> None:
-    answer = await got("/parcels?text=a%20b%C3%BC&age=42&is_open=true")
-
-    assert answer.json == {"text": "a bü", "age": 42, "is_open": True}
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("text=a+b", {"text": "a b"}),
-        ("text=", {"text": ""}),
-        ("text=a&text=b", {"text": "b"}),
-        ("text=%F0%9F%8E%81", {"text": "🎁"}),
-        ("text=%ff", {"text": "\ufffd"}),
-        ("text=%zz%", {"text": "%zz%"}),
-        ("unknown=%00", {}),
-        ("%00=x", {}),
-        ("&&=&text", {"text": ""}),
-        ("age=0007", {"age": 7}),
-        ("age=-3", {"age": -3}),
-        ("age=" + "0" * 5000 + "5", {"age": 5}),
-        ("age=" + "9" * 18, {"age": 10**18 - 1}),
-        ("age=" + "9" * 5000, {"age": 10**18}),
-        ("age=-" + "9" * 19, {"age": -(10**18)}),
-        ("is_open=1", {"is_open": True}),
-    ],
-)
-async def test_a_query_is_read_with_patience(query: str, expected: dict[str, Any]) -> None:
-    answer = await got(f"/parcels?{query}")
-
-    assert answer.status == 200
-    assert expected.items() <= answer.json.items()
-
-
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
-        ("age=", "age"),
-        ("age=x", "age"),
-        ("age=1.0", "age"),
-        ("age=1e3", "age"),
-        ("age=+1", "age"),
-        ("age=%201", "age"),
-        ("age=1_000", "age"),
-        ("age=%D9%A3", "age"),
-        ("age=--1", "age"),
-        ("age=" + "0" * 15_000 + "x", "age"),
-        ("text=a%00b", "text"),
-        ("is_open=perhaps", "is_open"),
-    ],
-)
-async def test_what_a_query_cannot_mean_is_400_and_names_the_field(query: str, field: str) -> None:
-    answer = await got(f"/parcels?{query}")
-
-    assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
-
-
-async def test_a_query_has_a_bounded_number_of_fields() -> None:
-    answer = await got("/parcels?" + "a=1&" * QUERY_FIELDS_MAX + "a=1")
-
-    assert (answer.status, answer.json["error"]) == (400, "The query string has too many fields.")
-
-
-async def test_a_route_that_takes_no_query_ignores_it() -> None:
-    answer = await got(f"/parcels/{ID}?%00=%ff&&&")
-
-    assert answer.status == 200
-
-
-@given(st.binary(max_size=200))
-def test_any_query_string_is_either_taken_or_refused(query_string: bytes) -> None:
-    try:
-        query = decode_query(query_string, Search)
-    except BadRequest:
-        return
-
-    assert is_storable(query.text)
-
-
-@pytest.mark.parametrize("text", [str(ID), str(ID).upper()])
-async def test_an_id_is_the_same_in_capitals(text: str) -> None:
-    answer = await got(f"/parcels/{text}")
-
-    assert answer.json == {"id": str(ID)}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "1",
-        "me",
-        ID.hex,
-        f"{{{ID}}}",
-        f"urn:uuid:{ID}",
-        f"{ID}0",
-        str(ID)[:-1],
-        str(ID)[:-1] + "g",
-        "----" + ID.hex,
-        "1_23c9f2-8f3a-7e11-b0aa-bb00cc11dd22",
-        "%D9%A1" + str(ID)[1:],
-        f"{ID}%00",
-        f"%20{str(ID)[1:]}",
-    ],
-)
-async def test_what_is_no_id_is_404(text: str) -> None:
-    answer = await got(f"/parcels/{text}")
-
-    assert (answer.status, answer.code) == (404, "NOT_FOUND")
-
-
-@given(st.uuids())
-def test_every_id_is_read_as_it_is_written(id: UUID) -> None:  # noqa: A002 - the word for it
-    assert decode_id(str(id)) == id
-
-
-async def test_a_word_of_a_path_may_be_anything_that_can_be_stored() -> None:
-    answer = await got("/shelves/a%20%C3%BC%2E%F0%9F%8E%81%ff")
-
-    assert answer.json == {"name": "a ü.🎁\ufffd"}
-
-
-async def test_a_word_of_a_path_that_cannot_be_stored_names_nothing() -> None:
-    answer = await got("/shelves/a%00b")
-
-    assert (answer.status, answer.code) == (404, "NOT_FOUND")
-
-
-@pytest.mark.parametrize("word", ["\x00", "a\ud800", "\udfff"])
-def test_a_word_with_nul_or_half_a_character_names_nothing(word: str) -> None:
-    with pytest.raises(NotFound):
-        decode_word(word)

@@ -11,10 +11,10 @@ import pytest
 from adapters.crypto.vault import SealBroken
 from adapters.postgres.invitations.invitations import PostgresInvitations
 from core.invitations.invitations import Due, InvitationStatus
-from tests.accounts import make_organization
 from tests.clock import SettableClock
 from tests.plans import explained_statements, indexes_used, tables_read_whole
 from tests.transactions import transaction_on
+from tests.world.builder import Builder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def many(databases: Databases) -> Iterator[Connection]:
 def fill(connection: Connection, clock: SettableClock) -> None:
     """Make organizations with many invitations each."""
     for number in range(ORGANIZATIONS):
-        organization_id = make_organization(connection, f"acme{number}")
+        organization_id = Builder(connection, clock).organization(f"acme{number}")
         connection.execute(
             """
             INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
@@ -122,9 +122,14 @@ def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(
 @pytest.mark.parametrize("before", InvitationStatus)
 @pytest.mark.parametrize("after", InvitationStatus)
 def test_an_invitation_comes_to_a_status_only_after_those_before_it(
-    before: InvitationStatus, after: InvitationStatus, connection: Connection, vault: Vault, clock: SettableClock
+    before: InvitationStatus,
+    after: InvitationStatus,
+    connection: Connection,
+    builder: Builder,
+    vault: Vault,
+    clock: SettableClock,
 ) -> None:
-    acme, other = make_organization(connection, "acme"), make_organization(connection, "other")
+    acme, other = builder.organization("acme"), builder.organization("other")
     connection.execute(
         """
         INSERT INTO invitations (id, organization_id, email, role, status, token_hash, token_sealed, proof_hash,
@@ -145,9 +150,9 @@ def test_an_invitation_comes_to_a_status_only_after_those_before_it(
 
 
 def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
-    connection: Connection, vault: Vault, clock: SettableClock
+    connection: Connection, builder: Builder, vault: Vault, clock: SettableClock
 ) -> None:
-    acme = make_organization(connection, "acme")
+    acme = builder.organization("acme")
     sealed = vault.seal(b"token", table="invitations", column="token_sealed", row=an_id(1))
     connection.execute(
         """

@@ -21,7 +21,7 @@ from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.sessions.callers import BACKGROUND
 from tests.clock import SettableClock
 from tests.plans import explained, nodes_of, tables_read_whole
-from tests.sign_ins import FREE_TIER, new_id
+from tests.world.builder import FREE_TIER, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

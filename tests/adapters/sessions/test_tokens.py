@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from jwt.algorithms import RSAAlgorithm
 
 from adapters.crypto.key_pairs import json_web_key, make_key_pair, parse_private
-from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import TOKEN_CHARACTERS_MAX, JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import TOKEN_CHARACTERS_MAX
 from core.errors import TokenExpired, TokenInvalid
 from core.sessions.signing_keys import KeyState
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
+from tests.adapters.sessions.signing import ACTIVE, CLAIMS, ISSUER, NEXT, NOW, QUARTER_HOUR, SIGNER, signed, signer_with
 from tests.signing_keys import signing_key
 
 if TYPE_CHECKING:
@@ -28,30 +28,8 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric import rsa
 
-    from core.sessions.signing_keys import SigningKey
 
-NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-QUARTER_HOUR = timedelta(minutes=15)
-ISSUER = "https://id.example.com"
-CLAIMS = {"sub": "0191d3c1-0000-7000-8000-000000000001", "aud": "client-1", "email": "ann@example.com"}
-
-
-ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT), signing_key(KeyState.RETIRED)
 PRIVATE = parse_private(ACTIVE.private_pem)
-
-
-def signer_with(*keys: SigningKey, issuer: str = ISSUER) -> JwtTokenSigner:
-    # Its clock stands still, because it signs until the last test of a run that may be long.
-    ring = RsaKeyRing(lambda: 0.0)
-    ring.load(keys)
-    return JwtTokenSigner(ring, issuer=issuer, randomness=SystemRandomness())
-
-
-SIGNER = signer_with(ACTIVE, NEXT, RETIRED)
-
-
-def signed(claims: Mapping[str, Any] = CLAIMS, kind: TokenKind = TokenKind.ACCESS) -> str:
-    return SIGNER.sign(claims, kind=kind, lifetime=QUARTER_HOUR, now=NOW)
 
 
 def verify(token: str, *, kind: TokenKind = TokenKind.ACCESS, now: datetime = NOW) -> Mapping[str, Any]:
@@ -383,70 +361,3 @@ def test_a_header_that_is_not_ours_does_not_ask_for_a_second_look() -> None:
         verify(forged(header(kid="unknown", alg="none"), payload()))
 
     assert not isinstance(refusal.value, SigningKeyUnknown)
-
-
-class TestRemembered:
-    """The signature of a token is checked once, and nothing else about it is taken for granted afterwards."""
-
-    @pytest.fixture
-    def ring(self) -> RsaKeyRing:
-        """A ring of keys."""
-        ring = RsaKeyRing()
-        ring.load([ACTIVE, NEXT])
-        return ring
-
-    @pytest.fixture
-    def signer(self, ring: RsaKeyRing) -> JwtTokenSigner:
-        """A signer with that ring."""
-        return JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
-
-    def test_the_second_time_no_signature_is_checked(
-        self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        token = signed()
-        claims = signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-        monkeypatch.setattr("adapters.crypto.tokens._JWS", None)
-
-        assert signer.verify(token, kind=TokenKind.ACCESS, now=NOW) == claims
-
-    def test_it_still_expires(self, signer: JwtTokenSigner) -> None:
-        token = signed()
-        signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-
-        with pytest.raises(TokenExpired):
-            signer.verify(token, kind=TokenKind.ACCESS, now=NOW + QUARTER_HOUR)
-
-    def test_it_is_still_of_its_kind(self, signer: JwtTokenSigner) -> None:
-        token = signed()
-        signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-
-        with pytest.raises(TokenInvalid):
-            signer.verify(token, kind=TokenKind.PRE_AUTH, now=NOW)
-
-    def test_it_is_believed_no_longer_than_its_key_is_published(self, signer: JwtTokenSigner, ring: RsaKeyRing) -> None:
-        token = signed()
-        signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-        ring.load([NEXT])
-
-        with pytest.raises(SigningKeyUnknown):
-            signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-
-    def test_what_it_says_cannot_be_changed_for_the_next_who_asks(self, signer: JwtTokenSigner) -> None:
-        claims: Any = signer.verify(signed(), kind=TokenKind.ACCESS, now=NOW)
-
-        with pytest.raises(TypeError):
-            claims["sub"] = "somebody else"
-
-    def test_a_refused_token_is_not_remembered(self, signer: JwtTokenSigner) -> None:
-        for _ in range(2):
-            with pytest.raises(TokenInvalid):
-                signer.verify(signed()[:-4] + "AAAA", kind=TokenKind.ACCESS, now=NOW)
-
-    def test_only_so_many_are_remembered(self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("adapters.crypto.tokens.VERIFIED_TOKENS_MAX", 3)
-        tokens = [signed() for _ in range(5)]
-        for token in tokens:
-            signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
-
-        assert len(signer._verified_tokens) == 3
-        assert signer.verify(tokens[0], kind=TokenKind.ACCESS, now=NOW)

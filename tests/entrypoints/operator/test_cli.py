@@ -20,7 +20,6 @@ from tests.processes import (
     CommandsHere,
     address,
     clean_environment,
-    commands_here,
 )
 from tests.waiting import wait_until
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.driver.connection import Connection, RawConnection
-
-__all__ = ["commands_here"]
 
 COMMANDS = ["serve", "migrate", "keys", "owner", "routes", "config", "doctor"]
 MIGRATIONS = [str(migration) for migration in migrations.known()]

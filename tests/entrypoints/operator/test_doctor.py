@@ -16,13 +16,11 @@ from entrypoints import equipment, main, master_keys
 from entrypoints.operator import doctor
 from entrypoints.settings import Settings
 from tests.mail_server import PostOffice
-from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, commands_here, lay_made_cluster
+from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-__all__ = ["commands_here"]
 
 SUBJECTS = [
     "settings",

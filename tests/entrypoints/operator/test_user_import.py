@@ -16,8 +16,7 @@ from core.accounts.one_time_tokens import TokenPurpose, issue
 from core.accounts.user_import import ImportedPerson, Problem, store
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
-from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.sign_ins import HASHED, PASSWORD, Door, door
+from tests.world.builder import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
     from tests.processes import Commands
-
-__all__ = ["actors", "application", "client", "door", "installation", "key_pairs", "settings"]
+    from tests.world.world import World
 
 BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
 BCRYPT_PASSWORD = "Пароль correct horse 🗝"
@@ -77,7 +75,7 @@ def importer(tmp_path: Path, database: PostgresDatabase, clock: SettableClock) -
 
 
 def person(number: int, **values: object) -> dict[str, object]:
-    return {"email": f"person.{number}@example.com", "hash": HASHED, **values}
+    return {"email": f"person.{number}@example.com", "hash": PASSWORD_HASH, **values}
 
 
 def emails(connection: Connection) -> list[str]:
@@ -168,13 +166,13 @@ class TestImporting:
         )
 
     async def test_an_address_that_may_be_given_back_to_its_account_is_not_taken(
-        self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, door: Door
+        self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, world: World
     ) -> None:
         people = [
             ImportedPerson(email=email, password_hash=None, is_verified=False, created_at=clock())
             for email in ("old@example.com", "free@example.com")
         ]
-        owner_id = door.account("new@example.com")
+        owner_id = world.user("new@example.com")
         transact(issue, TokenPurpose.UNDO_EMAIL_CHANGE, owner_id, "old@example.com")
 
         assert transact(store, people) == 1
@@ -231,27 +229,27 @@ class TestTelling:
 class TestSigningIn:
     """People sign in with what they had."""
 
-    async def test_an_imported_hash_lets_in_and_is_hashed_anew(self, door: Door, importer: Importer) -> None:
+    async def test_an_imported_hash_lets_in_and_is_hashed_anew(self, world: World, importer: Importer) -> None:
         await importer.run(person(1, hash=BCRYPT, verified=True))
 
-        assert (await door.knock("person.1@example.com", "wrong")).status == 401
-        assert door.value("SELECT password_hash FROM users") == BCRYPT
-        assert (await door.knock("person.1@example.com", BCRYPT_PASSWORD)).status == 200
-        assert door.value("SELECT password_hash FROM users").startswith("$argon2id$")
-        assert (await door.knock("person.1@example.com", BCRYPT_PASSWORD)).status == 200
+        assert (await world.log_in("person.1@example.com", "wrong")).status == 401
+        assert world.value("SELECT password_hash FROM users") == BCRYPT
+        assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 200
+        assert world.value("SELECT password_hash FROM users").startswith("$argon2id$")
+        assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 200
 
-    async def test_an_address_that_was_not_proved_has_to_be(self, door: Door, importer: Importer) -> None:
+    async def test_an_address_that_was_not_proved_has_to_be(self, world: World, importer: Importer) -> None:
         await importer.run(person(1))
 
-        answer = await door.knock("person.1@example.com", PASSWORD)
+        answer = await world.log_in("person.1@example.com", PASSWORD)
 
         assert answer.status == 401
         assert "Verify your email address" in answer.text
 
-    async def test_a_hash_that_cannot_be_read_is_a_wrong_password(self, door: Door) -> None:
-        door.account("ada@example.com", password_hash="$1$salt$hash")
+    async def test_a_hash_that_cannot_be_read_is_a_wrong_password(self, world: World) -> None:
+        world.user("ada@example.com", password_hash="$1$salt$hash")
 
-        answer = await door.knock("ada@example.com")
+        answer = await world.log_in("ada@example.com")
 
         assert answer.status == 401
         assert "Email address or password is wrong." in answer.text

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
-import trio
 
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, PASSWORD, people
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People
     from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["people"]
+    from tests.world.world import World
 
 NEW = "ada@new.example"
 THIRD = "ada@third.example"
@@ -26,262 +24,252 @@ NEW_PASSWORD = "a quite different one"
 WEEK = timedelta(days=7)
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def change(people: People, token: str, email: str = NEW) -> Answer:
+async def change(world: World, token: str, email: str = NEW) -> Answer:
     """Change an address."""
-    return await people.client.patch("/api/user", token=token, body={"email": email})
+    return await world.client.patch("/api/user", token=token, body={"email": email})
 
 
-async def changed(people: People, token: str, email: str = NEW) -> dict[str, str]:
+async def changed(world: World, token: str, email: str = NEW) -> dict[str, str]:
     """Change an address; give the token in the letter to each address."""
-    await people.messages()
-    assert (await change(people, token, email)).status == 200
-    return {message.to: message.values["token"] for message in await people.messages()}
+    await world.mails()
+    assert (await change(world, token, email)).status == 200
+    return {message.to: message.values["token"] for message in await world.mails()}
 
 
-async def undo(people: People, token: str) -> Answer:
+async def undo(world: World, token: str) -> Answer:
     """Press the button of the page."""
-    return await people.client.post(
+    return await world.client.post(
         "/auth/undo-email-change",
         data=urlencode({"token": token}).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
 
 
-async def verify(people: People, token: str) -> Answer:
+async def verify(world: World, token: str) -> Answer:
     """Open the link that proves an address."""
-    return await people.client.get(f"/auth/verify-email?token={token}")
+    return await world.client.get(f"/auth/verify-email?token={token}")
 
 
-async def test_the_new_address_counts_at_once_and_is_not_verified(people: People) -> None:
-    token = await people.arrive()
+async def test_the_new_address_counts_at_once_and_is_not_verified(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
 
-    answer = await change(people, token, " ADA@New.Example ")
+    answer = await change(world, token, " ADA@New.Example ")
 
     assert answer.status == 200
     assert (answer.json["email"], answer.json["email_verified"]) == (NEW, False)
-    assert answer.json == (await people.client.get("/api/user", token=token)).json
-    assert (await people.log_in(NEW)).json["error"].startswith("Verify your email address first")
-    assert (await people.log_in(EMAIL)).status == 401
+    assert answer.json == (await world.client.get("/api/user", token=token)).json
+    assert (await world.log_in(NEW)).json["error"].startswith("Verify your email address first")
+    assert (await world.log_in(EMAIL)).status == 401
 
 
-async def test_the_new_address_gets_a_link_to_verify_and_the_old_one_a_notice(people: People) -> None:
-    token = await people.arrive()
-    await people.messages()
+async def test_the_new_address_gets_a_link_to_verify_and_the_old_one_a_notice(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.mails()
 
-    await change(people, token)
+    await change(world, token)
 
-    messages = {message.to: message for message in await people.messages()}
+    messages = {message.to: message for message in await world.mails()}
     assert {to: message.template.value for to, message in messages.items()} == {
         NEW: "verify_new_email",
         EMAIL: "email_changed",
     }
     # A mailbox that is left behind need not learn where its person went.
-    assert NEW not in people.installation.mail_renderer.render(messages[EMAIL]).text
-    assert (await verify(people, messages[NEW].values["token"])).status == 200
-    assert (await people.log_in(NEW)).status == 200
+    assert NEW not in world.installation.mail_renderer.render(messages[EMAIL]).text
+    assert (await verify(world, messages[NEW].values["token"])).status == 200
+    assert (await world.log_in(NEW)).status == 200
 
 
-async def test_sessions_stay(people: People) -> None:
-    token, other = await people.arrive(), await people.sign_in()
+async def test_sessions_stay(world: World) -> None:
+    token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
 
-    await change(people, token)
+    await change(world, token)
 
-    statuses = [(await people.client.get("/api/user", token=each)).status for each in (token, other)]
+    statuses = [(await world.client.get("/api/user", token=each)).status for each in (token, other)]
     assert statuses == [200, 200]
 
 
-async def test_an_address_that_is_taken_is_refused(people: People) -> None:
-    await people.register("taken@example.com")
-    token = await people.arrive()
-    await people.messages()
+async def test_an_address_that_is_taken_is_refused(world: World) -> None:
+    await world.register("taken@example.com")
+    token = (await world.register_and_sign_in()).access_token
+    await world.mails()
 
-    answer = await change(people, token, "Taken@example.com")
+    answer = await change(world, token, "Taken@example.com")
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
-    assert (await people.client.get("/api/user", token=token)).json["email"] == EMAIL
-    assert await people.messages() == []
+    assert (await world.client.get("/api/user", token=token)).json["email"] == EMAIL
+    assert await world.mails() == []
 
 
-async def test_what_is_no_address_is_refused_by_name(people: People) -> None:
-    answer = await change(people, await people.arrive(), "no address")
+async def test_what_is_no_address_is_refused_by_name(world: World) -> None:
+    answer = await change(world, (await world.register_and_sign_in()).access_token, "no address")
 
     assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
 
-async def test_of_two_accounts_that_want_an_address_at_once_one_gets_it(people: People) -> None:
-    tokens = [await people.arrive(email) for email in ("one@example.com", "two@example.com")]
-    statuses: list[int] = []
+async def test_of_two_accounts_that_want_an_address_at_once_one_gets_it(world: World) -> None:
+    tokens = [
+        (await world.register_and_sign_in(email)).access_token for email in ("one@example.com", "two@example.com")
+    ]
 
-    async def try_to_change(token: str) -> None:
-        statuses.append((await change(people, token)).status)
+    answers = await at_once(*[partial(change, world, token) for token in tokens])
 
-    async with trio.open_nursery() as nursery:
-        for token in tokens:
-            nursery.start_soon(try_to_change, token)
-
-    assert sorted(statuses) == [200, 400]
+    assert statuses_of(answers) == [200, 400]
 
 
-async def test_an_impersonator_may_not_change_the_address(people: People) -> None:
-    token = await people.arrive()
-    await people.register_and_verify("owner@example.com")
-    people.impersonate(EMAIL, owner="owner@example.com")
+async def test_an_impersonator_may_not_change_the_address(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.register_and_verify("owner@example.com")
+    world.impersonate_in_sessions(EMAIL, owner="owner@example.com")
 
-    assert (await change(people, token)).status == 403
-    assert people.has(EMAIL)
+    assert (await change(world, token)).status == 403
+    assert world.has_user(EMAIL)
 
 
-async def test_links_that_were_sent_to_the_old_address_end(people: People) -> None:
-    token = await people.arrive()
-    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
-    reset_token = (await people.message()).values["token"]
+async def test_links_that_were_sent_to_the_old_address_end(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.client.post("/api/auth/forgot-password", body={"email": EMAIL})
+    reset_token = (await world.mail()).values["token"]
 
-    await change(people, token)
+    await change(world, token)
 
     body = {"token": reset_token, "new_password": NEW_PASSWORD}
-    assert (await people.client.post("/api/auth/reset-password", body=body)).status == 400
+    assert (await world.client.post("/api/auth/reset-password", body=body)).status == 400
 
 
 async def test_a_link_to_an_address_that_the_account_lost_in_another_way_verifies_nothing(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    await people.register()
-    link = (await people.message()).values["token"]
+    await world.register()
+    link = (await world.mail()).values["token"]
     connection.execute("UPDATE users SET email = %s", (NEW,))
 
-    assert (await verify(people, link)).status == 400
+    assert (await verify(world, link)).status == 400
 
 
-async def test_looking_at_the_page_that_undoes_a_change_changes_nothing(people: People) -> None:
-    token = await people.arrive()
-    path = f"/auth/undo-email-change?token={(await changed(people, token))[EMAIL]}"
+async def test_looking_at_the_page_that_undoes_a_change_changes_nothing(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    path = f"/auth/undo-email-change?token={(await changed(world, token))[EMAIL]}"
 
-    answers = [await people.client.get(path), await people.client.request("HEAD", path), await people.client.get(path)]
+    answers = [await world.client.get(path), await world.client.request("HEAD", path), await world.client.get(path)]
 
     assert [answer.status for answer in answers] == [200, 200, 200]
     assert "2026-02-03 at 04:05 UTC" in answers[-1].text
-    assert people.has(NEW)
+    assert world.has_user(NEW)
 
 
-async def test_undoing_gives_the_old_address_back_and_locks_everybody_out(people: People) -> None:
-    token = await people.arrive()
-    tokens = await changed(people, token)
+async def test_undoing_gives_the_old_address_back_and_locks_everybody_out(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    tokens = await changed(world, token)
 
-    answer = await undo(people, tokens[EMAIL])
+    answer = await undo(world, tokens[EMAIL])
 
     assert answer.status == 200
-    assert people.has(EMAIL)
-    assert not people.has(NEW)
-    assert (await people.client.get("/api/user", token=token)).status == 401
-    assert (await people.log_in(EMAIL, PASSWORD)).status == 401
-    assert (await verify(people, tokens[NEW])).status == 400
+    assert world.has_user(EMAIL)
+    assert not world.has_user(NEW)
+    assert (await world.client.get("/api/user", token=token)).status == 401
+    assert (await world.log_in(EMAIL, PASSWORD)).status == 401
+    assert (await verify(world, tokens[NEW])).status == 400
 
 
-async def test_the_page_after_undoing_leads_to_a_new_password(people: People) -> None:
-    tokens = await changed(people, await people.arrive())
-    answer = await undo(people, tokens[EMAIL])
+async def test_the_page_after_undoing_leads_to_a_new_password(world: World) -> None:
+    tokens = await changed(world, (await world.register_and_sign_in()).access_token)
+    answer = await undo(world, tokens[EMAIL])
     reset_token = answer.text.partition("/auth/reset-password?token=")[2].partition('"')[0]
 
     body = {"token": reset_token, "new_password": NEW_PASSWORD}
-    assert (await people.client.post("/api/auth/reset-password", body=body)).status == 200
+    assert (await world.client.post("/api/auth/reset-password", body=body)).status == 200
 
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-
-
-async def test_a_password_that_was_reset_at_the_new_address_is_of_no_use(people: People) -> None:
-    tokens = await changed(people, await people.arrive())
-    await people.client.post("/api/auth/forgot-password", body={"email": NEW})
-    body = {"token": (await people.message()).values["token"], "new_password": NEW_PASSWORD}
-    assert (await people.client.post("/api/auth/reset-password", body=body)).status == 200
-
-    await undo(people, tokens[EMAIL])
-
-    assert (await people.log_in(NEW, NEW_PASSWORD)).status == 401
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 401
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
-async def test_a_change_can_be_undone_once_and_for_seven_days(people: People, clock: SettableClock) -> None:
-    undo_token = (await changed(people, await people.arrive()))[EMAIL]
+async def test_a_password_that_was_reset_at_the_new_address_is_of_no_use(world: World) -> None:
+    tokens = await changed(world, (await world.register_and_sign_in()).access_token)
+    await world.client.post("/api/auth/forgot-password", body={"email": NEW})
+    body = {"token": (await world.mail()).values["token"], "new_password": NEW_PASSWORD}
+    assert (await world.client.post("/api/auth/reset-password", body=body)).status == 200
+
+    await undo(world, tokens[EMAIL])
+
+    assert (await world.log_in(NEW, NEW_PASSWORD)).status == 401
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 401
+
+
+async def test_a_change_can_be_undone_once_and_for_seven_days(world: World, clock: SettableClock) -> None:
+    undo_token = (await changed(world, (await world.register_and_sign_in()).access_token))[EMAIL]
 
     clock.advance(WEEK - timedelta(seconds=1))
-    assert (await undo(people, undo_token)).status == 200
-    again = await undo(people, undo_token)
+    assert (await undo(world, undo_token)).status == 200
+    again = await undo(world, undo_token)
 
     assert again.status == 400
     assert "used already" in again.text
 
 
-async def test_after_seven_days_a_change_stays(people: People, clock: SettableClock) -> None:
-    undo_token = (await changed(people, await people.arrive()))[EMAIL]
+async def test_after_seven_days_a_change_stays(world: World, clock: SettableClock) -> None:
+    undo_token = (await changed(world, (await world.register_and_sign_in()).access_token))[EMAIL]
 
     clock.advance(WEEK)
-    shown = await people.client.get(f"/auth/undo-email-change?token={undo_token}")
+    shown = await world.client.get(f"/auth/undo-email-change?token={undo_token}")
 
-    assert (shown.status, (await undo(people, undo_token)).status) == (400, 400)
+    assert (shown.status, (await undo(world, undo_token)).status) == (400, 400)
     assert "expired" in shown.text
-    assert people.has(NEW)
+    assert world.has_user(NEW)
 
 
 @pytest.mark.parametrize("token", ["", "nonsense"])
-async def test_a_link_that_is_none_answers_a_page(people: People, token: str) -> None:
-    shown = await people.client.get(f"/auth/undo-email-change?token={token}")
-    pressed = await undo(people, token)
+async def test_a_link_that_is_none_answers_a_page(world: World, token: str) -> None:
+    shown = await world.client.get(f"/auth/undo-email-change?token={token}")
+    pressed = await undo(world, token)
 
     for answer in (shown, pressed):
         assert answer.status == 400
         assert "This link is not valid" in answer.text
 
 
-async def test_the_first_address_of_a_chain_can_undo_all_of_it(people: People, clock: SettableClock) -> None:
-    token = await people.arrive()
-    first = await changed(people, token)
-    await verify(people, first[NEW])
+async def test_the_first_address_of_a_chain_can_undo_all_of_it(world: World, clock: SettableClock) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    first = await changed(world, token)
+    await verify(world, first[NEW])
     clock.advance(timedelta(minutes=1))
-    second = await changed(people, token, THIRD)
+    second = await changed(world, token, THIRD)
 
-    assert (await undo(people, first[EMAIL])).status == 200
+    assert (await undo(world, first[EMAIL])).status == 200
 
-    assert people.has(EMAIL)
-    assert (await undo(people, second[NEW])).status == 400
+    assert world.has_user(EMAIL)
+    assert (await undo(world, second[NEW])).status == 400
 
 
-async def test_a_later_address_of_a_chain_cannot_take_that_from_the_first(people: People, clock: SettableClock) -> None:
-    token = await people.arrive()
-    first = await changed(people, token)
-    await verify(people, first[NEW])
+async def test_a_later_address_of_a_chain_cannot_take_that_from_the_first(world: World, clock: SettableClock) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    first = await changed(world, token)
+    await verify(world, first[NEW])
     clock.advance(timedelta(minutes=1))
-    second = await changed(people, token, THIRD)
+    second = await changed(world, token, THIRD)
 
-    assert (await undo(people, second[NEW])).status == 200
-    assert people.has(NEW)
-    assert (await undo(people, first[EMAIL])).status == 200
-    assert people.has(EMAIL)
+    assert (await undo(world, second[NEW])).status == 200
+    assert world.has_user(NEW)
+    assert (await undo(world, first[EMAIL])).status == 200
+    assert world.has_user(EMAIL)
 
 
-async def test_an_address_that_was_never_proved_gets_no_power_over_the_account(people: People) -> None:
-    token = await people.arrive()
-    await changed(people, token, "ada@tyop.example")
+async def test_an_address_that_was_never_proved_gets_no_power_over_the_account(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await changed(world, token, "ada@tyop.example")
 
-    messages = await changed(people, token)
+    messages = await changed(world, token)
 
     assert set(messages) == {NEW}
 
 
-async def test_for_a_week_nobody_else_gets_the_old_address(people: People, clock: SettableClock) -> None:
-    other = await people.arrive("eve@example.com")
-    await changed(people, await people.arrive())
+async def test_for_a_week_nobody_else_gets_the_old_address(world: World, clock: SettableClock) -> None:
+    other = (await world.register_and_sign_in("eve@example.com")).access_token
+    await changed(world, (await world.register_and_sign_in()).access_token)
 
-    assert (await people.register(EMAIL)).status == 409
-    assert (await change(people, other, EMAIL)).status == 400
+    assert (await world.register(EMAIL)).status == 409
+    assert (await change(world, other, EMAIL)).status == 400
 
     clock.advance(WEEK)
-    assert (await people.register(EMAIL)).status == 200
+    assert (await world.register(EMAIL)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -294,49 +282,49 @@ async def test_for_a_week_nobody_else_gets_the_old_address(people: People, clock
     ],
 )
 async def test_until_then_the_old_address_is_like_one_that_nobody_has(
-    people: People, path: str, body: dict[str, str]
+    world: World, path: str, body: dict[str, str]
 ) -> None:
-    await changed(people, await people.arrive())
+    await changed(world, (await world.register_and_sign_in()).access_token)
 
-    answers = [await people.client.post(path, body={"email": to, **body}) for to in (EMAIL, "nobody@example.com")]
+    answers = [await world.client.post(path, body={"email": to, **body}) for to in (EMAIL, "nobody@example.com")]
 
     told = [{**answer.json, "timestamp": "", "request_id": ""} for answer in answers]
     assert (answers[0].status, told[0]) == (answers[1].status, told[1])
-    assert await people.messages() == []
+    assert await world.mails() == []
 
 
-async def test_its_own_person_may_go_back_to_the_old_address(people: People) -> None:
-    token = await people.arrive()
-    await changed(people, token)
+async def test_its_own_person_may_go_back_to_the_old_address(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await changed(world, token)
 
-    assert set(await changed(people, token, EMAIL)) == {EMAIL}
-    assert people.has(EMAIL)
+    assert set(await changed(world, token, EMAIL)) == {EMAIL}
+    assert world.has_user(EMAIL)
 
 
 async def test_an_old_address_that_a_tenant_gave_to_somebody_else_cannot_be_given_back(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    undo_token = (await changed(people, await people.arrive()))[EMAIL]
-    await people.register("eve@example.com")
+    undo_token = (await changed(world, (await world.register_and_sign_in()).access_token))[EMAIL]
+    await world.register("eve@example.com")
     connection.execute("UPDATE users SET email = %s WHERE email = 'eve@example.com'", (EMAIL,))
 
-    answer = await undo(people, undo_token)
+    answer = await undo(world, undo_token)
 
     assert answer.status == 400
     assert "belongs to another account now" in answer.text
-    assert people.has(NEW)
+    assert world.has_user(NEW)
 
 
-async def test_the_security_log_remembers_both(people: People, connection: Connection) -> None:
-    tokens = await changed(people, await people.arrive())
-    await undo(people, tokens[EMAIL])
+async def test_the_security_log_remembers_both(world: World, connection: Connection) -> None:
+    tokens = await changed(world, (await world.register_and_sign_in()).access_token)
+    await undo(world, tokens[EMAIL])
 
     kinds = connection.execute("SELECT event_type, success FROM mfa_events ORDER BY id").fetchall()
     assert kinds == [("email_changed", True), ("email_change_undone", True)]
 
 
-async def test_a_deactivated_account_is_not_given_back(people: People) -> None:
-    tokens = await changed(people, await people.arrive())
-    people.deactivate(NEW)
+async def test_a_deactivated_account_is_not_given_back(world: World) -> None:
+    tokens = await changed(world, (await world.register_and_sign_in()).access_token)
+    world.deactivate(NEW)
 
-    assert (await undo(people, tokens[EMAIL])).status == 400
+    assert (await undo(world, tokens[EMAIL])).status == 400

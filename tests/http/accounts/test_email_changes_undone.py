@@ -15,25 +15,21 @@ from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.accounts import email_changes, one_time_tokens
 from core.accounts.one_time_tokens import TokenPurpose
 from core.sessions.callers import BACKGROUND
-from entrypoints.settings import Settings
-from tests.accounts import people
 from tests.authenticators import Authenticator
-from tests.passkeys import keyring
-from tests.second_factors import Person, at_once, mfa_log
-from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, door
+from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.second_factors import Person
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from adapters.postgres.driver.connection import Connection
-    from adapters.postgres.transaction import Tools
-    from tests.accounts import People
+    from adapters.postgres.unit_of_work import Tools
     from tests.application import Answer
     from tests.clock import SettableClock
-    from tests.passkeys import Keyring
-
-__all__ = ["door", "keyring", "people"]
+    from tests.world.passkeys import Keyring
 
 NEW = "eve@example.com"
 THIRD = "eve@other.example"
@@ -43,17 +39,11 @@ MINUTE = timedelta(minutes=1)
 ROUNDS = 50
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
 @dataclass
 class Victim:
     """An account, and somebody who is signed in to it and should not be."""
 
-    people: People
+    world: World
     keyring: Keyring
     app: Person
     undo_token: str = ""
@@ -65,17 +55,17 @@ class Victim:
 
     async def change(self, email: str = NEW) -> Answer:
         """Change the address."""
-        return await self.people.client.patch("/api/user", token=self.token, body={"email": email})
+        return await self.world.client.patch("/api/user", token=self.token, body={"email": email})
 
     async def is_robbed(self) -> None:
         """Have the address changed, and keep the link that the notice brings."""
-        await self.people.messages()
+        await self.world.mails()
         assert (await self.change()).status == 200
-        [self.undo_token] = [message.values["token"] for message in await self.people.messages() if message.to == EMAIL]
+        [self.undo_token] = [message.values["token"] for message in await self.world.mails() if message.to == EMAIL]
 
     async def undo(self) -> Answer:
         """Press the button behind the link."""
-        return await self.people.client.post(
+        return await self.world.client.post(
             "/auth/undo-email-change",
             data=urlencode({"token": self.undo_token}).encode(),
             headers={"Content-Type": FORM},
@@ -87,7 +77,7 @@ class Victim:
         assert page.status == 200, page.text
         token = page.text.partition("/auth/reset-password?token=")[2].partition('"')[0]
         body = {"token": token, "new_password": NEW_PASSWORD}
-        assert (await self.people.client.post("/api/auth/reset-password", body=body)).status == 200
+        assert (await self.world.client.post("/api/auth/reset-password", body=body)).status == 200
         return await self.app.log_in(NEW_PASSWORD, headers=headers)
 
     async def turn_mfa_on(self) -> None:
@@ -103,11 +93,11 @@ class Victim:
 
 
 @pytest.fixture
-async def victim(people: People, keyring: Keyring, clock: SettableClock) -> Victim:
+async def victim(world: World, keyring: Keyring) -> Victim:
     """Somebody whose account will be changed by somebody else."""
-    await keyring.arrive()
-    app = Person(client=keyring.client, clock=clock, id=people.user_id(), email=EMAIL, token=keyring.token)
-    return Victim(people, keyring, app)
+    await keyring.sign_up()
+    app = Person(world, world.user_id(EMAIL), EMAIL, token=keyring.token)
+    return Victim(world, keyring, app)
 
 
 async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_stay(
@@ -130,7 +120,7 @@ async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_st
 async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, connection: Connection) -> None:
     await victim.is_robbed()
     await victim.turn_mfa_on()
-    await victim.people.messages()
+    await victim.world.mails()
 
     answer = await victim.returns()
 
@@ -138,11 +128,9 @@ async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, 
     victim.app.token = answer.json["access_token"]
     status = await victim.app.mfa("GET", "/status")
     assert status.json == {"enabled": False, "has_backup_codes": False}
-    assert mfa_log(connection, victim.app)[-2:] == ["mfa_disabled", "email_change_undone"]
-    assert len(victim.people.events("user.mfa.disabled")) == len(victim.people.events("security.mfa.disabled")) == 1
-    assert "mfa_disabled" in [
-        message.template.value for message in await victim.people.messages() if message.to == EMAIL
-    ]
+    assert victim.world.mfa_log(victim.app.id)[-2:] == ["mfa_disabled", "email_change_undone"]
+    assert len(victim.world.events("user.mfa.disabled")) == len(victim.world.events("security.mfa.disabled")) == 1
+    assert "mfa_disabled" in [message.template.value for message in await victim.world.mails() if message.to == EMAIL]
 
 
 async def test_one_that_replaced_the_owners_is_removed_too(victim: Victim, clock: SettableClock) -> None:
@@ -162,7 +150,7 @@ async def test_a_setup_that_is_not_finished_is_forgotten(victim: Victim, connect
     await victim.undo()
 
     assert connection.execute("SELECT count(*) FROM totp_secrets").fetchone() == (0,)
-    assert victim.people.events("user.mfa.disabled") == []
+    assert victim.world.events("user.mfa.disabled") == []
 
 
 async def test_a_second_factor_of_before_stays_without_the_backup_codes_that_were_made_since(
@@ -205,7 +193,7 @@ async def test_no_device_is_known_or_trusted_any_longer(victim: Victim, clock: S
 async def test_the_pages_say_what_is_undone_and_what_to_do_next(victim: Victim) -> None:
     await victim.is_robbed()
 
-    before = await victim.people.client.get(f"/auth/undo-email-change?token={victim.undo_token}")
+    before = await victim.world.client.get(f"/auth/undo-email-change?token={victim.undo_token}")
     after = await victim.undo()
 
     for page in (before, after):
@@ -218,63 +206,65 @@ class TestWhatWasGivenToTheNewAddress:
     """Memberships and links to services of after the change; those of before stay."""
 
     async def test_memberships_of_after_it_end_and_the_organizations_learn_of_it(
-        self, victim: Victim, door: Door, clock: SettableClock
+        self, victim: Victim, world: World, clock: SettableClock
     ) -> None:
-        acme, bolt = door.organization("acme"), door.organization("bolt")
-        door.member(acme, victim.app.id, "admin")
+        acme, bolt = world.organization("acme"), world.organization("bolt")
+        world.member(acme, victim.app.id, "admin")
         clock.advance(MINUTE)
         await victim.is_robbed()
         clock.advance(MINUTE)
-        door.member(bolt, victim.app.id, "admin")
+        world.member(bolt, victim.app.id, "admin")
 
         await victim.undo()
 
-        assert door.rows("SELECT organization_id FROM memberships WHERE user_id = %s", victim.app.id) == [(acme,)]
+        assert world.rows("SELECT organization_id FROM memberships WHERE user_id = %s", victim.app.id) == [(acme,)]
         details = {"role": "admin", "reason": "email_change_undone"}
-        entries = door.rows(
+        entries = world.rows(
             "SELECT organization_id, actor_user_id, details FROM audit_entries WHERE action LIKE 'user.%%'"
         )
         assert entries == [(bolt, None, details)]
-        assert door.events("user.removed") == [(bolt, None, {"user_id": str(victim.app.id), **details})]
+        assert world.events("user.removed") == [(bolt, None, {"user_id": str(victim.app.id), **details})]
 
     async def test_who_moves_an_account_to_an_address_that_is_invited_does_not_take_the_place_away(
-        self, victim: Victim, door: Door
+        self, victim: Victim, world: World
     ) -> None:
-        acme, owner = door.organization(), "owner@example.com"
-        door.member(acme, door.account(owner), "owner")
+        acme, owner = world.organization(), "owner@example.com"
+        world.member(acme, world.user(owner), "owner")
         await victim.is_robbed()
-        invited = await door.client.post(
+        invited = await world.client.post(
             "/api/organizations/acme/invitations",
-            token=(await door.enter(owner)).access_token,
+            token=(await world.sign_in(owner)).access_token,
             body={"email": NEW, "role": "admin"},
         )
-        [message] = [one for one in await victim.people.messages() if one.values.get("proof")]
-        accepted = await door.client.post(
+        [message] = [one for one in await victim.world.mails() if one.values.get("proof")]
+        accepted = await world.client.post(
             "/api/invitations/accept", body={"token": invited.json["token"], "proof": message.values["proof"]}
         )
         assert accepted.status == 200, accepted.text
 
-        entered = await victim.returns()
+        returned = await victim.returns()
 
-        answer = await door.client.get("/api/organizations/acme", token=entered.json["access_token"])
+        answer = await world.client.get("/api/organizations/acme", token=returned.json["access_token"])
         assert_refused(answer, 403, "FORBIDDEN")
 
-    async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(self, victim: Victim, door: Door) -> None:
+    async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(
+        self, victim: Victim, world: World
+    ) -> None:
         await victim.is_robbed()
-        acme = door.organization()
-        door.member(acme, victim.app.id, "owner")
+        acme = world.organization()
+        world.member(acme, victim.app.id, "owner")
 
         await victim.undo()
 
-        assert door.value("SELECT role FROM memberships WHERE organization_id = %s", acme) == "owner"
+        assert world.value("SELECT role FROM memberships WHERE organization_id = %s", acme) == "owner"
 
     async def test_links_to_services_of_after_it_are_forgotten(
-        self, victim: Victim, door: Door, clock: SettableClock
+        self, victim: Victim, world: World, clock: SettableClock
     ) -> None:
-        acme = door.organization()
+        acme = world.organization()
         for slug, at in (("old", clock() - MINUTE), ("new", clock() + MINUTE)):
-            door.service(acme, slug)
-            door.connection.execute(
+            world.service(acme, slug)
+            world.connection.execute(
                 """
                 INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, email)
                 SELECT id, organization_id, %s, %s, '' FROM services WHERE slug = %s
@@ -285,19 +275,19 @@ class TestWhatWasGivenToTheNewAddress:
 
         await victim.undo()
 
-        assert door.value("SELECT slug FROM services JOIN service_users ON service_id = id") == "old"
+        assert world.value("SELECT slug FROM services JOIN service_users ON service_id = id") == "old"
 
 
 class TestAtThisMoment:
     """What the intruder does while the owner takes the account back comes before and is undone, or is refused."""
 
     async def test_of_two_uses_of_a_link_exactly_one_wins(self, victim: Victim) -> None:
-        database = victim.people.installation.database
+        database = victim.world.installation.database
         for _ in range(ROUNDS):
             token = await database.transact(one_time_tokens.issue, TokenPurpose.UNDO_EMAIL_CHANGE, victim.app.id, EMAIL)
             victim.undo_token = token.reveal()
 
-            assert sorted(await at_once(victim.undo)) == [200, 400]
+            assert statuses_of(await at_once(victim.undo, victim.undo)) == [200, 400]
 
     @pytest.mark.parametrize("deed", ["address", "first password", "passkey", "second factor", "backup codes"])
     async def test_whoever_comes_second_is_nobody_any_longer(
@@ -317,7 +307,7 @@ class TestAtThisMoment:
                 await waiting_for_a_lock(connection)
 
         assert statuses == [401]
-        assert victim.people.has(EMAIL)
+        assert victim.world.has_user(EMAIL)
         assert connection.execute("SELECT password_hash, mfa_enabled_at FROM users").fetchall() == [(None, None)]
         assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
 
@@ -328,9 +318,9 @@ async def _prepared(victim: Victim, deed: str) -> Callable[[], Awaitable[Answer]
         case "address":
             return partial(victim.change, THIRD)
         case "first password":
-            victim.people.forget_password()
+            victim.world.remove_password()
             return partial(
-                victim.people.client.post,
+                victim.world.client.post,
                 "/api/user/set-password",
                 token=victim.token,
                 body={"new_password": NEW_PASSWORD},
@@ -344,6 +334,6 @@ async def _prepared(victim: Victim, deed: str) -> Callable[[], Awaitable[Answer]
             return partial(victim.app.mfa, "POST", "/verify", {"code": victim.app.code()})
         case _:
             await victim.app.set_up()
-            connection = victim.people.connection
+            connection = victim.world.connection
             connection.execute("UPDATE totp_secrets SET enabled_at = created_at - interval '1 day'")
             return partial(victim.app.mfa, "POST", "/backup-codes/regenerate")

@@ -9,103 +9,95 @@ from uuid import UUID
 import pytest
 import trio
 
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, PASSWORD, make_organization, people, place
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People, Place
     from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["people", "place"]
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
 
 ROUNDS = 50
 NEW_PASSWORD = "a quite different one"
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def forgot(people: People, email: str = EMAIL, **others: str) -> Answer:
+async def forgot(world: World, email: str = EMAIL, **others: str) -> Answer:
     """Ask for a link."""
-    return await people.client.post("/api/auth/forgot-password", body={"email": email, **others})
+    return await world.client.post("/api/auth/forgot-password", body={"email": email, **others})
 
 
-async def forgot_token(people: People, email: str = EMAIL) -> str:
+async def forgot_token(world: World, email: str = EMAIL) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.messages()
-    await forgot(people, email)
-    return (await people.message()).values["token"]
+    await world.mails()
+    await forgot(world, email)
+    return (await world.mail()).values["token"]
 
 
-async def reset(people: People, token: str, password: str = NEW_PASSWORD) -> Answer:
+async def reset(world: World, token: str, password: str = NEW_PASSWORD) -> Answer:
     """Choose a new password."""
-    return await people.client.post("/api/auth/reset-password", body={"token": token, "new_password": password})
+    return await world.client.post("/api/auth/reset-password", body={"token": token, "new_password": password})
 
 
-async def test_the_link_gives_the_account_a_new_password(people: People) -> None:
-    await people.register_and_verify()
-    token = await forgot_token(people)
+async def test_the_link_gives_the_account_a_new_password(world: World) -> None:
+    await world.register_and_verify()
+    token = await forgot_token(world)
 
-    answer = await reset(people, token)
+    answer = await reset(world, token)
 
     assert answer.status == 200
     assert UUID(token).version == 4
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-    assert (await people.log_in(EMAIL, PASSWORD)).status == 401
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await world.log_in(EMAIL, PASSWORD)).status == 401
 
 
-async def test_asking_tells_nobody_who_exists(people: People) -> None:
-    await people.register_and_verify()
-    told = await forgot(people)
-    await people.register_and_verify("gone@example.com")
-    people.deactivate("gone@example.com")
+async def test_asking_tells_nobody_who_exists(world: World) -> None:
+    await world.register_and_verify()
+    told = await forgot(world)
+    await world.register_and_verify("gone@example.com")
+    world.deactivate("gone@example.com")
 
     for email in ("nobody@example.com", "gone@example.com", "no address at all", "x" * 5000):
-        answer = await forgot(people, email)
+        answer = await forgot(world, email)
 
         assert (answer.status, answer.content) == (told.status, told.content)
 
 
-async def test_an_address_that_is_malformed_json_is_refused(people: People) -> None:
+async def test_an_address_that_is_malformed_json_is_refused(world: World) -> None:
     for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
-        answer = await people.client.post("/api/auth/forgot-password", body=body)
+        answer = await world.client.post("/api/auth/forgot-password", body=body)
 
         assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
 
-async def test_every_session_ends(people: People) -> None:
-    await people.register_and_verify()
-    tokens = [await people.sign_in() for _ in range(2)]
+async def test_every_session_ends(world: World) -> None:
+    await world.register_and_verify()
+    tokens = [(await world.sign_in()).access_token for _ in range(2)]
 
-    await reset(people, await forgot_token(people))
+    await reset(world, await forgot_token(world))
 
-    statuses = [(await people.client.get("/api/user", token=token)).status for token in tokens]
+    statuses = [(await world.client.get("/api/user", token=token)).status for token in tokens]
     assert statuses == [401, 401]
 
 
-async def test_the_link_is_good_once(people: People) -> None:
-    await people.register_and_verify()
-    token = await forgot_token(people)
-    await reset(people, token)
+async def test_the_link_is_good_once(world: World) -> None:
+    await world.register_and_verify()
+    token = await forgot_token(world)
+    await reset(world, token)
 
-    answer = await reset(people, token, "a third password")
+    answer = await reset(world, token, "a third password")
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
-async def test_of_two_resets_at_once_exactly_one_wins(people: People) -> None:
-    await people.register_and_verify()
+async def test_of_two_resets_at_once_exactly_one_wins(world: World) -> None:
+    await world.register_and_verify()
     for _ in range(ROUNDS):
-        token, outcomes = await forgot_token(people), dict[str, int]()
+        token, outcomes = await forgot_token(world), dict[str, int]()
 
         async def try_reset(password: str, token: str, outcomes: dict[str, int]) -> None:
-            outcomes[password] = (await reset(people, token, password)).status
+            outcomes[password] = (await reset(world, token, password)).status
 
         async with trio.open_nursery() as nursery:
             for password in ("the first password", "the other password"):
@@ -113,129 +105,131 @@ async def test_of_two_resets_at_once_exactly_one_wins(people: People) -> None:
 
         assert sorted(outcomes.values()) == [200, 400]
         [winner] = [password for password, status in outcomes.items() if status == 200]
-        assert (await people.log_in(EMAIL, winner)).status == 200
+        assert (await world.log_in(EMAIL, winner)).status == 200
 
 
-async def test_the_link_is_good_for_one_hour(people: People, clock: SettableClock) -> None:
-    await people.register_and_verify()
-    token = await forgot_token(people)
+async def test_the_link_is_good_for_one_hour(world: World, clock: SettableClock) -> None:
+    await world.register_and_verify()
+    token = await forgot_token(world)
 
     clock.advance(timedelta(hours=1))
-    answer = await reset(people, token)
+    answer = await reset(world, token)
 
     assert answer.status == 400
     assert "expired" in answer.json["error"]
 
 
-async def test_another_link_ends_with_the_one_that_is_used(people: People) -> None:
-    await people.register_and_verify()
-    first, second = await forgot_token(people), await forgot_token(people)
-    await reset(people, second)
+async def test_another_link_ends_with_the_one_that_is_used(world: World) -> None:
+    await world.register_and_verify()
+    first, second = await forgot_token(world), await forgot_token(world)
+    await reset(world, second)
 
-    assert (await reset(people, first)).status == 400
+    assert (await reset(world, first)).status == 400
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"])
-async def test_a_token_that_is_none_is_refused(people: People, token: str) -> None:
-    answer = await reset(people, token)
+async def test_a_token_that_is_none_is_refused(world: World, token: str) -> None:
+    answer = await reset(world, token)
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
 
 
-async def test_a_verification_link_resets_no_password(people: People) -> None:
-    await people.register()
-    token = (await people.message()).values["token"]
+async def test_a_verification_link_resets_no_password(world: World) -> None:
+    await world.register()
+    token = (await world.mail()).values["token"]
 
-    assert (await reset(people, token)).status == 400
+    assert (await reset(world, token)).status == 400
 
 
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129])
-async def test_a_password_that_is_not_taken_spends_nothing(people: People, password: str) -> None:
-    await people.register_and_verify()
-    token = await forgot_token(people)
+async def test_a_password_that_is_not_taken_spends_nothing(world: World, password: str) -> None:
+    await world.register_and_verify()
+    token = await forgot_token(world)
 
-    refused = await reset(people, token, password)
+    refused = await reset(world, token, password)
 
     assert (refused.status, refused.json["details"][0]["field"]) == (400, "new_password")
-    assert (await reset(people, token)).status == 200
+    assert (await reset(world, token)).status == 200
 
 
-async def test_an_account_without_a_password_gets_a_letter_that_lets_it_set_one(people: People) -> None:
-    await people.register_and_verify()
-    people.forget_password()
-    await forgot(people)
-    message = await people.message()
+async def test_an_account_without_a_password_gets_a_letter_that_lets_it_set_one(world: World) -> None:
+    await world.register_and_verify()
+    world.remove_password()
+    await forgot(world)
+    message = await world.mail()
 
     assert message.template == "choose_password"
-    assert (await reset(people, message.values["token"])).status == 200
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await reset(world, message.values["token"])).status == 200
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
-async def test_a_reset_proves_the_address_and_a_strangers_password_does_not_survive(people: People) -> None:
-    await people.register(EMAIL, "a password of a stranger")
+async def test_a_reset_proves_the_address_and_a_strangers_password_does_not_survive(world: World) -> None:
+    await world.register(EMAIL, "a password of a stranger")
 
-    await reset(people, await forgot_token(people))
+    await reset(world, await forgot_token(world))
 
-    assert (await people.log_in(EMAIL, "a password of a stranger")).status == 401
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-
-
-async def test_an_account_that_was_deactivated_meanwhile_gets_no_new_password(people: People) -> None:
-    await people.register_and_verify()
-    token = await forgot_token(people)
-    people.deactivate()
-
-    assert (await reset(people, token)).status == 400
+    assert (await world.log_in(EMAIL, "a password of a stranger")).status == 401
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
-async def test_a_sign_in_that_waits_for_a_second_factor_is_over(people: People, connection: Connection) -> None:
-    await people.register_and_verify()
+async def test_an_account_that_was_deactivated_meanwhile_gets_no_new_password(world: World) -> None:
+    await world.register_and_verify()
+    token = await forgot_token(world)
+    world.deactivate()
+
+    assert (await reset(world, token)).status == 400
+
+
+async def test_a_sign_in_that_waits_for_a_second_factor_is_over(world: World, connection: Connection) -> None:
+    await world.register_and_verify()
     connection.execute("UPDATE users SET mfa_enabled_at = created_at")
-    await people.log_in()
+    await world.log_in()
 
-    await reset(people, await forgot_token(people))
+    await reset(world, await forgot_token(world))
 
     assert connection.execute("SELECT used_at IS NULL FROM mfa_challenges").fetchall() == [(False,)]
 
 
-async def test_each_organization_of_the_person_learns_of_it(people: People, connection: Connection) -> None:
-    await people.register_and_verify()
-    homes = [make_organization(connection, slug) for slug in ("one", "two")]
-    make_organization(connection, "three")
+async def test_each_organization_of_the_person_learns_of_it(world: World, connection: Connection) -> None:
+    await world.register_and_verify()
+    homes = [world.organization(slug) for slug in ("one", "two")]
+    world.organization("three")
     for home in homes:
-        people.join(home)
+        world.member(home, world.user_id(EMAIL))
 
-    await reset(people, await forgot_token(people))
+    await reset(world, await forgot_token(world))
 
-    assert people.audited("security.password.changed") == [(home, people.user_id()) for home in homes]
-    assert people.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
+    assert world.audit_entries("security.password.changed", "organization_id", "actor_user_id") == [
+        (home, world.user_id(EMAIL)) for home in homes
+    ]
+    assert world.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
 
 
-async def test_the_person_gets_a_notice(people: People) -> None:
-    await people.register_and_verify()
-    await reset(people, await forgot_token(people))
+async def test_the_person_gets_a_notice(world: World) -> None:
+    await world.register_and_verify()
+    await reset(world, await forgot_token(world))
 
-    message = await people.message()
-    shown = people.installation.mail_renderer.render(message)
+    message = await world.mail()
+    shown = world.installation.mail_renderer.render(message)
 
     assert (message.to, message.template) == (EMAIL, "password_changed")
     assert "127.0.0.1" in shown.text
     assert "2026-02-03 04:05 UTC" in shown.text
 
 
-async def test_the_letter_names_where_it_was_asked_for(people: People, place: Place) -> None:
-    await people.register_and_verify()
-    await forgot(people, **place.return_request)
+async def test_the_letter_names_where_it_was_asked_for(world: World, acme_shop: AcmeShop) -> None:
+    await world.register_and_verify()
+    await forgot(world, **acme_shop.return_request)
 
-    message = people.installation.mail_renderer.render(await people.message())
+    message = world.installation.mail_renderer.render(await world.mail())
 
     assert message.subject == "Choose a new password for Acme Shop"
 
 
-async def test_an_unknown_organization_is_not_found_whoever_has_the_address(people: People) -> None:
-    await people.register_and_verify()
+async def test_an_unknown_organization_is_not_found_whoever_has_the_address(world: World) -> None:
+    await world.register_and_verify()
 
-    answers = [await forgot(people, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
+    answers = [await forgot(world, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
 
     assert [answer.status for answer in answers] == [404, 404]
     assert answers[0].json["error"] == answers[1].json["error"]

@@ -13,26 +13,18 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from core.accounts import passwords
 from core.errors import BadRequest
 from entrypoints.settings import Settings
-from tests.accounts import EMAIL, PASSWORD, make_organization, people
 from tests.application import CHEAP, serving
 from tests.waiting import waiting_for_a_lock
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from ports.accounts.passwords import PasswordHasher, Verdict
-    from tests.accounts import People
     from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["people"]
+    from tests.world.world import World
 
 NEW_PASSWORD = "a quite different one"
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
 
 
 @dataclass(frozen=True)
@@ -52,49 +44,49 @@ class Meanwhile:
         return await self.hasher.verify(password, encoded)
 
 
-async def set_password(people: People, token: str | None, password: str = NEW_PASSWORD) -> Answer:
+async def set_password(world: World, token: str | None, password: str = NEW_PASSWORD) -> Answer:
     """Set a first password."""
-    return await people.client.post("/api/user/set-password", token=token, body={"new_password": password})
+    return await world.client.post("/api/user/set-password", token=token, body={"new_password": password})
 
 
-async def change(people: People, token: str | None, current: str = PASSWORD, new: str = NEW_PASSWORD) -> Answer:
+async def change(world: World, token: str | None, current: str = PASSWORD, new: str = NEW_PASSWORD) -> Answer:
     """Change a password."""
     body = {"current_password": current, "new_password": new}
-    return await people.client.post("/api/user/change-password", token=token, body=body)
+    return await world.client.post("/api/user/change-password", token=token, body=body)
 
 
-async def test_an_account_without_a_password_sets_its_first_one(people: People) -> None:
-    token = await people.arrive()
-    people.forget_password()
-    await people.messages()
+async def test_an_account_without_a_password_sets_its_first_one(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    world.remove_password()
+    await world.mails()
 
-    answer = await set_password(people, token)
+    answer = await set_password(world, token)
 
     assert answer.status == 200
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-    message = await people.message()
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    message = await world.mail()
     assert (message.to, message.template) == (EMAIL, "password_set")
-    assert EMAIL not in people.installation.mail_renderer.render(message).subject
+    assert EMAIL not in world.installation.mail_renderer.render(message).subject
 
 
-async def test_an_account_with_a_password_cannot_set_a_first_one(people: People) -> None:
-    token = await people.arrive()
+async def test_an_account_with_a_password_cannot_set_a_first_one(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
 
-    answer = await set_password(people, token)
+    answer = await set_password(world, token)
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
-    assert (await people.log_in()).status == 200
+    assert (await world.log_in()).status == 200
 
 
 async def test_a_first_password_that_comes_second_at_the_last_moment_is_refused(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    token = await people.arrive()
-    people.forget_password()
+    token = (await world.register_and_sign_in()).access_token
+    world.remove_password()
     answers: list[Answer] = []
 
     async def try_to_set() -> None:
-        answers.append(await set_password(people, token))
+        answers.append(await set_password(world, token))
 
     async with trio.open_nursery() as nursery:
         with connection.transaction():
@@ -106,13 +98,13 @@ async def test_a_first_password_that_comes_second_at_the_last_moment_is_refused(
     assert connection.execute("SELECT password_hash FROM users").fetchone() == ("the first",)
 
 
-async def test_of_two_first_passwords_at_once_one_is_set(people: People) -> None:
-    token = await people.arrive()
-    people.forget_password()
+async def test_of_two_first_passwords_at_once_one_is_set(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    world.remove_password()
     outcomes: dict[str, int] = {}
 
     async def try_to_set(password: str) -> None:
-        outcomes[password] = (await set_password(people, token, password)).status
+        outcomes[password] = (await set_password(world, token, password)).status
 
     async with trio.open_nursery() as nursery:
         for password in ("the first password", "the other password"):
@@ -120,116 +112,116 @@ async def test_of_two_first_passwords_at_once_one_is_set(people: People) -> None
 
     assert sorted(outcomes.values()) == [200, 400]
     [winner] = [password for password, status in outcomes.items() if status == 200]
-    assert (await people.log_in(EMAIL, winner)).status == 200
+    assert (await world.log_in(EMAIL, winner)).status == 200
 
 
-async def test_setting_a_first_password_ends_no_session(people: People) -> None:
-    token, other = await people.arrive(), await people.sign_in()
-    people.forget_password()
+async def test_setting_a_first_password_ends_no_session(world: World) -> None:
+    token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
+    world.remove_password()
 
-    await set_password(people, token)
+    await set_password(world, token)
 
-    statuses = [(await people.client.get("/api/user", token=each)).status for each in (token, other)]
+    statuses = [(await world.client.get("/api/user", token=each)).status for each in (token, other)]
     assert statuses == [200, 200]
 
 
-async def test_a_changed_password_is_the_one_that_counts(people: People) -> None:
-    token = await people.arrive()
+async def test_a_changed_password_is_the_one_that_counts(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
 
-    answer = await change(people, token)
+    answer = await change(world, token)
 
     assert answer.status == 200
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-    assert (await people.log_in(EMAIL, PASSWORD)).status == 401
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await world.log_in(EMAIL, PASSWORD)).status == 401
 
 
-async def test_all_other_sessions_end_and_this_one_stays(people: People) -> None:
-    token, other = await people.arrive(), await people.sign_in()
+async def test_all_other_sessions_end_and_this_one_stays(world: World) -> None:
+    token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
 
-    await change(people, token)
+    await change(world, token)
 
-    assert (await people.client.get("/api/user", token=token)).status == 200
-    assert (await people.client.get("/api/user", token=other)).status == 401
+    assert (await world.client.get("/api/user", token=token)).status == 200
+    assert (await world.client.get("/api/user", token=other)).status == 401
 
 
 async def test_sign_ins_that_wait_for_a_second_factor_and_links_to_reset_end_too(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    token = await people.arrive()
-    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
-    reset_token = (await people.message()).values["token"]
+    token = (await world.register_and_sign_in()).access_token
+    await world.client.post("/api/auth/forgot-password", body={"email": EMAIL})
+    reset_token = (await world.mail()).values["token"]
     connection.execute("UPDATE users SET mfa_enabled_at = created_at")
-    await people.log_in()
+    await world.log_in()
 
-    await change(people, token)
+    await change(world, token)
 
     assert connection.execute("SELECT used_at IS NULL FROM mfa_challenges").fetchall() == [(False,)]
-    answer = await people.client.post(
+    answer = await world.client.post(
         "/api/auth/reset-password", body={"token": reset_token, "new_password": "a third password"}
     )
     assert answer.status == 400
 
 
 @pytest.mark.parametrize("wrong", ["not the password", "", PASSWORD + " ", "x" * 200])
-async def test_a_wrong_current_password_changes_nothing(people: People, wrong: str) -> None:
-    token, other = await people.arrive(), await people.sign_in()
+async def test_a_wrong_current_password_changes_nothing(world: World, wrong: str) -> None:
+    token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
 
-    answer = await change(people, token, current=wrong)
+    answer = await change(world, token, current=wrong)
 
     assert (answer.status, answer.json["error_code"]) == (401, "UNAUTHORIZED")
     assert "current password is wrong" in answer.json["error"]
-    assert (await people.client.get("/api/user", token=other)).status == 200
+    assert (await world.client.get("/api/user", token=other)).status == 200
 
 
-async def test_guesses_at_the_current_password_count_as_failed_sign_ins(people: People, clock: SettableClock) -> None:
-    token = await people.arrive()
-    limited = replace(people, client=serving(replace(people.installation, settings=Settings(dev=True))))
+async def test_guesses_at_the_current_password_count_as_failed_sign_ins(world: World, clock: SettableClock) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    limited = replace(world, client=serving(replace(world.installation, settings=Settings(dev=True))))
     guesses = [(await change(limited, token, current=f"guess {number}")).status for number in range(10)]
 
     assert guesses == [401] * 10
     assert (await change(limited, token)).status == 429
-    assert (await limited.log_in()).status == 429
+    assert (await limited.log_in(address="127.0.0.1")).status == 429
 
     clock.advance(timedelta(minutes=15, seconds=1))
-    assert (await change(limited, await limited.sign_in())).status == 200
+    assert (await change(limited, (await limited.sign_in()).access_token)).status == 200
 
 
-async def test_a_try_that_there_was_no_time_to_compare_counts_as_none(people: People) -> None:
-    token = await people.arrive()
+async def test_a_try_that_there_was_no_time_to_compare_counts_as_none(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
     full = Argon2PasswordHasher(places=1, cost=CHEAP)
     full._waiting_max = 0
-    busy = replace(people, client=serving(replace(people.installation, passwords=full)))
+    busy = replace(world, client=serving(replace(world.installation, passwords=full)))
 
     answer = await change(busy, token)
 
     assert answer.status == 503
-    assert people.connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (0,)
+    assert world.connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (0,)
 
 
-async def test_a_right_current_password_counts_as_no_failure(people: People) -> None:
-    token = await people.arrive()
+async def test_a_right_current_password_counts_as_no_failure(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
 
-    statuses = [(await change(people, token, PASSWORD, PASSWORD)).status for _ in range(15)]
+    statuses = [(await change(world, token, PASSWORD, PASSWORD)).status for _ in range(15)]
 
     assert statuses == [200] * 15
 
 
-async def test_an_account_without_a_password_has_none_to_change(people: People) -> None:
-    token = await people.arrive()
-    people.forget_password()
+async def test_an_account_without_a_password_has_none_to_change(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    world.remove_password()
 
-    answer = await change(people, token)
+    answer = await change(world, token)
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert "set-password" in answer.json["error"]
 
 
-async def test_of_two_changes_at_once_one_wins(people: People) -> None:
-    token = await people.arrive()
+async def test_of_two_changes_at_once_one_wins(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
     outcomes: dict[str, int] = {}
 
     async def try_to_change(password: str) -> None:
-        outcomes[password] = (await change(people, token, new=password)).status
+        outcomes[password] = (await change(world, token, new=password)).status
 
     async with trio.open_nursery() as nursery:
         for password in ("the first password", "the other password"):
@@ -237,71 +229,73 @@ async def test_of_two_changes_at_once_one_wins(people: People) -> None:
 
     assert sorted(outcomes.values()) == [200, 401]
     [winner] = [password for password, status in outcomes.items() if status == 200]
-    assert (await people.log_in(EMAIL, winner)).status == 200
+    assert (await world.log_in(EMAIL, winner)).status == 200
 
 
 async def test_a_password_that_is_reset_while_the_old_one_is_compared_stays_reset(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    token = await people.arrive()
-    reset = replace(people.installation, passwords=Meanwhile(people.installation.passwords, connection))
+    token = (await world.register_and_sign_in()).access_token
+    reset = replace(world.installation, passwords=Meanwhile(world.installation.passwords, connection))
 
-    answer = await change(replace(people, client=serving(reset)), token)
+    answer = await change(replace(world, client=serving(reset)), token)
 
     assert (answer.status, answer.json["error_code"]) == (401, "UNAUTHORIZED")
     assert connection.execute("SELECT password_hash FROM users").fetchone() == ("the reset one",)
 
 
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129, "nul\x00 inside"])
-async def test_new_passwords_that_are_not_taken_are_refused_by_name(people: People, password: str) -> None:
-    token = await people.arrive()
-    changed = await change(people, token, new=password)
-    people.forget_password()
-    first = await set_password(people, token, password)
+async def test_new_passwords_that_are_not_taken_are_refused_by_name(world: World, password: str) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    changed = await change(world, token, new=password)
+    world.remove_password()
+    first = await set_password(world, token, password)
 
     for answer in (changed, first):
         assert (answer.status, answer.json["details"][0]["field"]) == (400, "new_password")
 
 
-async def test_nobody_may_do_it_without_a_session_or_with_one_that_is_over(people: People) -> None:
-    token = await people.arrive()
-    await people.client.post("/api/auth/logout", token=token)
+async def test_nobody_may_do_it_without_a_session_or_with_one_that_is_over(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.client.post("/api/auth/logout", token=token)
 
-    answers = [await act(people, each) for act in (set_password, change) for each in (None, "nonsense", token)]
+    answers = [await act(world, each) for act in (set_password, change) for each in (None, "nonsense", token)]
 
     assert [answer.status for answer in answers] == [401] * 6
 
 
-async def test_an_impersonator_may_not_do_it(people: People) -> None:
-    token = await people.arrive()
-    await people.register_and_verify("owner@example.com")
-    people.impersonate(EMAIL, owner="owner@example.com")
+async def test_an_impersonator_may_not_do_it(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.register_and_verify("owner@example.com")
+    world.impersonate_in_sessions(EMAIL, owner="owner@example.com")
 
-    answers = [await act(people, token) for act in (set_password, change)]
+    answers = [await act(world, token) for act in (set_password, change)]
 
     assert [(answer.status, answer.json["error_code"]) for answer in answers] == [(403, "FORBIDDEN")] * 2
 
 
-async def test_each_organization_of_the_person_learns_of_it(people: People, connection: Connection) -> None:
-    token = await people.arrive()
-    homes = [make_organization(connection, slug) for slug in ("one", "two")]
+async def test_each_organization_of_the_person_learns_of_it(world: World, connection: Connection) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    homes = [world.organization(slug) for slug in ("one", "two")]
     for home in homes:
-        people.join(home)
+        world.member(home, world.user_id(EMAIL))
 
-    await change(people, token)
+    await change(world, token)
 
-    assert people.audited("security.password.changed") == [(home, people.user_id()) for home in homes]
-    assert people.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
-    assert len(people.events("session.revoked")) == 0
+    assert world.audit_entries("security.password.changed", "organization_id", "actor_user_id") == [
+        (home, world.user_id(EMAIL)) for home in homes
+    ]
+    assert world.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
+    assert len(world.events("session.revoked")) == 0
 
 
-async def test_the_person_gets_a_notice(people: People) -> None:
-    token = await people.arrive()
-    await people.messages()
+async def test_the_person_gets_a_notice(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.mails()
 
-    await change(people, token)
+    await change(world, token)
 
-    message = await people.message()
+    message = await world.mail()
     assert (message.to, message.template) == (EMAIL, "password_changed")
 
 

@@ -7,31 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.organizations.access import Capability
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, people, place
 from tests.statements import recorded_statements
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People, Place
-
-__all__ = ["people", "place"]
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
 
 
-async def test_the_profile_outside_an_organization(people: People) -> None:
-    token = await people.arrive()
+async def test_the_profile_outside_an_organization(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
 
-    answer = await people.client.get("/api/user", token=token)
+    answer = await world.client.get("/api/user", token=token)
 
     assert answer.status == 200
     assert answer.json == {
-        "id": str(people.user_id()),
+        "id": str(world.user_id(EMAIL)),
         "email": EMAIL,
         "org": "",
         "service": "",
@@ -54,100 +46,100 @@ async def test_the_profile_outside_an_organization(people: People) -> None:
     ],
 )
 async def test_the_profile_in_an_organization_shows_the_role_and_what_it_allows(
-    people: People, place: Place, role: str, permissions: list[str]
+    world: World, acme_shop: AcmeShop, role: str, permissions: list[str]
 ) -> None:
-    await people.register_and_verify()
-    people.join(place.organization_id, EMAIL, role)
-    token = await people.sign_in(org_slug=place.org_slug)
+    await world.register_and_verify()
+    world.member(acme_shop.organization_id, world.user_id(EMAIL), role)
+    token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
 
-    profile = (await people.client.get("/api/user", token=token)).json
+    profile = (await world.client.get("/api/user", token=token)).json
 
-    assert (profile["org"], profile["service"], profile["role"]) == (place.org_slug, "", role)
+    assert (profile["org"], profile["service"], profile["role"]) == (acme_shop.org_slug, "", role)
     assert profile["permissions"] == permissions
 
 
-async def test_the_profile_shows_what_a_custom_role_allows(people: People, place: Place) -> None:
-    await people.register_and_verify()
-    people.custom_role(place.organization_id, "auditor", ["audit_logs.view"])
-    people.join(place.organization_id, EMAIL, "auditor")
-    token = await people.sign_in(org_slug=place.org_slug)
+async def test_the_profile_shows_what_a_custom_role_allows(world: World, acme_shop: AcmeShop) -> None:
+    await world.register_and_verify()
+    world.custom_role(acme_shop.organization_id, "auditor", "audit_logs.view")
+    world.member(acme_shop.organization_id, world.user_id(EMAIL), "auditor")
+    token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
 
-    profile = (await people.client.get("/api/user", token=token)).json
+    profile = (await world.client.get("/api/user", token=token)).json
 
     assert (profile["role"], profile["permissions"]) == ("auditor", ["audit_logs.view"])
 
 
-async def test_the_profile_of_an_end_user_shows_the_service(people: People, place: Place) -> None:
-    await people.register_and_verify()
-    token = await people.sign_in(org_slug=place.org_slug, service_slug=place.service_slug)
+async def test_the_profile_of_an_end_user_shows_the_service(world: World, acme_shop: AcmeShop) -> None:
+    await world.register_and_verify()
+    token = (await world.sign_in(org_slug=acme_shop.org_slug, service_slug=acme_shop.service_slug)).access_token
 
-    profile = (await people.client.get("/api/user", token=token)).json
+    profile = (await world.client.get("/api/user", token=token)).json
 
-    assert (profile["org"], profile["service"]) == (place.org_slug, place.service_slug)
+    assert (profile["org"], profile["service"]) == (acme_shop.org_slug, acme_shop.service_slug)
     assert (profile["role"], profile["permissions"]) == (None, [])
 
 
-async def test_the_profile_costs_one_statement(people: People, place: Place) -> None:
-    await people.register_and_verify()
-    people.join(place.organization_id)
-    token = await people.sign_in(org_slug=place.org_slug)
+async def test_the_profile_costs_one_statement(world: World, acme_shop: AcmeShop) -> None:
+    await world.register_and_verify()
+    world.member(acme_shop.organization_id, world.user_id(EMAIL))
+    token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
 
     with recorded_statements() as statements:
-        await people.client.get("/api/user", token=token)
+        await world.client.get("/api/user", token=token)
 
     assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
 async def test_whom_the_organization_no_longer_has_is_refused(
-    people: People, place: Place, connection: Connection
+    world: World, acme_shop: AcmeShop, connection: Connection
 ) -> None:
-    await people.register_and_verify()
-    people.join(place.organization_id)
-    token = await people.sign_in(org_slug=place.org_slug)
+    await world.register_and_verify()
+    world.member(acme_shop.organization_id, world.user_id(EMAIL))
+    token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
     connection.execute("DELETE FROM memberships")
 
-    read = await people.client.get("/api/user", token=token)
-    changed = await people.client.patch("/api/user", token=token, body={"email": "new@example.com"})
+    read = await world.client.get("/api/user", token=token)
+    changed = await world.client.patch("/api/user", token=token, body={"email": "new@example.com"})
 
     for answer in (read, changed):
         assert (answer.status, answer.json["error_code"]) == (403, "FORBIDDEN")
-    assert people.has(EMAIL)
+    assert world.has_user(EMAIL)
 
 
 async def test_the_profile_is_there_while_the_organization_is_suspended(
-    people: People, place: Place, connection: Connection
+    world: World, acme_shop: AcmeShop, connection: Connection
 ) -> None:
-    await people.register_and_verify()
-    people.join(place.organization_id)
-    token = await people.sign_in(org_slug=place.org_slug)
+    await world.register_and_verify()
+    world.member(acme_shop.organization_id, world.user_id(EMAIL))
+    token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
     connection.execute("UPDATE organizations SET status = 'suspended'")
 
-    assert (await people.client.get("/api/user", token=token)).status == 200
+    assert (await world.client.get("/api/user", token=token)).status == 200
 
 
-async def test_a_platform_owner_is_one_from_the_next_request_on(people: People, connection: Connection) -> None:
-    token = await people.arrive()
+async def test_a_platform_owner_is_one_from_the_next_request_on(world: World, connection: Connection) -> None:
+    token = (await world.register_and_sign_in()).access_token
     connection.execute("UPDATE users SET is_platform_owner = true")
 
-    assert (await people.client.get("/api/user", token=token)).json["is_platform_owner"] is True
+    assert (await world.client.get("/api/user", token=token)).json["is_platform_owner"] is True
 
 
 @pytest.mark.parametrize("body", [{}, {"email": None}, {"unknown": "field"}, {"email": " ADA@example.com"}])
-async def test_a_change_that_names_nothing_new_changes_nothing(people: People, body: dict[str, str]) -> None:
-    token = await people.arrive()
-    await people.messages()
+async def test_a_change_that_names_nothing_new_changes_nothing(world: World, body: dict[str, str]) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.mails()
 
-    answer = await people.client.patch("/api/user", token=token, body=body)
+    answer = await world.client.patch("/api/user", token=token, body=body)
 
     assert answer.status == 200
-    assert answer.json == (await people.client.get("/api/user", token=token)).json
-    assert await people.messages() == []
+    assert answer.json == (await world.client.get("/api/user", token=token)).json
+    assert await world.mails() == []
 
 
-async def test_nobody_has_a_profile_without_a_session(people: People) -> None:
-    token = await people.arrive()
-    await people.client.post("/api/auth/logout", token=token)
+async def test_nobody_has_a_profile_without_a_session(world: World) -> None:
+    token = (await world.register_and_sign_in()).access_token
+    await world.client.post("/api/auth/logout", token=token)
 
     for given in (None, "nonsense", token):
-        assert (await people.client.get("/api/user", token=given)).status == 401
-        assert (await people.client.patch("/api/user", token=given, body={})).status == 401
+        assert (await world.client.get("/api/user", token=given)).status == 401
+        assert (await world.client.patch("/api/user", token=given, body={})).status == 401

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.audit.analytics import RECENT_LOGINS_MAX
-from entrypoints.settings import Settings
-from tests.sign_ins import Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements
+from tests.world.builder import new_id
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
-
-__all__ = ["door"]
+    from tests.world.signing_in import Tokens
 
 PERIODS = ("login-trends", "logins-by-service", "logins-by-provider")
 ALL = (*PERIODS, "recent-logins")
@@ -29,22 +28,16 @@ every_period = pytest.mark.parametrize("endpoint", PERIODS)
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-def acme(door: Door) -> UUID:
+def acme(world: World) -> UUID:
     """An organization."""
-    return door.organization()
+    return world.organization()
 
 
 @pytest.fixture
-async def ada(door: Door, acme: UUID) -> Entered:
+async def ada(world: World, acme: UUID) -> Tokens:
     """A member, signed in outside the organization."""
-    door.member(acme, door.account())
-    return await door.enter()
+    world.member(acme, world.user())
+    return await world.sign_in()
 
 
 def at(text: str) -> datetime:
@@ -52,7 +45,7 @@ def at(text: str) -> datetime:
 
 
 def sign_in(
-    door: Door,
+    world: World,
     organization_id: UUID | None,
     moment: datetime | None = None,
     *,
@@ -65,29 +58,24 @@ def sign_in(
     written: list[str] = []
     for _ in range(times):
         event_id = new_id()
-        door.connection.execute(
+        world.connection.execute(
             """
             INSERT INTO login_events (id, user_id, organization_id, service_id, provider, success, risk_score,
                                       risk_factors, created_at)
             SELECT %s, id, %s, %s, %s, %s, 0, '{}', %s FROM users WHERE email = 'ada@example.com'
             """,
-            (event_id, organization_id, service_id, provider, success, moment or door.clock()),
+            (event_id, organization_id, service_id, provider, success, moment or world.clock()),
         )
         written.append(str(event_id))
     return written
 
 
-def service(door: Door, organization_id: UUID, slug: str = "shop") -> UUID:
-    client_id = door.service(organization_id, slug)
-    return door.value("SELECT id FROM services WHERE client_id = %s", client_id)
+async def ask(world: World, ada: Tokens, endpoint: str, query: str = "", slug: str = "acme") -> Answer:
+    return await world.client.get(f"/api/organizations/{slug}/analytics/{endpoint}{query}", token=ada.access_token)
 
 
-async def ask(door: Door, ada: Entered, endpoint: str, query: str = "", slug: str = "acme") -> Answer:
-    return await door.client.get(f"/api/organizations/{slug}/analytics/{endpoint}{query}", token=ada.access_token)
-
-
-async def got(door: Door, ada: Entered, endpoint: str, query: str = "") -> Any:
-    answer = await ask(door, ada, endpoint, query)
+async def got(world: World, ada: Tokens, endpoint: str, query: str = "") -> Any:
+    answer = await ask(world, ada, endpoint, query)
     assert answer.status == 200, answer.text
     return answer.json
 
@@ -96,32 +84,32 @@ class TestTrends:
     """Sign-ins by day."""
 
     async def test_days_are_counted_in_order_and_those_without_sign_ins_are_left_out(
-        self, door: Door, ada: Entered, acme: UUID
+        self, world: World, ada: Tokens, acme: UUID
     ) -> None:
-        sign_in(door, acme, at("2026-02-02T12:00"), times=2)
-        sign_in(door, acme, at("2026-01-30T12:00"))
-        sign_in(door, acme, at("2026-02-03T01:00"), times=3)
+        sign_in(world, acme, at("2026-02-02T12:00"), times=2)
+        sign_in(world, acme, at("2026-01-30T12:00"))
+        sign_in(world, acme, at("2026-02-03T01:00"), times=3)
 
-        assert await got(door, ada, "login-trends") == [
+        assert await got(world, ada, "login-trends") == [
             {"date": "2026-01-30", "count": 1},
             {"date": "2026-02-02", "count": 2},
             {"date": "2026-02-03", "count": 3},
         ]
 
-    async def test_a_day_is_one_of_utc(self, door: Door, ada: Entered, acme: UUID) -> None:
+    async def test_a_day_is_one_of_utc(self, world: World, ada: Tokens, acme: UUID) -> None:
         for moment in ("2026-01-31T23:59:59.999999", "2026-02-01T00:00:00"):
-            sign_in(door, acme, at(moment))
+            sign_in(world, acme, at(moment))
 
-        trends = await got(door, ada, "login-trends")
+        trends = await got(world, ada, "login-trends")
 
         assert [row["date"] for row in trends] == ["2026-01-31", "2026-02-01"]
 
-    async def test_a_real_sign_in_to_the_organization_counts(self, door: Door, ada: Entered, acme: UUID) -> None:
-        await door.enter(org_slug="acme")
+    async def test_a_real_sign_in_to_the_organization_counts(self, world: World, ada: Tokens, acme: UUID) -> None:
+        await world.sign_in(org_slug="acme")
 
-        assert await got(door, ada, "login-trends") == [{"date": str(TODAY), "count": 1}]
-        assert await got(door, ada, "logins-by-provider") == [{"provider": "password", "count": 1}]
-        assert await got(door, ada, "logins-by-service") == []
+        assert await got(world, ada, "login-trends") == [{"date": str(TODAY), "count": 1}]
+        assert await got(world, ada, "logins-by-provider") == [{"provider": "password", "count": 1}]
+        assert await got(world, ada, "logins-by-service") == []
 
 
 class TestPeriods:
@@ -129,32 +117,32 @@ class TestPeriods:
 
     @every_period
     async def test_it_is_the_last_thirty_days_unless_said(
-        self, door: Door, ada: Entered, acme: UUID, endpoint: str
+        self, world: World, ada: Tokens, acme: UUID, endpoint: str
     ) -> None:
-        shop = service(door, acme)
-        sign_in(door, acme, at("2026-01-04T00:00"), service_id=shop)
-        sign_in(door, acme, at("2026-01-03T23:59:59"), service_id=shop)
+        shop = world.service(acme).id
+        sign_in(world, acme, at("2026-01-04T00:00"), service_id=shop)
+        sign_in(world, acme, at("2026-01-03T23:59:59"), service_id=shop)
 
-        assert sum(row["count"] for row in await got(door, ada, endpoint)) == 1
+        assert sum(row["count"] for row in await got(world, ada, endpoint)) == 1
 
     @every_period
-    async def test_both_ends_belong_to_it(self, door: Door, ada: Entered, acme: UUID, endpoint: str) -> None:
-        shop = service(door, acme)
+    async def test_both_ends_belong_to_it(self, world: World, ada: Tokens, acme: UUID, endpoint: str) -> None:
+        shop = world.service(acme).id
         for moment in ("2025-05-01T23:59", "2025-05-02T00:00", "2025-05-04T23:59:59", "2025-05-05T00:00"):
-            sign_in(door, acme, at(moment), service_id=shop)
+            sign_in(world, acme, at(moment), service_id=shop)
 
-        rows = await got(door, ada, endpoint, "?start_date=2025-05-02&end_date=2025-05-04")
+        rows = await got(world, ada, endpoint, "?start_date=2025-05-02&end_date=2025-05-04")
 
         assert sum(row["count"] for row in rows) == 2
 
     @every_period
     async def test_a_period_may_be_one_day_or_all_days(
-        self, door: Door, ada: Entered, acme: UUID, endpoint: str
+        self, world: World, ada: Tokens, acme: UUID, endpoint: str
     ) -> None:
-        sign_in(door, acme, at("2025-05-02T12:00"), service_id=service(door, acme))
+        sign_in(world, acme, at("2025-05-02T12:00"), service_id=world.service(acme).id)
 
         for query in ("?start_date=2025-05-02&end_date=2025-05-02", "?start_date=0001-01-01&end_date=9999-12-31"):
-            assert [row["count"] for row in await got(door, ada, endpoint, query)] == [1]
+            assert [row["count"] for row in await got(world, ada, endpoint, query)] == [1]
 
     @every_period
     @pytest.mark.parametrize(
@@ -166,9 +154,9 @@ class TestPeriods:
         ],
     )
     async def test_one_that_ends_before_it_begins_is_400(
-        self, door: Door, ada: Entered, endpoint: str, query: str
+        self, world: World, ada: Tokens, endpoint: str, query: str
     ) -> None:
-        answer = await ask(door, ada, endpoint, query)
+        answer = await ask(world, ada, endpoint, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == ["start_date"]
@@ -179,9 +167,9 @@ class TestPeriods:
         "value", ["", "today", "2026-2-3", "2026-02-30", "20260203", "2026-02-03T00:00:00Z", "03.02.2026", "0000-01-01"]
     )
     async def test_what_is_no_date_is_400(
-        self, door: Door, ada: Entered, endpoint: str, field: str, value: str
+        self, world: World, ada: Tokens, endpoint: str, field: str, value: str
     ) -> None:
-        answer = await ask(door, ada, endpoint, f"?{field}={value}")
+        answer = await ask(world, ada, endpoint, f"?{field}={value}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == [field]
@@ -190,24 +178,26 @@ class TestPeriods:
 class TestServices:
     """Sign-ins by service."""
 
-    async def test_services_are_named_and_the_most_used_comes_first(self, door: Door, ada: Entered, acme: UUID) -> None:
-        shop, blog, wiki = (service(door, acme, slug) for slug in ("shop", "blog", "wiki"))
-        service(door, acme, "unused")
+    async def test_services_are_named_and_the_most_used_comes_first(
+        self, world: World, ada: Tokens, acme: UUID
+    ) -> None:
+        shop, blog, wiki = (world.service(acme, slug).id for slug in ("shop", "blog", "wiki"))
+        world.service(acme, "unused")
         for service_id, times in ((shop, 1), (wiki, 2), (blog, 1)):
-            sign_in(door, acme, service_id=service_id, times=times)
-        sign_in(door, acme)
+            sign_in(world, acme, service_id=service_id, times=times)
+        sign_in(world, acme)
 
-        assert await got(door, ada, "logins-by-service") == [
+        assert await got(world, ada, "logins-by-service") == [
             {"service_id": str(wiki), "service_name": "Wiki", "count": 2},
             {"service_id": str(blog), "service_name": "Blog", "count": 1},
             {"service_id": str(shop), "service_name": "Shop", "count": 1},
         ]
 
-    async def test_a_real_sign_in_to_a_service_counts(self, door: Door, ada: Entered, acme: UUID) -> None:
-        shop = service(door, acme)
-        await door.enter(org_slug="acme", service_slug="shop")
+    async def test_a_real_sign_in_to_a_service_counts(self, world: World, ada: Tokens, acme: UUID) -> None:
+        shop = world.service(acme).id
+        await world.sign_in(org_slug="acme", service_slug="shop")
 
-        assert await got(door, ada, "logins-by-service") == [
+        assert await got(world, ada, "logins-by-service") == [
             {"service_id": str(shop), "service_name": "Shop", "count": 1}
         ]
 
@@ -215,12 +205,12 @@ class TestServices:
 class TestProviders:
     """Sign-ins by the way they were made."""
 
-    async def test_every_way_counts_by_its_name(self, door: Door, ada: Entered, acme: UUID) -> None:
+    async def test_every_way_counts_by_its_name(self, world: World, ada: Tokens, acme: UUID) -> None:
         ways = ("password", "passkey", "magic_link", "saml", "codehost", "websuite", "officesuite")
         for times, way in enumerate(reversed(ways), start=1):
-            sign_in(door, acme, provider=way, times=times)
+            sign_in(world, acme, provider=way, times=times)
 
-        assert await got(door, ada, "logins-by-provider") == [
+        assert await got(world, ada, "logins-by-provider") == [
             {"provider": way, "count": len(ways) - place} for place, way in enumerate(ways)
         ]
 
@@ -228,13 +218,13 @@ class TestProviders:
 class TestRecent:
     """The latest sign-ins."""
 
-    async def test_a_sign_in_is_shown_with_the_documented_fields(self, door: Door, ada: Entered, acme: UUID) -> None:
-        shop = service(door, acme)
-        [first] = sign_in(door, acme, at("2026-02-01T00:00"), provider="passkey")
-        [second] = sign_in(door, acme, at("2026-02-02T00:00"), service_id=shop)
-        ada_id = str(door.value("SELECT id FROM users"))
+    async def test_a_sign_in_is_shown_with_the_documented_fields(self, world: World, ada: Tokens, acme: UUID) -> None:
+        shop = world.service(acme).id
+        [first] = sign_in(world, acme, at("2026-02-01T00:00"), provider="passkey")
+        [second] = sign_in(world, acme, at("2026-02-02T00:00"), service_id=shop)
+        ada_id = str(world.value("SELECT id FROM users"))
 
-        assert await got(door, ada, "recent-logins") == [
+        assert await got(world, ada, "recent-logins") == [
             {
                 "id": second,
                 "user_id": ada_id,
@@ -251,22 +241,22 @@ class TestRecent:
             },
         ]
 
-    async def test_there_are_ten_unless_said_and_they_may_be_old(self, door: Door, ada: Entered, acme: UUID) -> None:
-        sign_in(door, acme, at("2020-01-01T00:00"), times=12)
+    async def test_there_are_ten_unless_said_and_they_may_be_old(self, world: World, ada: Tokens, acme: UUID) -> None:
+        sign_in(world, acme, at("2020-01-01T00:00"), times=12)
 
-        assert len(await got(door, ada, "recent-logins")) == 10
-        assert len(await got(door, ada, "recent-logins", "?limit=11")) == 11
-        assert len(await got(door, ada, "recent-logins", "?limit=1000")) == 12
+        assert len(await got(world, ada, "recent-logins")) == 10
+        assert len(await got(world, ada, "recent-logins", "?limit=11")) == 11
+        assert len(await got(world, ada, "recent-logins", "?limit=1000")) == 12
 
     async def test_those_of_one_moment_are_in_the_order_of_their_ids(
-        self, door: Door, ada: Entered, acme: UUID
+        self, world: World, ada: Tokens, acme: UUID
     ) -> None:
-        written = sign_in(door, acme, times=3)
+        written = sign_in(world, acme, times=3)
 
-        assert [row["id"] for row in await got(door, ada, "recent-logins")] == written[::-1]
+        assert [row["id"] for row in await got(world, ada, "recent-logins")] == written[::-1]
 
-    async def test_there_is_an_end_to_what_one_answer_holds(self, door: Door, ada: Entered, acme: UUID) -> None:
-        door.connection.execute(
+    async def test_there_is_an_end_to_what_one_answer_holds(self, world: World, ada: Tokens, acme: UUID) -> None:
+        world.connection.execute(
             """
             INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors,
                                       created_at)
@@ -276,11 +266,11 @@ class TestRecent:
             (acme, RECENT_LOGINS_MAX + 1),
         )
 
-        assert len(await got(door, ada, "recent-logins", f"?limit={'9' * 30}")) == RECENT_LOGINS_MAX
+        assert len(await got(world, ada, "recent-logins", f"?limit={'9' * 30}")) == RECENT_LOGINS_MAX
 
     @pytest.mark.parametrize("limit", ["0", "-1", "x", "1.5", ""])
-    async def test_a_limit_under_one_or_not_whole_is_400(self, door: Door, ada: Entered, limit: str) -> None:
-        assert_refused(await ask(door, ada, "recent-logins", f"?limit={limit}"), 400, "BAD_REQUEST")
+    async def test_a_limit_under_one_or_not_whole_is_400(self, world: World, ada: Tokens, limit: str) -> None:
+        assert_refused(await ask(world, ada, "recent-logins", f"?limit={limit}"), 400, "BAD_REQUEST")
 
 
 class TestWhatCounts:
@@ -288,25 +278,25 @@ class TestWhatCounts:
 
     @every_endpoint
     async def test_failures_other_organizations_and_none_do_not_count(
-        self, door: Door, ada: Entered, acme: UUID, endpoint: str
+        self, world: World, ada: Tokens, acme: UUID, endpoint: str
     ) -> None:
-        bolt = door.organization("bolt")
-        sign_in(door, acme, service_id=service(door, acme), success=False)
-        sign_in(door, bolt, service_id=service(door, bolt))
-        sign_in(door, None)
+        bolt = world.organization("bolt")
+        sign_in(world, acme, service_id=world.service(acme).id, success=False)
+        sign_in(world, bolt, service_id=world.service(bolt).id)
+        sign_in(world, None)
 
-        assert await got(door, ada, endpoint) == []
-
-    @every_endpoint
-    async def test_another_organization_is_not_looked_into(self, door: Door, ada: Entered, endpoint: str) -> None:
-        door.organization("bolt")
-
-        assert_refused(await ask(door, ada, endpoint, slug="bolt"), 403, "FORBIDDEN")
-        assert_refused(await ask(door, ada, endpoint, slug="none"), 404, "NOT_FOUND")
+        assert await got(world, ada, endpoint) == []
 
     @every_endpoint
-    async def test_it_costs_two_statements(self, door: Door, ada: Entered, endpoint: str) -> None:
+    async def test_another_organization_is_not_looked_into(self, world: World, ada: Tokens, endpoint: str) -> None:
+        world.organization("bolt")
+
+        assert_refused(await ask(world, ada, endpoint, slug="bolt"), 403, "FORBIDDEN")
+        assert_refused(await ask(world, ada, endpoint, slug="none"), 404, "NOT_FOUND")
+
+    @every_endpoint
+    async def test_it_costs_two_statements(self, world: World, ada: Tokens, endpoint: str) -> None:
         with recorded_statements() as statements:
-            await ask(door, ada, endpoint)
+            await ask(world, ada, endpoint)
 
         assert len(statements) == 2

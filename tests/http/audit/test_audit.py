@@ -12,15 +12,13 @@ import pytest
 from psycopg.errors import RaiseException
 
 from core.invitations import invitations
-from entrypoints.settings import Settings
-from tests.sign_ins import FREE_TIER, PASSWORD, Door, assert_refused, door
+from tests.world.builder import FREE_TIER, PASSWORD
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from adapters.postgres.driver.connection import Connection
-
-__all__ = ["door"]
 
 ACME = "/api/organizations/acme"
 LOG = "audit_entries"
@@ -81,49 +79,43 @@ PLATFORM_CHANGES = {
 }
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
 @pytest.mark.parametrize("change", CHANGES)
-async def test_without_its_entry_nothing_is_changed(door: Door, connection: Connection, change: str) -> None:
-    await require_both(door, connection, LOG, *CHANGES[change])
+async def test_without_its_entry_nothing_is_changed(world: World, connection: Connection, change: str) -> None:
+    await require_both(world, connection, LOG, *CHANGES[change])
 
 
 @pytest.mark.parametrize("change", PLATFORM_CHANGES)
 async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
-    door: Door, connection: Connection, change: str
+    world: World, connection: Connection, change: str
 ) -> None:
-    await require_both(door, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
+    await require_both(world, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
 
 
 async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_not_expire(
-    door: Door, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    names = await make_world(door)
+    names = await insert_everybody(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, LOG)
     before = everything(connection)
 
-    refused = await door.client.post("/api/invitations/accept", body={"token": names["token"]})
+    refused = await world.client.post("/api/invitations/accept", body={"token": names["token"]})
 
     assert_refused(refused, 500, "DATABASE_ERROR")
     assert everything(connection) == before
 
     connection.execute(f"DROP TRIGGER broken ON {LOG}".encode())
     assert_refused(
-        await door.client.post("/api/invitations/accept", body={"token": names["token"]}), 400, "INVITATION_EXPIRED"
+        await world.client.post("/api/invitations/accept", body={"token": names["token"]}), 400, "INVITATION_EXPIRED"
     )
     assert everything(connection)[LOG] != before[LOG]
 
 
 @pytest.mark.parametrize("log", [LOG, "events"])
 async def test_without_its_entry_and_its_event_no_invitation_is_swept(
-    door: Door, connection: Connection, transact: Callable[..., Any], log: str
+    world: World, connection: Connection, transact: Callable[..., Any], log: str
 ) -> None:
-    await make_world(door)
+    await insert_everybody(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, log)
     before = everything(connection)
@@ -139,58 +131,46 @@ async def test_without_its_entry_and_its_event_no_invitation_is_swept(
 
 
 async def require_both(
-    door: Door, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
+    world: World, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     """Make a change while the log refuses entries, and once more when it does not."""
-    names = await make_world(door)
+    names = await insert_everybody(world)
     path = path.format_map(names)
     body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in (body or {}).items()}
-    token = (await door.enter(who)).access_token
+    token = (await world.sign_in(who)).access_token
     break_log(connection, log)
     before = everything(connection)
 
-    refused = await door.client.request(method, path, token=token, body=body or None)
+    refused = await world.client.request(method, path, token=token, body=body or None)
 
     assert_refused(refused, 500, "DATABASE_ERROR")
     assert everything(connection) == before
 
     connection.execute(f"DROP TRIGGER broken ON {log}".encode())
-    done = await door.client.request(method, path, token=token, body=body or None)
+    done = await world.client.request(method, path, token=token, body=body or None)
     assert done.status < 300, done.text
     assert everything(connection)[log] != before[log]
 
 
-async def make_world(door: Door) -> dict[str, str]:
+async def insert_everybody(world: World) -> dict[str, str]:
     """Make an organization with an owner, an admin and an invitation, and a platform owner."""
-    acme, ada, bob = door.organization(), door.account(ADA), door.account(BOB, has_mfa=True)
-    door.member(acme, ada, "owner")
-    door.member(acme, bob, "admin")
-    door.account(ROOT, is_platform_owner=True)
-    other_root = door.account("other.root@example.com", is_platform_owner=True)
-    door.service(acme)
-    door.connection.execute(
-        """
-        INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-        VALUES (%s, 'clerk', 'Clerk', '{}', now(), now())
-        """,
-        (acme,),
-    )
-    door.connection.execute(
-        """
-        INSERT INTO service_grants (service_id, organization_id, user_id, relation, created_at)
-        SELECT id, organization_id, %s, 'viewer', now() FROM services
-        """,
-        (ada,),
-    )
-    token = (await door.enter(ADA)).access_token
-    invited = await door.client.post(
+    acme, ada, bob = world.organization(), world.user(ADA), world.user(BOB, has_mfa=True)
+    world.member(acme, ada, "owner")
+    world.member(acme, bob, "admin")
+    world.user(ROOT, is_platform_owner=True)
+    other_root = world.user("other.root@example.com", is_platform_owner=True)
+    shop = world.service(acme)
+    world.custom_role(acme, "clerk")
+    world.grant(acme, shop.id, ada, "viewer")
+    token = (await world.sign_in(ADA)).access_token
+    invited = await world.client.post(
         f"{ACME}/invitations", token=token, body={"email": "carl@example.com", "role": "member"}
     )
     assert invited.status == 200, invited.text
     return {
         "acme": str(acme),
-        "waiting": str(door.organization("waiting", status="pending")),
-        "closed": str(door.organization("closed", status="suspended")),
+        "waiting": str(world.organization("waiting", status="pending")),
+        "closed": str(world.organization("closed", status="suspended")),
         "ada": str(ada),
         "other_root": str(other_root),
         "bob": str(bob),

@@ -12,15 +12,14 @@ from psycopg.types.json import Jsonb
 from core.audit import audit_log
 from core.events.actions import AuditAction
 from core.events.events import EventType
-from entrypoints.settings import Settings
-from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door, new_id
 from tests.statements import recorded_statements
+from tests.world.builder import EMAIL, new_id
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from tests.application import Answer
-
-__all__ = ["door"]
+    from tests.world.signing_in import Tokens
 
 PATH = "/api/organizations/acme/audit-log"
 TARGET = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
@@ -28,26 +27,20 @@ OTHER = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd33")
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-def acme(door: Door) -> UUID:
+def acme(world: World) -> UUID:
     """An organization."""
-    return door.organization()
+    return world.organization()
 
 
 @pytest.fixture
-async def ada(door: Door, acme: UUID) -> Entered:
+async def ada(world: World, acme: UUID) -> Tokens:
     """Its owner, signed in."""
-    door.member(acme, door.account(), "owner")
-    return await door.enter()
+    world.member(acme, world.user(), "owner")
+    return await world.sign_in()
 
 
 def write(
-    door: Door,
+    world: World,
     organization_id: UUID,
     action: AuditAction = AuditAction.SERVICE_UPDATED,
     target_id: UUID = TARGET,
@@ -60,7 +53,7 @@ def write(
     written: list[str] = []
     for _ in range(times):
         entry_id = new_id()
-        door.connection.execute(
+        world.connection.execute(
             """
             INSERT INTO audit_entries (id, organization_id, actor_user_id, action, target_type, target_id, ip_address,
                                        user_agent, success, details, created_at)
@@ -74,23 +67,23 @@ def write(
                 action.target_type,
                 str(target_id),
                 Jsonb(details or {}),
-                door.clock(),
+                world.clock(),
             ),
         )
         written.insert(0, str(entry_id))
     return written
 
 
-async def read(door: Door, ada: Entered, query: str = "") -> Answer:
-    return await door.client.get(PATH + query, token=ada.access_token)
+async def read(world: World, ada: Tokens, query: str = "") -> Answer:
+    return await world.client.get(PATH + query, token=ada.access_token)
 
 
-async def count(door: Door, database: PostgresDatabase, *, expected: int) -> None:
+async def count(world: World, database: PostgresDatabase, *, expected: int) -> None:
     """Count what was written, as if that had been long ago; ids are of real time."""
-    present = door.clock.now
-    door.clock.now = datetime.now(UTC) + 2 * audit_log.SETTLES_AFTER
+    present = world.clock.now
+    world.clock.now = datetime.now(UTC) + 2 * audit_log.SETTLES_AFTER
     assert await database.transact(audit_log.count_on, 100) == expected
-    door.clock.now = present
+    world.clock.now = present
 
 
 def ids(answer: Answer) -> list[str]:
@@ -101,11 +94,11 @@ def ids(answer: Answer) -> list[str]:
 class TestEntries:
     """What an entry shows."""
 
-    async def test_an_entry_has_the_documented_fields(self, door: Door, ada: Entered, acme: UUID) -> None:
-        ada_id = door.value("SELECT id FROM users")
-        [entry_id] = write(door, acme, actor=ada_id, details={"service_slug": "shop"})
+    async def test_an_entry_has_the_documented_fields(self, world: World, ada: Tokens, acme: UUID) -> None:
+        ada_id = world.value("SELECT id FROM users")
+        [entry_id] = write(world, acme, actor=ada_id, details={"service_slug": "shop"})
 
-        answer = await read(door, ada)
+        answer = await read(world, ada)
 
         assert answer.json == {
             "logs": [
@@ -133,36 +126,36 @@ class TestEntries:
             },
         }
 
-    async def test_what_a_change_wrote_is_read(self, door: Door, ada: Entered, acme: UUID) -> None:
+    async def test_what_a_change_wrote_is_read(self, world: World, ada: Tokens, acme: UUID) -> None:
         body = {"current_password": "correct horse battery", "new_password": "another horse battery"}
-        changed = await door.client.post("/api/user/change-password", token=ada.access_token, body=body)
+        changed = await world.client.post("/api/user/change-password", token=ada.access_token, body=body)
         assert changed.status == 200, changed.text
 
-        [entry] = (await read(door, ada)).json["logs"]
+        [entry] = (await read(world, ada)).json["logs"]
 
         assert (entry["action"], entry["target_type"]) == ("security.password.changed", "user")
-        assert entry["target_id"] == entry["actor"]["id"] == str(door.value("SELECT id FROM users"))
+        assert entry["target_id"] == entry["actor"]["id"] == str(world.value("SELECT id FROM users"))
 
-    async def test_a_platform_owner_is_shown_as_one(self, door: Door, ada: Entered, acme: UUID) -> None:
-        write(door, acme, actor=door.account("root@example.com", is_platform_owner=True))
+    async def test_a_platform_owner_is_shown_as_one(self, world: World, ada: Tokens, acme: UUID) -> None:
+        write(world, acme, actor=world.user("root@example.com", is_platform_owner=True))
 
-        [entry] = (await read(door, ada)).json["logs"]
+        [entry] = (await read(world, ada)).json["logs"]
 
         assert entry["actor"]["is_platform_owner"] is True
 
-    async def test_of_an_actor_who_is_gone_the_id_is_left(self, door: Door, ada: Entered, acme: UUID) -> None:
-        write(door, acme, actor=OTHER)
+    async def test_of_an_actor_who_is_gone_the_id_is_left(self, world: World, ada: Tokens, acme: UUID) -> None:
+        write(world, acme, actor=OTHER)
 
-        [entry] = (await read(door, ada)).json["logs"]
+        [entry] = (await read(world, ada)).json["logs"]
 
         assert entry["actor"] == {"id": str(OTHER), "email": "deleted-user@unknown", "is_platform_owner": False}
 
     async def test_background_work_is_done_by_the_system_from_nowhere(
-        self, door: Door, ada: Entered, acme: UUID, database: PostgresDatabase
+        self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
     ) -> None:
         await database.transact(lambda uow: uow.audit(AuditAction.INVITATION_EXPIRED, TARGET, organization_id=acme))
 
-        [entry] = (await read(door, ada)).json["logs"]
+        [entry] = (await read(world, ada)).json["logs"]
 
         assert entry["actor"] == {"id": "system", "email": "system@unknown", "is_platform_owner": False}
         assert (entry["ip_address"], entry["user_agent"]) == (None, None)
@@ -171,17 +164,17 @@ class TestEntries:
 class TestPages:
     """Pages by number, newest first."""
 
-    async def test_the_newest_come_first(self, door: Door, ada: Entered, acme: UUID) -> None:
-        written = write(door, acme, times=5)
+    async def test_the_newest_come_first(self, world: World, ada: Tokens, acme: UUID) -> None:
+        written = write(world, acme, times=5)
 
-        assert ids(await read(door, ada)) == written
+        assert ids(await read(world, ada)) == written
 
     async def test_pages_follow_each_other_and_know_their_neighbours(
-        self, door: Door, ada: Entered, acme: UUID
+        self, world: World, ada: Tokens, acme: UUID
     ) -> None:
-        written = write(door, acme, times=5)
+        written = write(world, acme, times=5)
 
-        pages = [await read(door, ada, f"?limit=2&page={page}") for page in (1, 2, 3)]
+        pages = [await read(world, ada, f"?limit=2&page={page}") for page in (1, 2, 3)]
 
         assert [ids(page) for page in pages] == [written[:2], written[2:4], written[4:]]
         assert [page.json["pagination"] for page in pages] == [
@@ -190,8 +183,8 @@ class TestPages:
             {"page": 3, "limit": 2, "total": 5, "total_pages": 3, "has_next": False, "has_prev": True},
         ]
 
-    async def test_an_empty_log_has_no_pages(self, door: Door, ada: Entered) -> None:
-        answer = await read(door, ada)
+    async def test_an_empty_log_has_no_pages(self, world: World, ada: Tokens) -> None:
+        answer = await read(world, ada)
 
         assert ids(answer) == []
         assert answer.json["pagination"] == {
@@ -204,46 +197,48 @@ class TestPages:
         }
 
     @pytest.mark.parametrize("page", ["4", "1000000000", "9" * 40])
-    async def test_behind_the_last_page_there_is_nothing(self, door: Door, ada: Entered, acme: UUID, page: str) -> None:
-        write(door, acme, times=3)
+    async def test_behind_the_last_page_there_is_nothing(
+        self, world: World, ada: Tokens, acme: UUID, page: str
+    ) -> None:
+        write(world, acme, times=3)
 
-        answer = await read(door, ada, f"?limit=1&page={page}")
+        answer = await read(world, ada, f"?limit=1&page={page}")
 
         assert ids(answer) == []
         assert (answer.json["pagination"]["total"], answer.json["pagination"]["has_next"]) == (3, False)
 
-    async def test_a_page_has_at_most_a_hundred(self, door: Door, ada: Entered, acme: UUID) -> None:
-        write(door, acme, times=101)
+    async def test_a_page_has_at_most_a_hundred(self, world: World, ada: Tokens, acme: UUID) -> None:
+        write(world, acme, times=101)
 
-        answer = await read(door, ada, "?limit=1000")
+        answer = await read(world, ada, "?limit=1000")
 
         assert (len(ids(answer)), answer.json["pagination"]["limit"]) == (100, 100)
 
     @pytest.mark.parametrize("query", ["?page=0", "?limit=0", "?page=-1", "?limit=x"])
-    async def test_a_page_that_cannot_be_is_400(self, door: Door, ada: Entered, query: str) -> None:
-        assert_refused(await read(door, ada, query), 400, "BAD_REQUEST")
+    async def test_a_page_that_cannot_be_is_400(self, world: World, ada: Tokens, query: str) -> None:
+        assert_refused(await read(world, ada, query), 400, "BAD_REQUEST")
 
     async def test_what_was_counted_beforehand_counts_once(
-        self, door: Door, ada: Entered, acme: UUID, database: PostgresDatabase
+        self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
     ) -> None:
-        write(door, acme, times=3)
-        write(door, acme, AuditAction.PLAN_CREATED)
-        await count(door, database, expected=4)
-        write(door, acme, times=2)
+        write(world, acme, times=3)
+        write(world, acme, AuditAction.PLAN_CREATED)
+        await count(world, database, expected=4)
+        write(world, acme, times=2)
 
         answers = [
-            await read(door, ada, query)
+            await read(world, ada, query)
             for query in ("", "?action=service.updated", "?target_type=plan", "?action=plan.deleted")
         ]
 
         assert [answer.json["pagination"]["total"] for answer in answers] == [6, 5, 1, 0]
         assert [len(ids(answer)) for answer in answers] == [6, 5, 1, 0]
 
-    async def test_a_page_costs_two_statements(self, door: Door, ada: Entered, acme: UUID) -> None:
-        write(door, acme, times=3)
+    async def test_a_page_costs_two_statements(self, world: World, ada: Tokens, acme: UUID) -> None:
+        write(world, acme, times=3)
 
         with recorded_statements() as statements:
-            await read(door, ada)
+            await read(world, ada)
 
         assert [statement.split()[0] for statement in statements] == ["SELECT", "WITH"]
 
@@ -252,7 +247,7 @@ class TestFilters:
     """By action, by type of target, by target."""
 
     @pytest.fixture
-    def written(self, door: Door, acme: UUID) -> dict[str, str]:
+    def written(self, world: World, acme: UUID) -> dict[str, str]:
         """Entries of several kinds, by their names."""
         kinds = {
             "created": (AuditAction.SERVICE_CREATED, TARGET),
@@ -260,7 +255,7 @@ class TestFilters:
             "updated other": (AuditAction.SERVICE_UPDATED, OTHER),
             "plan": (AuditAction.PLAN_CREATED, TARGET),
         }
-        return {write(door, acme, action, target)[0]: name for name, (action, target) in kinds.items()}
+        return {write(world, acme, action, target)[0]: name for name, (action, target) in kinds.items()}
 
     @pytest.mark.parametrize(
         ("query", "expected"),
@@ -282,16 +277,16 @@ class TestFilters:
         ],
     )
     async def test_they_choose_and_combine(
-        self, door: Door, ada: Entered, written: dict[str, str], query: str, expected: list[str]
+        self, world: World, ada: Tokens, written: dict[str, str], query: str, expected: list[str]
     ) -> None:
-        answer = await read(door, ada, query)
+        answer = await read(world, ada, query)
 
         assert [written[entry_id] for entry_id in ids(answer)] == expected
         assert answer.json["pagination"]["total"] == len(expected)
 
     @pytest.mark.parametrize("query", [f"?target_id={TARGET}", f"?target_id={TARGET}&action=service.created"])
-    async def test_a_target_id_needs_its_type(self, door: Door, ada: Entered, query: str) -> None:
-        answer = await read(door, ada, query)
+    async def test_a_target_id_needs_its_type(self, world: World, ada: Tokens, query: str) -> None:
+        answer = await read(world, ada, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == ["target_type"]
@@ -305,8 +300,8 @@ class TestFilters:
             ("?target_type=tenant", "target_type"),
         ],
     )
-    async def test_what_no_entry_can_have_is_400(self, door: Door, ada: Entered, query: str, field: str) -> None:
-        answer = await read(door, ada, query)
+    async def test_what_no_entry_can_have_is_400(self, world: World, ada: Tokens, query: str, field: str) -> None:
+        answer = await read(world, ada, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == [field]
@@ -315,31 +310,25 @@ class TestFilters:
 class TestTenancy:
     """Who reads whose log."""
 
-    async def test_the_log_of_another_organization_is_not_read(self, door: Door, ada: Entered, acme: UUID) -> None:
-        bolt = door.organization("bolt")
-        write(door, bolt)
-        write(door, bolt, AuditAction.PLAN_CREATED)
+    async def test_the_log_of_another_organization_is_not_read(self, world: World, ada: Tokens, acme: UUID) -> None:
+        bolt = world.organization("bolt")
+        write(world, bolt)
+        write(world, bolt, AuditAction.PLAN_CREATED)
 
         for query in ("", "?action=service.updated", "?target_type=plan", f"?target_type=service&target_id={TARGET}"):
-            answer = await read(door, ada, query)
+            answer = await read(world, ada, query)
             assert (ids(answer), answer.json["pagination"]["total"]) == ([], 0)
-        answer = await door.client.get("/api/organizations/bolt/audit-log", token=ada.access_token)
+        answer = await world.client.get("/api/organizations/bolt/audit-log", token=ada.access_token)
         assert_refused(answer, 403, "FORBIDDEN")
 
     @pytest.mark.parametrize("path", [PATH, f"{PATH}/event-types"])
-    async def test_a_member_does_not_read_it_and_an_auditor_does(self, door: Door, acme: UUID, path: str) -> None:
-        door.connection.execute(
-            """
-            INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-            VALUES (%s, 'auditor', 'Auditor', '{audit_logs.view}', now(), now())
-            """,
-            (acme,),
-        )
-        door.member(acme, door.account("member@example.com"))
-        door.member(acme, door.account("auditor@example.com"), "auditor")
+    async def test_a_member_does_not_read_it_and_an_auditor_does(self, world: World, acme: UUID, path: str) -> None:
+        world.custom_role(acme, "auditor", "audit_logs.view")
+        world.member(acme, world.user("member@example.com"))
+        world.member(acme, world.user("auditor@example.com"), "auditor")
 
         answers = [
-            await door.client.get(path, token=(await door.enter(email)).access_token)
+            await world.client.get(path, token=(await world.sign_in(email)).access_token)
             for email in ("member@example.com", "auditor@example.com")
         ]
 
@@ -349,8 +338,8 @@ class TestTenancy:
 class TestEventTypes:
     """The vocabulary of the log."""
 
-    async def test_every_action_is_listed_with_words_for_a_person(self, door: Door, ada: Entered) -> None:
-        answer = await door.client.get(f"{PATH}/event-types", token=ada.access_token)
+    async def test_every_action_is_listed_with_words_for_a_person(self, world: World, ada: Tokens) -> None:
+        answer = await world.client.get(f"{PATH}/event-types", token=ada.access_token)
 
         assert answer.status == 200
         assert [row["value"] for row in answer.json] == [action.value for action in AuditAction]

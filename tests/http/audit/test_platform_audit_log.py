@@ -7,40 +7,39 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.organizations import NO_ID, TIERS, Somebody, Tenants, tenants
-from tests.sign_ins import assert_refused
 from tests.statements import recorded_statements
+from tests.world.builder import NO_ID, TIERS
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.clock import SettableClock
-
-__all__ = ["tenants"]
+    from tests.world.signing_in import SignedInUser
 
 PATH = "/api/platform/audit-log"
 
 
 @pytest.fixture
-async def root(tenants: Tenants) -> Somebody:
+async def root(world: World) -> SignedInUser:
     """A platform owner."""
-    return await tenants.platform_owner()
+    return await world.signed_in_platform_owner()
 
 
-async def suspend(root: Somebody, organization_id: UUID) -> None:
+async def suspend(root: SignedInUser, organization_id: UUID) -> None:
     """Do something that is logged."""
     answer = await root.post(f"/api/platform/organizations/{organization_id}/suspend", {"reason": "A reason"})
     assert answer.status == 200, answer.text
 
 
-async def actions(root: Somebody, query: str = "") -> list[str]:
+async def actions(root: SignedInUser, query: str = "") -> list[str]:
     """List the actions of the log."""
     return [entry["action"] for entry in (await root.get(PATH + query)).json["logs"]]
 
 
-async def test_an_entry_says_who_did_what_to_what_from_where(tenants: Tenants, root: Somebody) -> None:
-    acme = tenants.organization()
-    await tenants.door.client.post(
+async def test_an_entry_says_who_did_what_to_what_from_where(world: World, root: SignedInUser) -> None:
+    acme = world.organization()
+    await world.client.post(
         f"/api/platform/organizations/{acme}/suspend",
         token=root.token,
         body={"reason": "A reason"},
@@ -75,8 +74,8 @@ async def test_an_entry_says_who_did_what_to_what_from_where(tenants: Tenants, r
     }
 
 
-async def test_the_newest_comes_first_and_pages_go_on(tenants: Tenants, root: Somebody, clock: SettableClock) -> None:
-    acme = tenants.organization()
+async def test_the_newest_comes_first_and_pages_go_on(world: World, root: SignedInUser, clock: SettableClock) -> None:
+    acme = world.organization()
     await suspend(root, acme)
     clock.advance(timedelta(seconds=1))
     await root.post(f"/api/platform/organizations/{acme}/activate")
@@ -95,8 +94,8 @@ async def test_the_newest_comes_first_and_pages_go_on(tenants: Tenants, root: So
     assert turns == [(3, True, False), (3, False, True), (3, False, True)]
 
 
-async def test_action_and_target_narrow_it_down(tenants: Tenants, root: Somebody) -> None:
-    acme, bolt = tenants.organization(), tenants.organization("bolt")
+async def test_action_and_target_narrow_it_down(world: World, root: SignedInUser) -> None:
+    acme, bolt = world.organization(), world.organization("bolt")
     await suspend(root, acme)
     await root.patch(f"/api/platform/organizations/{bolt}/tier", {"tier_id": str(TIERS["enterprise"])})
 
@@ -113,28 +112,28 @@ async def test_action_and_target_narrow_it_down(tenants: Tenants, root: Somebody
 @pytest.mark.parametrize(
     "query", ["?action=service.created", "?target_type=planet", f"?target_id={NO_ID}", "?page=0", "?limit=x"]
 )
-async def test_what_cannot_be_meant_is_refused(root: Somebody, query: str) -> None:
+async def test_what_cannot_be_meant_is_refused(root: SignedInUser, query: str) -> None:
     assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
 
 
-async def test_of_an_actor_who_is_gone_the_id_is_left(tenants: Tenants, root: Somebody) -> None:
-    other = await tenants.platform_owner("other@example.com")
-    await suspend(other, tenants.organization())
-    tenants.door.rows("DELETE FROM users WHERE id = %s RETURNING id", other.id)
+async def test_of_an_actor_who_is_gone_the_id_is_left(world: World, root: SignedInUser) -> None:
+    other = await world.signed_in_platform_owner("other@example.com")
+    await suspend(other, world.organization())
+    world.rows("DELETE FROM users WHERE id = %s RETURNING id", other.id)
 
     [entry] = (await root.get(PATH)).json["logs"]
 
     assert entry["actor"] == {"id": str(other.id), "email": "deleted-user@unknown", "is_platform_owner": False}
 
 
-async def test_only_a_platform_owner_reads_it(tenants: Tenants) -> None:
-    ada = await tenants.member(tenants.organization())
+async def test_only_a_platform_owner_reads_it(world: World) -> None:
+    ada = await world.signed_in_member(world.organization())
 
     assert_refused(await ada.get(PATH), 403, "FORBIDDEN")
-    assert_refused(await tenants.door.client.get(PATH), 401, "UNAUTHORIZED")
+    assert_refused(await world.client.get(PATH), 401, "UNAUTHORIZED")
 
 
-async def test_it_is_two_statements(root: Somebody) -> None:
+async def test_it_is_two_statements(root: SignedInUser) -> None:
     with recorded_statements() as statements:
         await root.get(PATH)
 

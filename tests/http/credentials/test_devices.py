@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 import pytest
 
 from core.credentials.devices import LISTED_MAX
-from tests.sign_ins import EMAIL, Door, Entered, assert_refused, door
+from tests.world.builder import EMAIL
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from tests.application import Answer
-
-__all__ = ["door"]
+    from tests.world.signing_in import Tokens
 
 LAPTOP = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0"}
 PHONE = {
@@ -38,35 +38,35 @@ DETAIL = SUMMARY | {"browser_version", "os_version", "last_location", "risk_scor
 EVE = "eve@example.com"
 
 
-async def devices(door: Door, entered: Entered) -> list[dict[str, object]]:
+async def devices(world: World, tokens: Tokens) -> list[dict[str, object]]:
     """List the devices."""
-    answer = await door.client.get("/api/user/devices", token=entered.access_token)
+    answer = await world.client.get("/api/user/devices", token=tokens.access_token)
     assert answer.status == 200, answer.text
     assert answer.json["total"] == len(answer.json["devices"])
     return answer.json["devices"]
 
 
-async def call(door: Door, entered: Entered, method: str, device_id: object, body: object = None) -> Answer:
+async def call(world: World, tokens: Tokens, method: str, device_id: object, body: object = None) -> Answer:
     """Call the endpoint of one device."""
-    return await door.client.request(method, f"/api/user/devices/{device_id}", token=entered.access_token, body=body)
+    return await world.client.request(method, f"/api/user/devices/{device_id}", token=tokens.access_token, body=body)
 
 
-def device_of(door: Door, entered: Entered) -> UUID:
+def device_of(world: World, tokens: Tokens) -> UUID:
     """Say on which device a session is."""
-    return door.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    return world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
 
 
 class TestList:
     """GET /api/user/devices."""
 
-    async def test_it_has_the_summary_fields_and_no_others(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
+    async def test_it_has_the_summary_fields_and_no_others(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
 
-        [device] = await devices(door, laptop)
+        [device] = await devices(world, laptop)
 
         assert device == {
-            "id": str(device_of(door, laptop)),
+            "id": str(device_of(world, laptop)),
             "name": "Firefox on Linux",
             "device_type": "browser",
             "browser": "Firefox",
@@ -78,82 +78,82 @@ class TestList:
             "created_at": "2026-02-03T04:05:06Z",
         }
 
-    async def test_the_device_used_last_comes_first_and_the_one_that_asks_is_current(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        door.clock.advance(timedelta(minutes=1))
-        await door.enter(headers=PHONE)
+    async def test_the_device_used_last_comes_first_and_the_one_that_asks_is_current(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        world.clock.advance(timedelta(minutes=1))
+        await world.sign_in(headers=PHONE)
 
-        listed = [(device["name"], device["is_current"]) for device in await devices(door, laptop)]
+        listed = [(device["name"], device["is_current"]) for device in await devices(world, laptop)]
 
         assert listed == [("Safari on iOS", False), ("Firefox on Linux", True)]
 
-    async def test_a_refreshed_session_is_a_use_of_its_device(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        door.clock.advance(timedelta(minutes=1))
-        phone = await door.enter(headers=PHONE)
-        door.clock.advance(timedelta(minutes=1))
-        await door.refresh(laptop.refresh_token)
+    async def test_a_refreshed_session_is_a_use_of_its_device(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        world.clock.advance(timedelta(minutes=1))
+        phone = await world.sign_in(headers=PHONE)
+        world.clock.advance(timedelta(minutes=1))
+        await world.refresh(laptop.refresh_token)
 
-        used = [(device["name"], device["last_used_at"]) for device in await devices(door, phone)]
+        used = [(device["name"], device["last_used_at"]) for device in await devices(world, phone)]
 
         assert used == [("Firefox on Linux", "2026-02-03T04:07:06Z"), ("Safari on iOS", "2026-02-03T04:06:06Z")]
 
-    async def test_what_is_not_known_of_a_device_is_an_empty_text(self, door: Door) -> None:
-        door.account()
-        entered = await door.enter(headers={"User-Agent": "a program of ours"})
+    async def test_what_is_not_known_of_a_device_is_an_empty_text(self, world: World) -> None:
+        world.user()
+        tokens = await world.sign_in(headers={"User-Agent": "a program of ours"})
 
-        [device] = await devices(door, entered)
+        [device] = await devices(world, tokens)
 
         assert (device["name"], device["device_type"]) == ("Unknown device", "cli")
         assert (device["browser"], device["os"]) == ("", "")
 
-    async def test_it_shows_nobody_elses_devices(self, door: Door) -> None:
-        door.account()
-        door.account(EVE)
-        await door.enter(headers=LAPTOP)
-        eve = await door.enter(EVE, headers=PHONE)
+    async def test_it_shows_nobody_elses_devices(self, world: World) -> None:
+        world.user()
+        world.user(EVE)
+        await world.sign_in(headers=LAPTOP)
+        eve = await world.sign_in(EVE, headers=PHONE)
 
-        assert [device["name"] for device in await devices(door, eve)] == ["Safari on iOS"]
+        assert [device["name"] for device in await devices(world, eve)] == ["Safari on iOS"]
 
-    async def test_somebody_whose_devices_are_all_gone_has_none(self, door: Door) -> None:
-        door.account()
-        entered = await door.enter()
-        door.connection.execute("DELETE FROM devices")
+    async def test_somebody_whose_devices_are_all_gone_has_none(self, world: World) -> None:
+        world.user()
+        tokens = await world.sign_in()
+        world.connection.execute("DELETE FROM devices")
 
-        assert await devices(door, entered) == []
+        assert await devices(world, tokens) == []
 
-    async def test_of_very_many_devices_those_used_last_are_listed_and_all_are_counted(self, door: Door) -> None:
-        user_id = door.account()
-        entered = await door.enter(headers=LAPTOP)
-        door.connection.execute(
+    async def test_of_very_many_devices_those_used_last_are_listed_and_all_are_counted(self, world: World) -> None:
+        user_id = world.user()
+        tokens = await world.sign_in(headers=LAPTOP)
+        world.connection.execute(
             """
             INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
             SELECT gen_random_uuid(), %s, 'number ' || n, 'cli', %s::timestamptz - n * interval '1 minute', now(), now()
             FROM   generate_series(1, %s) AS n
             """,
-            (user_id, door.clock(), LISTED_MAX + 7),
+            (user_id, world.clock(), LISTED_MAX + 7),
         )
 
-        answer = await door.client.get("/api/user/devices", token=entered.access_token)
+        answer = await world.client.get("/api/user/devices", token=tokens.access_token)
 
         assert answer.json["total"] == LISTED_MAX + 8
         names = [device["name"] for device in answer.json["devices"]]
         assert names == ["Firefox on Linux", *(f"number {n}" for n in range(1, LISTED_MAX))]
 
-    async def test_without_a_token_it_is_refused(self, door: Door) -> None:
-        assert_refused(await door.client.get("/api/user/devices"), 401, "UNAUTHORIZED")
+    async def test_without_a_token_it_is_refused(self, world: World) -> None:
+        assert_refused(await world.client.get("/api/user/devices"), 401, "UNAUTHORIZED")
 
 
 class TestDetail:
     """GET /api/user/devices/:id."""
 
-    async def test_it_adds_versions_place_and_risk(self, door: Door) -> None:
-        door.account()
-        phone = await door.enter(headers=PHONE)
+    async def test_it_adds_versions_place_and_risk(self, world: World) -> None:
+        world.user()
+        phone = await world.sign_in(headers=PHONE)
 
-        answer = await call(door, phone, "GET", device_of(door, phone))
+        answer = await call(world, phone, "GET", device_of(world, phone))
 
         assert answer.status == 200
         assert set(answer.json) == DETAIL
@@ -162,46 +162,46 @@ class TestDetail:
         assert answer.json["last_location"] == {"city": "", "country": ""}
         assert answer.json["risk_score"] == 0.3
 
-    async def test_what_it_shares_with_the_list_is_the_same(self, door: Door) -> None:
-        door.account()
-        phone = await door.enter(headers=PHONE)
+    async def test_what_it_shares_with_the_list_is_the_same(self, world: World) -> None:
+        world.user()
+        phone = await world.sign_in(headers=PHONE)
 
-        answer = await call(door, phone, "GET", device_of(door, phone))
+        answer = await call(world, phone, "GET", device_of(world, phone))
 
-        [item] = await devices(door, phone)
+        [item] = await devices(world, phone)
         assert {name: answer.json[name] for name in SUMMARY} == item
 
-    async def test_it_shows_the_place_of_the_last_sign_in(self, door: Door) -> None:
-        door.account()
-        phone = await door.enter(headers=PHONE)
-        door.connection.execute("UPDATE devices SET last_city = 'Delft', last_country = 'NL'")
+    async def test_it_shows_the_place_of_the_last_sign_in(self, world: World) -> None:
+        world.user()
+        phone = await world.sign_in(headers=PHONE)
+        world.connection.execute("UPDATE devices SET last_city = 'Delft', last_country = 'NL'")
 
-        answer = await call(door, phone, "GET", device_of(door, phone))
+        answer = await call(world, phone, "GET", device_of(world, phone))
 
         assert answer.json["last_location"] == {"city": "Delft", "country": "NL"}
 
-    async def test_an_updated_browser_shows_its_present_version_under_the_old_name(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        await call(door, laptop, "PATCH", device_of(door, laptop), {"name": "The old one"})
+    async def test_an_updated_browser_shows_its_present_version_under_the_old_name(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        await call(world, laptop, "PATCH", device_of(world, laptop), {"name": "The old one"})
         newer = {"User-Agent": LAPTOP["User-Agent"].replace("127", "128"), "X-Device-Token": laptop.device_token}
 
-        laptop = await door.enter(headers=newer)
+        laptop = await world.sign_in(headers=newer)
 
-        answer = await call(door, laptop, "GET", device_of(door, laptop))
+        answer = await call(world, laptop, "GET", device_of(world, laptop))
         assert (answer.json["name"], answer.json["browser_version"]) == ("The old one", "128.0")
 
 
 class TestName:
     """PATCH /api/user/devices/:id."""
 
-    async def test_the_answer_says_what_it_is_called_now_and_since_when(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        device_id = device_of(door, laptop)
-        door.clock.advance(timedelta(minutes=5))
+    async def test_the_answer_says_what_it_is_called_now_and_since_when(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        device_id = device_of(world, laptop)
+        world.clock.advance(timedelta(minutes=5))
 
-        answer = await call(door, laptop, "PATCH", device_id, {"name": "  Work 👩‍💻 laptop\n"})
+        answer = await call(world, laptop, "PATCH", device_id, {"name": "  Work 👩‍💻 laptop\n"})
 
         assert answer.status == 200
         assert answer.json == {
@@ -210,171 +210,173 @@ class TestName:
             "device_type": "browser",
             "updated_at": "2026-02-03T04:10:06Z",
         }
-        assert (await call(door, laptop, "GET", device_id)).json["name"] == "Work 👩‍💻 laptop"
+        assert (await call(world, laptop, "GET", device_id)).json["name"] == "Work 👩‍💻 laptop"
 
     @pytest.mark.parametrize("name", ["x", "é" * 100, f"  {'x' * 100}  "])
-    async def test_one_to_a_hundred_characters_are_a_name(self, door: Door, name: str) -> None:
-        door.account()
-        laptop = await door.enter()
+    async def test_one_to_a_hundred_characters_are_a_name(self, world: World, name: str) -> None:
+        world.user()
+        laptop = await world.sign_in()
 
-        answer = await call(door, laptop, "PATCH", device_of(door, laptop), {"name": name})
+        answer = await call(world, laptop, "PATCH", device_of(world, laptop), {"name": name})
 
         assert (answer.status, answer.json["name"]) == (200, name.strip())
 
     @pytest.mark.parametrize("body", [{"name": ""}, {"name": " \t\n"}, {"name": "x" * 101}, {"name": 7}, {}])
-    async def test_anything_else_is_refused_by_the_name_of_the_field(self, door: Door, body: object) -> None:
-        door.account()
-        laptop = await door.enter()
+    async def test_anything_else_is_refused_by_the_name_of_the_field(self, world: World, body: object) -> None:
+        world.user()
+        laptop = await world.sign_in()
 
-        answer = await call(door, laptop, "PATCH", device_of(door, laptop), body)
+        answer = await call(world, laptop, "PATCH", device_of(world, laptop), body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [problem["field"] for problem in answer.json["details"]] == ["name"]
 
-    async def test_the_name_outlives_the_next_sign_in(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        await call(door, laptop, "PATCH", device_of(door, laptop), {"name": "Mine"})
+    async def test_the_name_outlives_the_next_sign_in(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        await call(world, laptop, "PATCH", device_of(world, laptop), {"name": "Mine"})
 
-        again = await door.enter(headers=LAPTOP | {"X-Device-Token": laptop.device_token})
+        again = await world.sign_in(headers=LAPTOP | {"X-Device-Token": laptop.device_token})
 
-        assert [device["name"] for device in await devices(door, again)] == ["Mine"]
+        assert [device["name"] for device in await devices(world, again)] == ["Mine"]
 
 
 class TestRemoval:
     """DELETE /api/user/devices/:id."""
 
-    async def test_its_sessions_and_refresh_tokens_end_at_once(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        phone = await door.enter(headers=PHONE)
-        again = await door.enter(headers={"X-Device-Token": phone.device_token})
+    async def test_its_sessions_and_refresh_tokens_end_at_once(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        phone = await world.sign_in(headers=PHONE)
+        again = await world.sign_in(headers={"X-Device-Token": phone.device_token})
 
-        answer = await call(door, laptop, "DELETE", device_of(door, phone))
+        answer = await call(world, laptop, "DELETE", device_of(world, phone))
 
         assert (answer.status, set(answer.json)) == (200, {"message"})
         for ended in (phone, again):
-            assert_refused(await door.ask(ended), 401, "UNAUTHORIZED")
-            assert_refused(await door.refresh(ended.refresh_token), 401, "UNAUTHORIZED")
-        assert (await door.ask(laptop)).status == 200
+            assert_refused(await world.list_sessions(ended), 401, "UNAUTHORIZED")
+            assert_refused(await world.refresh(ended.refresh_token), 401, "UNAUTHORIZED")
+        assert (await world.list_sessions(laptop)).status == 200
 
-    async def test_its_token_means_nothing_any_more_and_the_next_sign_in_makes_another_device(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        phone = await door.enter(headers=PHONE)
-        removed = device_of(door, phone)
-        await call(door, laptop, "DELETE", removed)
-        assert door.value("SELECT count(*) FROM device_tokens WHERE device_id = %s", removed) == 0
+    async def test_its_token_means_nothing_any_more_and_the_next_sign_in_makes_another_device(
+        self, world: World
+    ) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        phone = await world.sign_in(headers=PHONE)
+        removed = device_of(world, phone)
+        await call(world, laptop, "DELETE", removed)
+        assert world.value("SELECT count(*) FROM device_tokens WHERE device_id = %s", removed) == 0
 
-        again = await door.enter(headers=PHONE | {"X-Device-Token": phone.device_token})
+        again = await world.sign_in(headers=PHONE | {"X-Device-Token": phone.device_token})
 
         assert again.device_token != phone.device_token
-        assert device_of(door, again) != removed
-        assert door.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
+        assert device_of(world, again) != removed
+        assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
 
     async def test_it_is_told_in_the_same_transaction_to_each_organization_how_many_sessions_ended(
-        self, door: Door
+        self, world: World
     ) -> None:
-        user_id = door.account()
-        acme, bolt = door.organization("acme"), door.organization("bolt")
+        user_id = world.user()
+        acme, bolt = world.organization("acme"), world.organization("bolt")
         for organization_id in (acme, bolt):
-            door.member(organization_id, user_id)
-        laptop = await door.enter(headers=LAPTOP)
-        phone = await door.enter(headers=PHONE, org_slug="acme")
-        await door.enter(headers=PHONE, org_slug="acme")
+            world.member(organization_id, user_id)
+        laptop = await world.sign_in(headers=LAPTOP)
+        phone = await world.sign_in(headers=PHONE, org_slug="acme")
+        await world.sign_in(headers=PHONE, org_slug="acme")
 
-        await call(door, laptop, "DELETE", device_of(door, phone))
+        await call(world, laptop, "DELETE", device_of(world, phone))
 
-        assert door.events("session.revoked") == [(acme, EMAIL, {"sessions": 2, "reason": "device_removed"})]
+        assert world.events("session.revoked") == [(acme, EMAIL, {"sessions": 2, "reason": "device_removed"})]
 
-    async def test_a_device_without_living_sessions_is_removed_silently(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        phone = await door.enter(headers=PHONE)
-        await door.client.post("/api/auth/logout", token=phone.access_token)
+    async def test_a_device_without_living_sessions_is_removed_silently(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        phone = await world.sign_in(headers=PHONE)
+        await world.client.post("/api/auth/logout", token=phone.access_token)
 
-        answer = await call(door, laptop, "DELETE", device_of(door, phone))
+        answer = await call(world, laptop, "DELETE", device_of(world, phone))
 
         assert answer.status == 200
-        assert door.events("session.revoked") == []
+        assert world.events("session.revoked") == []
 
-    async def test_it_is_gone_from_the_list_and_unknown_by_its_id(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        removed = device_of(door, await door.enter(headers=PHONE))
-        await call(door, laptop, "DELETE", removed)
+    async def test_it_is_gone_from_the_list_and_unknown_by_its_id(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        removed = device_of(world, await world.sign_in(headers=PHONE))
+        await call(world, laptop, "DELETE", removed)
 
-        assert [device["name"] for device in await devices(door, laptop)] == ["Firefox on Linux"]
-        assert_refused(await call(door, laptop, "GET", removed), 404, "NOT_FOUND")
-        assert_refused(await call(door, laptop, "PATCH", removed, {"name": "back?"}), 404, "NOT_FOUND")
+        assert [device["name"] for device in await devices(world, laptop)] == ["Firefox on Linux"]
+        assert_refused(await call(world, laptop, "GET", removed), 404, "NOT_FOUND")
+        assert_refused(await call(world, laptop, "PATCH", removed, {"name": "back?"}), 404, "NOT_FOUND")
 
-    async def test_removed_twice_it_answers_the_same_and_changes_nothing(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        phone = await door.enter(headers=PHONE)
-        removed = device_of(door, phone)
-        first = await call(door, laptop, "DELETE", removed)
-        door.clock.advance(timedelta(days=1))
-        laptop = await door.enter(headers=LAPTOP | {"X-Device-Token": laptop.device_token})
-        before = door.rows("SELECT * FROM devices ORDER BY id")
+    async def test_removed_twice_it_answers_the_same_and_changes_nothing(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        phone = await world.sign_in(headers=PHONE)
+        removed = device_of(world, phone)
+        first = await call(world, laptop, "DELETE", removed)
+        world.clock.advance(timedelta(days=1))
+        laptop = await world.sign_in(headers=LAPTOP | {"X-Device-Token": laptop.device_token})
+        before = world.rows("SELECT * FROM devices ORDER BY id")
 
-        second = await call(door, laptop, "DELETE", removed)
+        second = await call(world, laptop, "DELETE", removed)
 
         assert (second.status, second.json) == (first.status, first.json)
-        assert len(door.events("session.revoked")) == 1
-        assert door.rows("SELECT * FROM devices ORDER BY id") == before
+        assert len(world.events("session.revoked")) == 1
+        assert world.rows("SELECT * FROM devices ORDER BY id") == before
 
-    async def test_the_current_device_is_ended_by_signing_out_instead(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
+    async def test_the_current_device_is_ended_by_signing_out_instead(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
 
-        answer = await call(door, laptop, "DELETE", device_of(door, laptop))
+        answer = await call(world, laptop, "DELETE", device_of(world, laptop))
 
         assert_refused(answer, 400, "BAD_REQUEST")
-        assert (await door.ask(laptop)).status == 200
+        assert (await world.list_sessions(laptop)).status == 200
 
-    async def test_another_session_on_the_same_device_may_not_remove_it_either(self, door: Door) -> None:
-        door.account()
-        laptop = await door.enter(headers=LAPTOP)
-        again = await door.enter(headers={"X-Device-Token": laptop.device_token})
+    async def test_another_session_on_the_same_device_may_not_remove_it_either(self, world: World) -> None:
+        world.user()
+        laptop = await world.sign_in(headers=LAPTOP)
+        again = await world.sign_in(headers={"X-Device-Token": laptop.device_token})
 
-        assert_refused(await call(door, again, "DELETE", device_of(door, laptop)), 400, "BAD_REQUEST")
+        assert_refused(await call(world, again, "DELETE", device_of(world, laptop)), 400, "BAD_REQUEST")
 
-    async def test_sessions_of_somebody_else_go_on(self, door: Door) -> None:
-        door.account()
-        door.account(EVE)
-        laptop, phone = await door.enter(headers=LAPTOP), await door.enter(headers=PHONE)
-        eve = await door.enter(EVE, headers=PHONE)
+    async def test_sessions_of_somebody_else_go_on(self, world: World) -> None:
+        world.user()
+        world.user(EVE)
+        laptop, phone = await world.sign_in(headers=LAPTOP), await world.sign_in(headers=PHONE)
+        eve = await world.sign_in(EVE, headers=PHONE)
 
-        await call(door, laptop, "DELETE", device_of(door, phone))
+        await call(world, laptop, "DELETE", device_of(world, phone))
 
-        assert (await door.ask(eve)).status == 200
+        assert (await world.list_sessions(eve)).status == 200
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
 class TestWhose:
     """Which refusal a device that is not one's own meets with."""
 
-    async def test_an_unknown_one_is_not_found(self, door: Door, method: str) -> None:
-        door.account()
-        laptop = await door.enter()
+    async def test_an_unknown_one_is_not_found(self, world: World, method: str) -> None:
+        world.user()
+        laptop = await world.sign_in()
 
         for unknown in (uuid4(), "not-an-id"):
-            assert_refused(await call(door, laptop, method, unknown, {"name": "x"}), 404, "NOT_FOUND")
+            assert_refused(await call(world, laptop, method, unknown, {"name": "x"}), 404, "NOT_FOUND")
 
-    async def test_one_of_another_user_is_forbidden_also_a_removed_one(self, door: Door, method: str) -> None:
-        door.account()
-        door.account(EVE)
-        laptop, phone = await door.enter(headers=LAPTOP), await door.enter(headers=PHONE)
-        eve = await door.enter(EVE)
-        of_another = device_of(door, phone)
+    async def test_one_of_another_user_is_forbidden_also_a_removed_one(self, world: World, method: str) -> None:
+        world.user()
+        world.user(EVE)
+        laptop, phone = await world.sign_in(headers=LAPTOP), await world.sign_in(headers=PHONE)
+        eve = await world.sign_in(EVE)
+        of_another = device_of(world, phone)
 
-        assert_refused(await call(door, eve, method, of_another, {"name": "x"}), 403, "FORBIDDEN")
-        assert (await door.ask(phone)).status == 200
-        await call(door, laptop, "DELETE", of_another)
-        assert_refused(await call(door, eve, method, of_another, {"name": "x"}), 403, "FORBIDDEN")
+        assert_refused(await call(world, eve, method, of_another, {"name": "x"}), 403, "FORBIDDEN")
+        assert (await world.list_sessions(phone)).status == 200
+        await call(world, laptop, "DELETE", of_another)
+        assert_refused(await call(world, eve, method, of_another, {"name": "x"}), 403, "FORBIDDEN")
 
-    async def test_without_a_token_it_is_refused(self, door: Door, method: str) -> None:
-        answer = await door.client.request(method, f"/api/user/devices/{uuid4()}", body={"name": "x"})
+    async def test_without_a_token_it_is_refused(self, world: World, method: str) -> None:
+        answer = await world.client.request(method, f"/api/user/devices/{uuid4()}", body={"name": "x"})
 
         assert_refused(answer, 401, "UNAUTHORIZED")

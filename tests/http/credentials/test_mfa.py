@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from uuid import uuid4
@@ -11,30 +12,26 @@ from uuid import uuid4
 import pytest
 from lxml import etree
 
-from core.mail import mail
 from entrypoints.settings import Settings
-from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+from tests.concurrency import at_once, statuses_of
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
     from tests.application import Answer, Client
-    from tests.clock import SettableClock
+    from tests.world.world import World
+
 
 RACES = 50
+
+
 CODE_SHAPE = re.compile(r"[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}")
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits, which have tests of their own."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody who is signed in, without a second factor."""
-    person = await somebody(installation, client, clock)
+    person = insert_person(world)
     await person.sign_in()
     return person
 
@@ -140,7 +137,7 @@ async def test_an_invalid_code_turns_nothing_on_and_is_remembered(ada: Person, c
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert (await ada.mfa("GET", "/status")).json["enabled"] is False
-    assert mfa_log(connection, ada) == ["mfa_setup_initiated", "mfa_setup_failed"]
+    assert ada.world.mfa_log(ada.id) == ["mfa_setup_initiated", "mfa_setup_failed"]
 
 
 @pytest.mark.parametrize(
@@ -183,24 +180,24 @@ async def test_what_is_on_is_neither_verified_nor_set_up_again(ada: Person) -> N
 
 
 async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    looms = organization_of(connection, ada, slug="looms")
+    engines = ada.join_organization()
+    looms = ada.join_organization(slug="looms")
 
     await ada.turn_mfa_on()
 
-    assert mfa_log(connection, ada) == [
+    assert ada.world.mfa_log(ada.id) == [
         "mfa_setup_initiated",
         "mfa_setup_completed",
         "mfa_enabled",
         "backup_codes_generated",
     ]
-    assert Counter(published(connection)) == Counter(
+    assert Counter(ada.world.mfa_notifications()) == Counter(
         (event, organization)
         for event in ("user.mfa.enabled", "security.mfa.enabled")
         for organization in (engines, looms)
     )
-    audited = connection.execute("SELECT organization_id, action, target_id, actor_user_id FROM audit_entries")
-    assert sorted(audited.fetchall()) == sorted(
+    entries = ada.world.audit_entries(None, "organization_id", "action", "target_id", "actor_user_id")
+    assert sorted(entries) == sorted(
         (organization, "security.mfa.enabled", str(ada.id), ada.id) for organization in (engines, looms)
     )
     assert messages(connection) == ["mfa_enabled"]
@@ -209,105 +206,7 @@ async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Pers
 async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
 
-    assert published(connection) == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
-
-
-async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Person, connection: Connection) -> None:
-    await ada.turn_mfa_on()
-
-    answer = await ada.mfa("DELETE", "")
-
-    assert answer.status == 200
-    assert answer.json["success"] is True
-    assert set(answer.json) == {"success", "message"}
-    assert connection.execute("SELECT count(*) FROM totp_secrets").fetchone() == (0,)
-    assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (0,)
-    assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
-    assert "mfa_required" not in (await ada.log_in()).json
-
-
-async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    await ada.turn_mfa_on()
-
-    await ada.mfa("DELETE", "")
-
-    assert mfa_log(connection, ada)[-1] == "mfa_disabled"
-    assert published(connection)[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
-    audited = connection.execute("SELECT organization_id, action FROM audit_entries ORDER BY id DESC LIMIT 1")
-    assert audited.fetchone() == (engines, "security.mfa.disabled")
-    assert messages(connection) == ["mfa_enabled", "mfa_disabled"]
-
-
-async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_you(
-    ada: Person, installation: Installation
-) -> None:
-    await ada.turn_mfa_on()
-    await ada.mfa("DELETE", "")
-
-    sent = await installation.database.transact(mail.claim, 10)
-
-    written = [installation.mail_renderer.render(one.message) for one in sent]
-    assert [one.message.to for one in sent] == [ada.email, ada.email]
-    assert {message.subject for message in written} == {
-        "Multi-factor authentication is on",
-        "Multi-factor authentication is off",
-    }
-    for message in written:
-        for text in (message.text, message.html):
-            assert "127.0.0.1" in text
-            assert "2026-02-03 04:05 UTC" in text
-            assert "If this was not you" in text
-
-
-async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Person, connection: Connection) -> None:
-    answer = await ada.mfa("DELETE", "")
-
-    assert (answer.status, answer.json["success"]) == (200, True)
-    assert mfa_log(connection, ada) == []
-    assert messages(connection) == []
-
-
-async def test_turning_it_off_ends_a_setup_that_is_pending(ada: Person) -> None:
-    await ada.set_up()
-
-    await ada.mfa("DELETE", "")
-
-    assert "not set up" in (await ada.mfa("POST", "/verify", {"code": ada.code()})).json["error"]
-
-
-async def test_new_backup_codes_take_the_place_of_all_earlier_ones(ada: Person, connection: Connection) -> None:
-    await ada.turn_mfa_on()
-    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 200
-
-    answer = await ada.mfa("POST", "/backup-codes/regenerate")
-
-    assert answer.status == 200
-    assert set(answer.json) == {"backup_codes"}
-    assert len(set(answer.json["backup_codes"])) == 10
-    assert not set(answer.json["backup_codes"]) & set(ada.backup_codes)
-    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 401
-    assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[1])).status == 401
-    assert (await ada.verify(await ada.preauth_token(), answer.json["backup_codes"][0])).status == 200
-    assert mfa_log(connection, ada).count("backup_codes_generated") == 2
-
-
-async def test_whoever_has_used_the_last_backup_code_is_told_by_the_status(ada: Person) -> None:
-    await ada.turn_mfa_on()
-    for code in ada.backup_codes:
-        assert (await ada.verify(await ada.preauth_token(), code)).status == 200
-
-    assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": False}
-
-
-@pytest.mark.parametrize("is_set_up", [False, True])
-async def test_there_are_no_backup_codes_while_it_is_off(ada: Person, is_set_up: bool) -> None:
-    if is_set_up:
-        await ada.set_up()
-
-    answer = await ada.mfa("POST", "/backup-codes/regenerate")
-
-    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+    assert ada.world.mfa_notifications() == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
 
 
 @pytest.mark.parametrize(
@@ -355,16 +254,18 @@ async def test_of_two_who_turn_it_on_at_once_one_sees_the_backup_codes(ada: Pers
         await ada.set_up()
         body = {"code": ada.code()}
 
-        statuses = await at_once(lambda body=body: ada.mfa("POST", "/verify", body))
+        answers = await at_once(*[partial(ada.mfa, "POST", "/verify", body)] * 2)
 
-        assert sorted(statuses) == [200, 400]
+        assert statuses_of(answers) == [200, 400]
         await ada.mfa("DELETE", "")
 
 
 async def test_two_who_renew_the_backup_codes_at_once_leave_ten(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
     for _ in range(RACES):
-        assert await at_once(lambda: ada.mfa("POST", "/backup-codes/regenerate")) == [200, 200]
+        answers = await at_once(*[partial(ada.mfa, "POST", "/backup-codes/regenerate")] * 2)
+
+        assert statuses_of(answers) == [200, 200]
 
         assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (10,)
 
@@ -373,9 +274,11 @@ async def test_of_two_who_turn_it_off_at_once_one_is_told_of(ada: Person, connec
     for rounds in range(1, 11):
         await ada.turn_mfa_on()
 
-        assert await at_once(lambda: ada.mfa("DELETE", "")) == [200, 200]
+        answers = await at_once(*[partial(ada.mfa, "DELETE", "")] * 2)
 
-        assert mfa_log(connection, ada).count("mfa_disabled") == rounds
+        assert statuses_of(answers) == [200, 200]
+
+        assert ada.world.mfa_log(ada.id).count("mfa_disabled") == rounds
 
 
 class TestRateLimits:

@@ -9,26 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 import structlog
 
-from entrypoints.settings import Settings
-from tests.second_factors import PASSWORD, Person, organization_of, somebody
+from tests.world.builder import PASSWORD
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.application import Client
-    from tests.clock import SettableClock
+    from tests.world.world import World
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody with a password."""
-    return await somebody(installation, client, clock)
+    return insert_person(world)
 
 
 async def live_with_a_second_factor(ada: Person) -> set[str]:
@@ -40,7 +32,7 @@ async def live_with_a_second_factor(ada: Person) -> set[str]:
         await ada.verify(first, ada.wrong_code()),
         await ada.verify(first, ada.code(), trust_device=True),
         await ada.verify(second, ada.backup_codes[0].lower().replace("-", "")),
-        await ada.client.post("/api/auth/mfa/verify", body={"code": 123, "preauth_token": second}),
+        await ada.world.client.post("/api/auth/mfa/verify", body={"code": 123, "preauth_token": second}),
     ]
     assert [answer.status for answer in answers] == [401, 200, 200, 400]
     secrets |= {first, second, ada.code()}
@@ -68,7 +60,7 @@ async def test_no_secret_and_no_code_is_in_the_log(ada: Person, capfd: pytest.Ca
 
 
 async def test_no_secret_and_no_code_is_in_the_database(ada: Person, connection: Connection) -> None:
-    organization_of(connection, ada)
+    ada.join_organization()
 
     secrets = await live_with_a_second_factor(ada)
 

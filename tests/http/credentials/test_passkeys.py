@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
@@ -11,16 +12,15 @@ import trio
 
 from core.credentials.passkeys import PASSKEYS_MAX
 from tests.authenticators import AAGUID, Authenticator, encoded
-from tests.passkeys import Keyring, keyring
-from tests.sign_ins import EMAIL, assert_refused, door
+from tests.concurrency import at_once, statuses_of
 from tests.waiting import waiting_for_a_lock
+from tests.world.builder import EMAIL
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from tests.application import Answer
     from tests.clock import SettableClock
-    from tests.sign_ins import Door
-
-__all__ = ["door", "keyring"]
+    from tests.world.passkeys import Keyring
 
 ROUNDS = 50
 OTHER = "grace@example.com"
@@ -30,7 +30,7 @@ class TestRegistering:
     """From the options to the passkey."""
 
     async def test_a_passkey_is_registered_and_shown(self, keyring: Keyring, clock: SettableClock) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
 
         answer = await keyring.register(Authenticator(is_backup_eligible=True), name="My telephone")
 
@@ -46,7 +46,7 @@ class TestRegistering:
         assert (await keyring.ask("GET")).json == {"passkeys": [answer.json], "total": 1}
 
     async def test_the_options_name_the_account_and_what_it_has_already(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         authenticator = await keyring.registered(transports=["usb", "nfc", "teleport"])
 
         options = (await keyring.start_registration())["options"]
@@ -57,7 +57,7 @@ class TestRegistering:
         ]
 
     async def test_without_a_name_it_is_called_like_the_browser(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
 
         answer = await keyring.register()
 
@@ -65,13 +65,13 @@ class TestRegistering:
 
     @pytest.mark.parametrize("name", ["x", "x" * 100, "  Schlüssel 🔑  "])
     async def test_a_name_has_1_to_100_characters(self, keyring: Keyring, name: str) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
 
         assert (await keyring.register(name=name)).json["name"] == name.strip()
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "nul\x00", 7])
     async def test_another_name_is_refused(self, keyring: Keyring, name: Any) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
 
         answer = await keyring.register(name=name)
 
@@ -79,29 +79,29 @@ class TestRegistering:
         assert answer.json["details"][0]["field"] == "name"
 
     async def test_its_owner_gets_a_letter_and_it_is_written_down(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
 
         answer = await keyring.register(name="My telephone")
 
-        [message] = await keyring.messages()
+        [message] = await keyring.world.mails()
         assert (message.to, message.template, message.values["name"]) == (EMAIL, "passkey_added", "My telephone")
-        assert "My telephone" in keyring.installation.mail_renderer.render(message).text
+        assert "My telephone" in keyring.world.installation.mail_renderer.render(message).text
         assert keyring.security_log() == [("passkey_registered", True, {"passkey_id": answer.json["id"]})]
 
     async def test_a_credential_that_is_registered_already_is_refused(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         authenticator = await keyring.registered()
 
         again = await keyring.register(authenticator)
-        await keyring.arrive(OTHER)
+        await keyring.sign_up(OTHER)
         elsewhere = await keyring.register(authenticator)
 
         assert_refused(again, 409, "CONFLICT")
         assert (elsewhere.status, elsewhere.json["error"]) == (409, again.json["error"])
         assert (await keyring.ask("GET")).json["total"] == 0
 
-    async def test_an_account_has_so_many_and_no_more(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
+    async def test_an_account_has_so_many_and_no_more(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
         asked = await keyring.start_registration()
         for _ in range(PASSKEYS_MAX):
             await keyring.registered()
@@ -111,7 +111,7 @@ class TestRegistering:
 
         assert_refused(start, 400, "BAD_REQUEST")
         assert_refused(finish, 400, "BAD_REQUEST")
-        assert door.value("SELECT count(*) FROM passkeys") == PASSKEYS_MAX
+        assert world.value("SELECT count(*) FROM passkeys") == PASSKEYS_MAX
 
     @pytest.mark.parametrize(
         "wrong",
@@ -125,7 +125,7 @@ class TestRegistering:
     async def test_what_does_not_fit_is_refused_and_spends_the_challenge(
         self, keyring: Keyring, wrong: dict[str, Any]
     ) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         asked = await keyring.start_registration()
 
         answer = await keyring.finish_registration(asked, Authenticator(**wrong).create(asked["options"]))
@@ -136,7 +136,7 @@ class TestRegistering:
         assert (await keyring.ask("GET")).json["total"] == 0
 
     async def test_an_answer_to_another_challenge_is_refused(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         first, second = await keyring.start_registration(), await keyring.start_registration()
 
         answer = await keyring.finish_registration(first, Authenticator().create(second["options"]))
@@ -144,7 +144,7 @@ class TestRegistering:
         assert_refused(answer, 400, "BAD_REQUEST")
 
     async def test_a_challenge_is_good_for_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         early, late = await keyring.start_registration(), await keyring.start_registration()
 
         clock.advance(timedelta(minutes=5) - timedelta(seconds=1))
@@ -156,16 +156,16 @@ class TestRegistering:
         assert_refused(too_late, 400, "BAD_REQUEST")
 
     async def test_a_challenge_belongs_to_its_account(self, keyring: Keyring) -> None:
-        await keyring.arrive(OTHER)
+        await keyring.sign_up(OTHER)
         asked = await keyring.start_registration()
-        await keyring.arrive()
+        await keyring.sign_up()
 
         answer = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
     async def test_a_challenge_of_a_sign_in_registers_nothing(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         begun, options = await keyring.started(None), (await keyring.start_registration())["options"]
         options["challenge"] = begun["options"]["challenge"]
 
@@ -173,10 +173,10 @@ class TestRegistering:
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_of_two_answers_at_once_exactly_one_wins(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
+    async def test_of_two_answers_at_once_exactly_one_wins(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
         for _ in range(ROUNDS):
-            door.connection.execute("DELETE FROM passkeys")
+            world.connection.execute("DELETE FROM passkeys")
             asked, statuses = await keyring.start_registration(), list[int]()
 
             async def finish(asked: dict[str, Any], statuses: list[int]) -> None:
@@ -188,7 +188,7 @@ class TestRegistering:
                     nursery.start_soon(finish, asked, statuses)
 
             assert sorted(statuses) == [200, 400]
-            assert door.value("SELECT count(*) FROM passkeys") == 1
+            assert world.value("SELECT count(*) FROM passkeys") == 1
 
     @pytest.mark.parametrize(
         ("field", "value"),
@@ -210,7 +210,7 @@ class TestRegistering:
         ],
     )
     async def test_what_is_malformed_is_refused_by_name(self, keyring: Keyring, field: str, value: Any) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         asked = await keyring.start_registration()
         body: dict[str, Any] = {"credential": Authenticator().create(asked["options"]), **asked}
         *path, name = field.split(".")
@@ -225,7 +225,7 @@ class TestRegistering:
         assert answer.json["details"][0]["field"] == field
 
     async def test_padded_base64url_is_taken_as_well(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         asked = await keyring.start_registration()
         credential = Authenticator().create(asked["options"])
         for name in ("clientDataJSON", "attestationObject"):
@@ -239,9 +239,9 @@ class TestKeeping:
     """List, rename, remove."""
 
     async def test_people_see_theirs_the_oldest_first(self, keyring: Keyring, clock: SettableClock) -> None:
-        await keyring.arrive(OTHER)
+        await keyring.sign_up(OTHER)
         await keyring.registered()
-        await keyring.arrive()
+        await keyring.sign_up()
         for name in ("first", "second"):
             await keyring.register(name=name)
             clock.advance(timedelta(minutes=1))
@@ -259,7 +259,7 @@ class TestKeeping:
         }
 
     async def test_a_passkey_gets_another_name(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         passkey_id = (await keyring.register(name="old")).json["id"]
 
         answer = await keyring.ask("PATCH", f"/{passkey_id}", {"name": " new "})
@@ -269,40 +269,40 @@ class TestKeeping:
 
     @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": None}])
     async def test_a_name_is_needed_for_that(self, keyring: Keyring, body: dict[str, Any]) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         passkey_id = (await keyring.register(name="old")).json["id"]
 
         assert_refused(await keyring.ask("PATCH", f"/{passkey_id}", body), 400, "BAD_REQUEST")
 
     async def test_a_passkey_is_removed(self, keyring: Keyring) -> None:
-        await keyring.arrive()
+        await keyring.sign_up()
         authenticator = Authenticator()
         passkey_id = (await keyring.register(authenticator, name="My telephone")).json["id"]
-        await keyring.messages()
+        await keyring.world.mails()
 
         answer = await keyring.ask("DELETE", f"/{passkey_id}")
 
         assert (answer.status, answer.content) == (204, b"")
         assert (await keyring.ask("GET")).json["total"] == 0
         assert_refused(await keyring.sign_in(authenticator, None), 401, "UNAUTHORIZED")
-        [message] = await keyring.messages()
+        [message] = await keyring.world.mails()
         assert (message.template, message.values["name"]) == ("passkey_removed", "My telephone")
-        assert "My telephone" in keyring.installation.mail_renderer.render(message).text
+        assert "My telephone" in keyring.world.installation.mail_renderer.render(message).text
         assert keyring.security_log()[-1] == ("passkey_removed", True, {"passkey_id": passkey_id})
 
     @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
     async def test_somebody_elses_passkey_is_not_there(self, keyring: Keyring, method: str) -> None:
-        await keyring.arrive(OTHER)
+        await keyring.sign_up(OTHER)
         passkey_id = (await keyring.register()).json["id"]
-        await keyring.arrive()
+        await keyring.sign_up()
 
         for unknown in (passkey_id, str(uuid4()), "no-id"):
             assert_refused(await keyring.ask(method, f"/{unknown}", {"name": "mine"}), 404, "NOT_FOUND")
 
-    async def test_the_last_way_to_sign_in_is_not_removed(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
+    async def test_the_last_way_to_sign_in_is_not_removed(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
         ids = [(await keyring.register()).json["id"] for _ in range(2)]
-        door.connection.execute("UPDATE users SET password_hash = NULL")
+        world.connection.execute("UPDATE users SET password_hash = NULL")
 
         first, last = [await keyring.ask("DELETE", f"/{passkey_id}") for passkey_id in ids]
 
@@ -310,22 +310,16 @@ class TestKeeping:
         assert_refused(last, 400, "BAD_REQUEST")
         assert [passkey["id"] for passkey in (await keyring.ask("GET")).json["passkeys"]] == [ids[1]]
 
-    async def test_of_two_last_ways_removed_at_once_one_stays(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
-        door.connection.execute("UPDATE users SET password_hash = NULL")
+    async def test_of_two_last_ways_removed_at_once_one_stays(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
+        world.connection.execute("UPDATE users SET password_hash = NULL")
         for _ in range(ROUNDS):
-            door.connection.execute("DELETE FROM passkeys")
+            world.connection.execute("DELETE FROM passkeys")
             ids = [(await keyring.register()).json["id"] for _ in range(2)]
-            statuses: list[int] = []
 
-            async def remove(passkey_id: str, statuses: list[int]) -> None:
-                statuses.append((await keyring.ask("DELETE", f"/{passkey_id}")).status)
+            answers = await at_once(*[partial(keyring.ask, "DELETE", f"/{passkey_id}") for passkey_id in ids])
 
-            async with trio.open_nursery() as nursery:
-                for passkey_id in ids:
-                    nursery.start_soon(remove, passkey_id, statuses)
-
-            assert sorted(statuses) == [204, 400]
+            assert statuses_of(answers) == [204, 400]
 
 
 class TestWhoMay:
@@ -345,11 +339,11 @@ class TestWhoMay:
 
             assert_refused(answer, 401, "UNAUTHORIZED")
 
-    async def test_an_impersonator_sees_them_and_changes_nothing(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
+    async def test_an_impersonator_sees_them_and_changes_nothing(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
         asked, passkey = await keyring.start_registration(), (await keyring.register()).json
-        owner = door.account("owner@example.com", is_platform_owner=True)
-        door.connection.execute("UPDATE sessions SET impersonator_id = %s", (owner,))
+        owner = world.user("owner@example.com", is_platform_owner=True)
+        world.connection.execute("UPDATE sessions SET impersonator_id = %s", (owner,))
 
         answers = [
             await keyring.ask("POST", "/register/start"),
@@ -361,10 +355,12 @@ class TestWhoMay:
         assert [answer.status for answer in answers] == [403] * 4
         assert (await keyring.ask("GET")).json["passkeys"] == [passkey]
 
-    async def test_whoever_is_shut_out_while_registering_registers_nothing(self, keyring: Keyring, door: Door) -> None:
-        await keyring.arrive()
+    async def test_whoever_is_shut_out_while_registering_registers_nothing(
+        self, keyring: Keyring, world: World
+    ) -> None:
+        await keyring.sign_up()
         asked = await keyring.start_registration()
-        holder = door.connection.transaction()
+        holder = world.connection.transaction()
         statuses: list[int] = []
 
         async def finish() -> None:
@@ -374,10 +370,10 @@ class TestWhoMay:
         async with trio.open_nursery() as nursery:
             with holder:
                 # As whoever proves the address does: the account is held, its sessions end.
-                door.rows("SELECT FROM users WHERE email = %s FOR NO KEY UPDATE", EMAIL)
+                world.rows("SELECT FROM users WHERE email = %s FOR NO KEY UPDATE", EMAIL)
                 nursery.start_soon(finish)
-                await waiting_for_a_lock(door.connection)
-                door.connection.execute("UPDATE sessions SET revoked_at = now()")
+                await waiting_for_a_lock(world.connection)
+                world.connection.execute("UPDATE sessions SET revoked_at = now()")
 
         assert statuses == [401]
-        assert door.value("SELECT count(*) FROM passkeys") == 0
+        assert world.value("SELECT count(*) FROM passkeys") == 0

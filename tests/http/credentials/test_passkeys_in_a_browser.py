@@ -9,8 +9,9 @@ import pytest
 
 from core.accounts.users import User
 from entrypoints import capabilities
-from tests.browser import Site, watch
-from tests.sign_ins import EMAIL, HASHED, PASSWORD, claims_of
+from tests.browser import Site
+from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
+from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
     from ports.unit_of_work import UnitOfWork
     from tests.browser import Watched
-
-__all__ = ["watch"]
 
 pytestmark = pytest.mark.browser
 
@@ -105,7 +104,7 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
             updated_at=uow.now,
         )
         uow.users.add(user)
-        uow.credentials.set_password_hash(user.id, HASHED)
+        uow.credentials.set_password_hash(user.id, PASSWORD_HASH)
 
     async def prepare(database: PostgresDatabase) -> None:
         await database.transact(add_account)

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
 from core.organizations.creation import PENDING_MAX, RESERVED_SLUGS
 from entrypoints.settings import Settings
-from tests.organizations import TIERS, Somebody, Tenants, tenants
-from tests.sign_ins import assert_refused
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import TIERS
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from tests.application import Answer
-
-__all__ = ["tenants"]
+    from tests.world.signing_in import SignedInUser
 
 RACERS = 8
 
 
 @pytest.fixture
-async def ada(tenants: Tenants) -> Somebody:
+async def ada(world: World) -> SignedInUser:
     """Somebody who is signed in."""
-    return await tenants.somebody()
+    return await world.signed_in_user()
 
 
-async def found(who: Somebody, slug: str = "acme", name: str = "Acme Ltd") -> Answer:
+async def found(who: SignedInUser, slug: str = "acme", name: str = "Acme Ltd") -> Answer:
     """Found an organization."""
     return await who.post("/api/organizations", {"slug": slug, "name": name})
 
 
-async def test_a_new_organization_is_pending_and_whoever_founds_it_owns_it(ada: Somebody) -> None:
+async def test_a_new_organization_is_pending_and_whoever_founds_it_owns_it(ada: SignedInUser) -> None:
     answer = await found(ada)
 
     assert answer.status == 200, answer.text
@@ -70,27 +70,27 @@ async def test_a_new_organization_is_pending_and_whoever_founds_it_owns_it(ada: 
     }
 
 
-async def test_it_is_stored_as_it_is_answered(ada: Somebody) -> None:
+async def test_it_is_stored_as_it_is_answered(ada: SignedInUser) -> None:
     answer = await found(ada)
 
     [mine] = (await ada.get("/api/organizations")).json
     assert (mine["organization"], mine["membership"]) == (answer.json["organization"], answer.json["membership"])
 
 
-async def test_founding_one_writes_no_action_that_the_documents_do_not_name(tenants: Tenants, ada: Somebody) -> None:
+async def test_founding_one_writes_no_action_that_the_documents_do_not_name(world: World, ada: SignedInUser) -> None:
     await found(ada)
 
-    assert tenants.door.value("SELECT count(*) FROM audit_entries") == 0
+    assert world.value("SELECT count(*) FROM audit_entries") == 0
 
 
-async def test_the_slug_is_taken_as_it_is_and_the_name_without_blanks_around_it(ada: Somebody) -> None:
+async def test_the_slug_is_taken_as_it_is_and_the_name_without_blanks_around_it(ada: SignedInUser) -> None:
     answer = await found(ada, name="  Ada & Söhne  ")
 
     assert answer.json["organization"]["name"] == "Ada & Söhne"
 
 
-async def test_whose_address_is_not_verified_founds_nothing(tenants: Tenants, ada: Somebody) -> None:
-    tenants.door.rows("UPDATE users SET email_verified_at = NULL RETURNING id")
+async def test_whose_address_is_not_verified_founds_nothing(world: World, ada: SignedInUser) -> None:
+    world.rows("UPDATE users SET email_verified_at = NULL RETURNING id")
 
     answer = await found(ada)
 
@@ -98,28 +98,28 @@ async def test_whose_address_is_not_verified_founds_nothing(tenants: Tenants, ad
     assert answer.json["error"].startswith("Verify your email address first")
 
 
-async def test_a_service_founds_nothing_with_the_tokens_of_its_users(tenants: Tenants, ada: Somebody) -> None:
-    tenants.door.service(tenants.organization("market"))
-    buyer = await tenants.enter(ada.id, ada.email, org_slug="market", service_slug="shop")
+async def test_a_service_founds_nothing_with_the_tokens_of_its_users(world: World, ada: SignedInUser) -> None:
+    world.service(world.organization("market"))
+    buyer = await world.sign_in_as(ada.id, ada.email, org_slug="market", service_slug="shop")
 
     assert_refused(await found(buyer), 403, "FORBIDDEN")
 
 
-async def test_who_is_not_signed_in_founds_nothing(tenants: Tenants) -> None:
-    answer = await tenants.door.client.post("/api/organizations", body={"slug": "acme", "name": "Acme"})
+async def test_who_is_not_signed_in_founds_nothing(world: World) -> None:
+    answer = await world.client.post("/api/organizations", body={"slug": "acme", "name": "Acme"})
 
     assert_refused(answer, 401, "UNAUTHORIZED")
 
 
 @pytest.mark.parametrize("slug", ["abc", "a-1-b", "007", "x" * 50])
-async def test_a_slug_has_3_to_50_small_letters_digits_and_single_dashes(ada: Somebody, slug: str) -> None:
+async def test_a_slug_has_3_to_50_small_letters_digits_and_single_dashes(ada: SignedInUser, slug: str) -> None:
     assert (await found(ada, slug)).status == 200
 
 
 @pytest.mark.parametrize(
     "slug", ["", "ab", "x" * 51, "Acme", "ac me", "-acme", "acme-", "ac--me", "ac_me", "äcme", "acme\n", "a.b"]
 )
-async def test_anything_else_is_no_slug(ada: Somebody, slug: str) -> None:
+async def test_anything_else_is_no_slug(ada: SignedInUser, slug: str) -> None:
     answer = await found(ada, slug)
 
     assert_refused(answer, 400, "BAD_REQUEST")
@@ -132,14 +132,14 @@ def test_the_reserved_words_are_those_of_the_decisions() -> None:
     assert " ".join(sorted(RESERVED_SLUGS)) == " ".join(sorted(words.split()))
 
 
-async def test_reserved_words_are_no_slugs(ada: Somebody) -> None:
+async def test_reserved_words_are_no_slugs(ada: SignedInUser) -> None:
     answers = [await found(ada, slug) for slug in sorted(RESERVED_SLUGS)]
 
     assert {(answer.status, answer.json["details"][0]["field"]) for answer in answers} == {(400, "slug")}
 
 
 @pytest.mark.parametrize("name", ["ab", "x" * 100, "\u0646\u0627\u0645\u200c\u0647\u0627", "👩\u200d🚀 Rockets"])
-async def test_a_name_has_2_to_100_characters(ada: Somebody, name: str) -> None:
+async def test_a_name_has_2_to_100_characters(ada: SignedInUser, name: str) -> None:
     answer = await found(ada, name=name)
 
     assert (answer.status, answer.json["organization"]["name"]) == (200, name)
@@ -148,35 +148,29 @@ async def test_a_name_has_2_to_100_characters(ada: Somebody, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "a", " a ", "x" * 101, "Acme\nBcc: all", "Acme\x7f", "Acme\u2028Ltd", "Acme\u202edtL"]
 )
-async def test_anything_else_is_no_name(ada: Somebody, name: str) -> None:
+async def test_anything_else_is_no_name(ada: SignedInUser, name: str) -> None:
     answer = await found(ada, name=name)
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert answer.json["details"][0]["field"] == "name"
 
 
-async def test_a_slug_that_is_taken_is_a_conflict(tenants: Tenants, ada: Somebody) -> None:
-    tenants.organization("acme", status="rejected")
+async def test_a_slug_that_is_taken_is_a_conflict(world: World, ada: SignedInUser) -> None:
+    world.organization("acme", status="rejected")
 
     assert_refused(await found(ada), 409, "CONFLICT")
 
 
-async def test_of_two_who_want_one_slug_at_once_one_gets_it(tenants: Tenants, ada: Somebody) -> None:
-    bob = await tenants.somebody("bob@example.com")
-    statuses: list[int] = []
+async def test_of_two_who_want_one_slug_at_once_one_gets_it(world: World, ada: SignedInUser) -> None:
+    bob = await world.signed_in_user("bob@example.com")
 
-    async def try_it(who: Somebody) -> None:
-        statuses.append((await found(who)).status)
+    answers = await at_once(partial(found, ada), partial(found, bob))
 
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(try_it, ada)
-        nursery.start_soon(try_it, bob)
-
-    assert sorted(statuses) == [200, 409]
-    assert tenants.door.value("SELECT count(*) FROM memberships") == 1
+    assert statuses_of(answers) == [200, 409]
+    assert world.value("SELECT count(*) FROM memberships") == 1
 
 
-async def test_nobody_owns_more_than_five_that_are_pending(tenants: Tenants, ada: Somebody) -> None:
+async def test_nobody_owns_more_than_five_that_are_pending(world: World, ada: SignedInUser) -> None:
     for number in range(PENDING_MAX):
         assert (await found(ada, f"org-{number}")).status == 200
 
@@ -187,27 +181,20 @@ async def test_nobody_owns_more_than_five_that_are_pending(tenants: Tenants, ada
     assert "wait for approval" in answer.json["error"]
 
 
-async def test_those_that_were_decided_about_and_those_of_others_do_not_count(tenants: Tenants, ada: Somebody) -> None:
+async def test_those_that_were_decided_about_and_those_of_others_do_not_count(world: World, ada: SignedInUser) -> None:
     for status in ("active", "suspended", "rejected"):
-        tenants.door.member(tenants.organization(status, status=status), ada.id, "owner")
+        world.member(world.organization(status, status=status), ada.id, "owner")
     for number in range(PENDING_MAX):
-        tenants.door.member(tenants.organization(f"other-{number}", status="pending"), ada.id, "admin")
+        world.member(world.organization(f"other-{number}", status="pending"), ada.id, "admin")
 
     assert (await found(ada)).status == 200
 
 
-async def test_not_even_by_founding_them_all_at_once(tenants: Tenants, ada: Somebody) -> None:
-    statuses: list[int] = []
+async def test_not_even_by_founding_them_all_at_once(world: World, ada: SignedInUser) -> None:
+    answers = await at_once(*[partial(found, ada, f"org-{number}") for number in range(RACERS)])
 
-    async def try_it(number: int) -> None:
-        statuses.append((await found(ada, f"org-{number}")).status)
-
-    async with trio.open_nursery() as nursery:
-        for number in range(RACERS):
-            nursery.start_soon(try_it, number)
-
-    assert sorted(statuses) == [200] * PENDING_MAX + [400] * (RACERS - PENDING_MAX)
-    assert tenants.door.value("SELECT count(*) FROM organizations") == PENDING_MAX
+    assert statuses_of(answers) == [200] * PENDING_MAX + [400] * (RACERS - PENDING_MAX)
+    assert world.value("SELECT count(*) FROM organizations") == PENDING_MAX
 
 
 class TestAutoApproval:
@@ -218,13 +205,13 @@ class TestAutoApproval:
         """The settings with automatic approval."""
         return Settings(dev=True, auto_approve=True)
 
-    async def test_a_new_organization_is_active_at_once(self, ada: Somebody) -> None:
+    async def test_a_new_organization_is_active_at_once(self, ada: SignedInUser) -> None:
         organization = (await found(ada)).json["organization"]
 
         assert organization["status"] == "active"
         assert (organization["approved_at"], organization["approved_by"]) == ("2026-02-03T04:05:06Z", None)
 
-    async def test_nobody_has_to_wait_for_approval_so_the_five_do_not_matter(self, ada: Somebody) -> None:
+    async def test_nobody_has_to_wait_for_approval_so_the_five_do_not_matter(self, ada: SignedInUser) -> None:
         answers = [await found(ada, f"org-{number}") for number in range(PENDING_MAX + 1)]
 
         assert {answer.status for answer in answers} == {200}

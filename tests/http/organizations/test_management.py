@@ -9,19 +9,20 @@ import pytest
 import trio
 
 from core.organizations.organizations import OrganizationStatus
-from tests.organizations import TIERS, Somebody, Tenants, tenants
-from tests.sign_ins import assert_refused
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
+from tests.world.builder import TIERS
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from uuid import UUID
 
     from tests.application import Answer
-
-__all__ = ["tenants"]
+    from tests.world.signing_in import SignedInUser
 
 ROUNDS = 15
+COLUMNS = ("action", "actor_user_id", "details")
 ACME = "/api/organizations/acme"
 FREE = {
     "id": str(TIERS["free"]),
@@ -43,26 +44,26 @@ every_status = pytest.mark.parametrize("status", ["pending", "active", "suspende
 
 
 @pytest.fixture
-def acme(tenants: Tenants) -> UUID:
+def acme(world: World) -> UUID:
     """An active organization."""
-    return tenants.organization()
+    return world.organization()
 
 
 @pytest.fixture
-async def ada(tenants: Tenants, acme: UUID) -> Somebody:
+async def ada(world: World, acme: UUID) -> SignedInUser:
     """Its owner."""
-    return await tenants.member(acme)
+    return await world.signed_in_member(acme)
 
 
 class TestMine:
     """Listing one's organizations."""
 
     async def test_they_are_listed_by_their_slugs_with_membership_and_tier(
-        self, tenants: Tenants, ada: Somebody
+        self, world: World, ada: SignedInUser
     ) -> None:
-        bolt = tenants.organization("abacus")
-        tenants.door.member(bolt, ada.id, "admin")
-        tenants.door.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS["enterprise"], bolt)
+        bolt = world.organization("abacus")
+        world.member(bolt, ada.id, "admin")
+        world.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS["enterprise"], bolt)
 
         answer = await ada.get("/api/organizations")
 
@@ -74,19 +75,19 @@ class TestMine:
         assert set(answer.json[0]) == {"organization", "membership", "tier"}
 
     @every_status
-    async def test_they_are_listed_in_whichever_state(self, tenants: Tenants, ada: Somebody, status: str) -> None:
-        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_they_are_listed_in_whichever_state(self, world: World, ada: SignedInUser, status: str) -> None:
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         [one] = (await ada.get("/api/organizations")).json
 
         assert one["organization"]["status"] == status
 
-    async def test_those_of_others_are_not(self, tenants: Tenants, acme: UUID) -> None:
-        bob = await tenants.somebody("bob@example.com")
+    async def test_those_of_others_are_not(self, world: World, acme: UUID) -> None:
+        bob = await world.signed_in_user("bob@example.com")
 
         assert (await bob.get("/api/organizations")).json == []
 
-    async def test_it_is_two_statements(self, ada: Somebody) -> None:
+    async def test_it_is_two_statements(self, ada: SignedInUser) -> None:
         with recorded_statements() as statements:
             await ada.get("/api/organizations")
 
@@ -97,11 +98,11 @@ class TestRead:
     """Reading one organization."""
 
     async def test_a_member_sees_the_record_the_tier_and_what_is_counted(
-        self, tenants: Tenants, acme: UUID, ada: Somebody
+        self, world: World, acme: UUID, ada: SignedInUser
     ) -> None:
-        bob = await tenants.member(acme, "member", "bob@example.com")
-        tenants.door.member(tenants.organization("bolt"), bob.id)
-        tenants.door.service(acme)
+        bob = await world.signed_in_member(acme, "member", "bob@example.com")
+        world.member(world.organization("bolt"), bob.id)
+        world.service(acme)
 
         answer = await bob.get(ACME)
 
@@ -114,19 +115,19 @@ class TestRead:
         }
 
     @every_status
-    async def test_the_state_is_visible_in_whichever_state(self, tenants: Tenants, ada: Somebody, status: str) -> None:
-        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_the_state_is_visible_in_whichever_state(self, world: World, ada: SignedInUser, status: str) -> None:
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert (await ada.get(ACME)).json["organization"]["status"] == status
 
-    async def test_it_is_two_statements(self, ada: Somebody) -> None:
+    async def test_it_is_two_statements(self, ada: SignedInUser) -> None:
         with recorded_statements() as statements:
             await ada.get(ACME)
 
         assert len(statements) == 2
 
-    async def test_a_stranger_is_refused_and_an_unknown_one_is_not_found(self, tenants: Tenants, acme: UUID) -> None:
-        bob = await tenants.platform_owner()
+    async def test_a_stranger_is_refused_and_an_unknown_one_is_not_found(self, world: World, acme: UUID) -> None:
+        bob = await world.signed_in_platform_owner()
 
         assert_refused(await bob.get(ACME), 403, "FORBIDDEN")
         assert_refused(await bob.get("/api/organizations/bolt"), 404, "NOT_FOUND")
@@ -146,7 +147,7 @@ class TestChange:
         ],
     )
     async def test_what_is_named_changes_and_the_log_says_what_it_was(
-        self, tenants: Tenants, acme: UUID, ada: Somebody, body: dict[str, Any], before: Any
+        self, world: World, acme: UUID, ada: SignedInUser, body: dict[str, Any], before: Any
     ) -> None:
         old = (await ada.get(ACME)).json["organization"]
 
@@ -156,11 +157,13 @@ class TestChange:
         changes = {name: {"from": before, "to": value}}
         assert (answer.status, answer.json) == (200, {"organization": old | body})
         assert (await ada.get(ACME)).json["organization"] == old | body
-        assert tenants.audited(acme) == [("organization.updated", ada.id, {"changes": changes})]
-        assert tenants.door.events("organization.updated") == [(acme, ada.email, {"changes": changes})]
+        assert world.audit_entries(None, *COLUMNS, organization_id=acme) == [
+            ("organization.updated", ada.id, {"changes": changes})
+        ]
+        assert world.events("organization.updated") == [(acme, ada.email, {"changes": changes})]
 
-    async def test_when_it_was_changed_is_remembered(self, tenants: Tenants, ada: Somebody) -> None:
-        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
+    async def test_when_it_was_changed_is_remembered(self, world: World, ada: SignedInUser) -> None:
+        world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
 
         answer = await ada.patch(ACME, {"name": "Acme Ltd"})
 
@@ -168,15 +171,15 @@ class TestChange:
 
     @pytest.mark.parametrize("body", [{}, {"name": None}, {"unknown": 1}, {"name": " Acme "}, {"mfa_required": False}])
     async def test_what_names_nothing_new_changes_nothing_and_leaves_no_trace(
-        self, tenants: Tenants, acme: UUID, ada: Somebody, body: dict[str, Any]
+        self, world: World, acme: UUID, ada: SignedInUser, body: dict[str, Any]
     ) -> None:
-        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
+        world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
 
         answer = await ada.patch(ACME, body)
 
         assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
-        assert tenants.audited(acme) == []
-        assert tenants.door.events("organization.updated") == []
+        assert world.audit_entries(None, *COLUMNS, organization_id=acme) == []
+        assert world.events("organization.updated") == []
 
     @pytest.mark.parametrize(
         ("body", "field"),
@@ -189,29 +192,29 @@ class TestChange:
             ({"device_trust_days": 1.5}, "device_trust_days"),
         ],
     )
-    async def test_what_cannot_be_meant_is_refused(self, ada: Somebody, body: dict[str, Any], field: str) -> None:
+    async def test_what_cannot_be_meant_is_refused(self, ada: SignedInUser, body: dict[str, Any], field: str) -> None:
         answer = await ada.patch(ACME, body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
     @pytest.mark.parametrize("slug", ["acme-2", "acme"])
-    async def test_the_slug_stays(self, ada: Somebody, slug: str) -> None:
+    async def test_the_slug_stays(self, ada: SignedInUser, slug: str) -> None:
         assert (await ada.patch(ACME, {"slug": slug})).json["organization"]["slug"] == "acme"
 
     @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("member", 403)])
-    async def test_it_takes_the_capability(self, tenants: Tenants, acme: UUID, role: str, status: int) -> None:
-        bob = await tenants.member(acme, role, "bob@example.com")
+    async def test_it_takes_the_capability(self, world: World, acme: UUID, role: str, status: int) -> None:
+        bob = await world.signed_in_member(acme, role, "bob@example.com")
 
         assert (await bob.patch(ACME, {"name": "Acme Ltd"})).status == status
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_it_takes_an_active_organization(self, tenants: Tenants, ada: Somebody, status: str) -> None:
-        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_it_takes_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert_refused(await ada.patch(ACME, {"name": "Acme Ltd"}), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_of_changes_at_once_none_is_lost(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
+    async def test_of_changes_at_once_none_is_lost(self, world: World, acme: UUID, ada: SignedInUser) -> None:
         bodies: list[dict[str, Any]] = [{"name": "Acme Ltd"}, {"mfa_required": True}, {"device_trust_days": 7}]
 
         async with trio.open_nursery() as nursery:
@@ -220,15 +223,15 @@ class TestChange:
 
         organization = (await ada.get(ACME)).json["organization"]
         assert {name: organization[name] for body in bodies for name in body} == bodies[0] | bodies[1] | bodies[2]
-        assert len(tenants.audited(acme)) == len(bodies)
+        assert len(world.audit_entries(None, *COLUMNS, organization_id=acme)) == len(bodies)
 
 
 class TestDelete:
     """Deleting it."""
 
     @pytest.mark.parametrize("status", ["pending", "active", "rejected"])
-    async def test_the_owner_deletes_it_for_good(self, tenants: Tenants, ada: Somebody, status: str) -> None:
-        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_the_owner_deletes_it_for_good(self, world: World, ada: SignedInUser, status: str) -> None:
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         answer = await ada.delete(ACME)
 
@@ -236,78 +239,68 @@ class TestDelete:
         assert_refused(await ada.get(ACME), 404, "NOT_FOUND")
         assert (await ada.get("/api/organizations")).json == []
 
-    async def test_a_suspended_one_stays(self, tenants: Tenants, ada: Somebody) -> None:
-        tenants.door.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
+    async def test_a_suspended_one_stays(self, world: World, ada: SignedInUser) -> None:
+        world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
 
         assert_refused(await ada.delete(ACME), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_an_admin_does_not_delete_it(self, tenants: Tenants, acme: UUID) -> None:
-        bob = await tenants.member(acme, "admin", "bob@example.com")
+    async def test_an_admin_does_not_delete_it(self, world: World, acme: UUID) -> None:
+        bob = await world.signed_in_member(acme, "admin", "bob@example.com")
 
         assert_refused(await bob.delete(ACME), 403, "FORBIDDEN")
 
-    async def test_nor_does_a_platform_owner_in_the_name_of_the_owner(self, tenants: Tenants, ada: Somebody) -> None:
-        root = await tenants.platform_owner()
-        tenants.door.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
+    async def test_nor_does_a_platform_owner_in_the_name_of_the_owner(self, world: World, ada: SignedInUser) -> None:
+        root = await world.signed_in_platform_owner()
+        world.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
 
         assert_refused(await ada.delete(ACME), 403, "FORBIDDEN")
 
     async def test_everything_that_belongs_to_it_goes_and_what_does_not_stays(
-        self, tenants: Tenants, acme: UUID, ada: Somebody
+        self, world: World, acme: UUID, ada: SignedInUser
     ) -> None:
-        door = tenants.door
-        bolt = tenants.organization("bolt")
+        bolt = world.organization("bolt")
         for organization_id, slug in ((acme, "acme"), (bolt, "bolt")):
-            bob = await tenants.member(organization_id, "admin", f"bob@{slug}.example.com")
-            door.service(organization_id)
-            await tenants.enter(bob.id, bob.email, org_slug=slug)
-            await tenants.enter(bob.id, bob.email, org_slug=slug, service_slug="shop")
+            bob = await world.signed_in_member(organization_id, "admin", f"bob@{slug}.example.com")
+            world.service(organization_id)
+            await world.sign_in_as(bob.id, bob.email, org_slug=slug)
+            await world.sign_in_as(bob.id, bob.email, org_slug=slug, service_slug="shop")
             await bob.patch(f"/api/organizations/{slug}", {"name": "Another name"})
-        before = rows_of(tenants, bolt)
-        assert all(count > 0 for count in rows_of(tenants, acme).values())
+        before = rows_of(world, bolt)
+        assert all(count > 0 for count in rows_of(world, acme).values())
 
         assert (await ada.delete(ACME)).status == 204
 
-        assert set(rows_of(tenants, acme).values()) == {0}
-        assert rows_of(tenants, bolt) == before
-        assert door.value("SELECT count(*) FROM users") == 3
+        assert set(rows_of(world, acme).values()) == {0}
+        assert rows_of(world, bolt) == before
+        assert world.value("SELECT count(*) FROM users") == 3
         assert (await ada.get("/api/organizations")).status == 200
 
-    async def test_whoever_worked_in_it_has_to_sign_in_again(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
-        inside = await tenants.enter(ada.id, ada.email, org_slug="acme")
+    async def test_whoever_worked_in_it_has_to_sign_in_again(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+        inside = await world.sign_in_as(ada.id, ada.email, org_slug="acme")
 
         await ada.delete(ACME)
 
         assert_refused(await inside.get("/api/organizations"), 401, "UNAUTHORIZED")
 
-    async def test_of_two_who_delete_it_at_once_one_finds_it(self, ada: Somebody) -> None:
-        statuses: list[int] = []
+    async def test_of_two_who_delete_it_at_once_one_finds_it(self, ada: SignedInUser) -> None:
+        answers = await at_once(*[partial(ada.delete, ACME)] * 2)
 
-        async def delete() -> None:
-            statuses.append((await ada.delete(ACME)).status)
+        assert statuses_of(answers) == [204, 404]
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(delete)
-            nursery.start_soon(delete)
-
-        assert sorted(statuses) == [204, 404]
-
-    async def test_whoever_works_in_it_at_that_moment_is_refused_as_if_it_had_never_been(
-        self, tenants: Tenants
-    ) -> None:
+    async def test_whoever_works_in_it_at_that_moment_is_refused_as_if_it_had_never_been(self, world: World) -> None:
         statuses: list[int] = []
         for number in range(ROUNDS):
             slug = f"org-{number}"
-            made = tenants.organization(slug)
+            made = world.organization(slug)
             root, ada, bob, eve = [
-                await tenants.member(made, role, f"{name}@{slug}.example.com")
+                await world.signed_in_member(made, role, f"{name}@{slug}.example.com")
                 for name, role in (("root", "owner"), ("ada", "admin"), ("bob", "admin"), ("eve", "admin"))
             ]
             at_once: list[Callable[[], Awaitable[Answer]]] = [
                 partial(root.delete, f"/api/organizations/{slug}"),
                 partial(ada.post, f"/api/organizations/{slug}/select"),
                 partial(bob.patch, f"/api/organizations/{slug}", {"name": "Another name"}),
-                partial(tenants.door.knock, eve.email, org_slug=slug),
+                partial(world.log_in, eve.email, org_slug=slug),
             ]
 
             async def note(send: Callable[[], Awaitable[Answer]]) -> None:
@@ -318,14 +311,14 @@ class TestDelete:
                     nursery.start_soon(note, send)
 
         assert set(statuses) <= {200, 204, 403, 404}
-        assert tenants.door.value("SELECT count(*) FROM organizations") == 0
+        assert world.value("SELECT count(*) FROM organizations") == 0
 
 
-def rows_of(tenants: Tenants, organization_id: UUID) -> dict[str, int]:
+def rows_of(world: World, organization_id: UUID) -> dict[str, int]:
     """Count what there is of an organization."""
     tables = ("memberships", "services", "service_users", "sessions", "login_events", "events", "audit_entries")
     return {
-        table: tenants.door.value(f"SELECT count(*) FROM {table} WHERE organization_id = %s", organization_id)
+        table: world.value(f"SELECT count(*) FROM {table} WHERE organization_id = %s", organization_id)
         for table in tables
     }
 

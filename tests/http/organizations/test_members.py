@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import pytest
-import trio
 
-from tests.sign_ins import FREE_TIER, assert_refused, door
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
-from tests.teams import Team, team, team_of
+from tests.world.builder import FREE_TIER
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["door", "team"]
+    from tests.world.team import Team
 
 NOBODY = UUID(int=1)
 SECOND = timedelta(seconds=1)
@@ -28,7 +29,7 @@ class TestList:
     async def test_a_member_is_listed_with_the_person_and_the_membership(
         self, team: Team, clock: SettableClock
     ) -> None:
-        answer = await team.ask("member", "GET", "/members?role=owner")
+        answer = await team.request("member", "GET", "/members?role=owner")
 
         assert answer.status == 200
         assert answer.json == {
@@ -40,7 +41,7 @@ class TestList:
                         "is_platform_owner": False,
                     },
                     "membership": {
-                        "id": str(team.door.value("SELECT id FROM memberships WHERE role = 'owner'")),
+                        "id": str(team.world.value("SELECT id FROM memberships WHERE role = 'owner'")),
                         "role": "owner",
                         "created_at": clock.now.isoformat().replace("+00:00", "Z"),
                     },
@@ -54,11 +55,11 @@ class TestList:
         self, team: Team, clock: SettableClock
     ) -> None:
         clock.advance(SECOND)
-        team.join("zoe", "member")
+        team.add("zoe", "member")
         clock.advance(SECOND)
-        team.join("bob", "member", is_platform_owner=True)
+        team.add("bob", "member", is_platform_owner=True)
 
-        pages = [(await team.ask("owner", "GET", f"/members?limit=2&page={page}")).json for page in (1, 2, 3, 4)]
+        pages = [(await team.request("owner", "GET", f"/members?limit=2&page={page}")).json for page in (1, 2, 3, 4)]
 
         listed = [[item["user"]["email"].partition("@")[0] for item in page["members"]] for page in pages]
         assert listed == [["owner", "admin"], ["member", "zoe"], ["bob"], []]
@@ -69,11 +70,11 @@ class TestList:
 
     async def test_those_of_one_role_are_listed_custom_roles_included(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view", "org.members.view")
-        team.join("ann", "auditor")
-        team.join("bob", "member")
+        team.add("ann", "auditor")
+        team.add("bob", "member")
 
         answers = {
-            role: (await team.ask("ann", "GET", f"/members?role={role}")).json
+            role: (await team.request("ann", "GET", f"/members?role={role}")).json
             for role in ("owner", "admin", "member", "auditor", "nothing")
         }
 
@@ -93,9 +94,9 @@ class TestList:
         }
 
     async def test_nobody_of_another_organization_is_listed(self, team: Team) -> None:
-        team_of(team.door, "bolt").join("eve", "owner")
+        team.world.team("bolt").add("eve", "owner")
 
-        answer = await team.ask("owner", "GET", "/members")
+        answer = await team.request("owner", "GET", "/members")
 
         assert answer.json["pagination"]["total"] == 3
         assert "eve" not in answer.text
@@ -113,41 +114,41 @@ class TestList:
     async def test_the_limit_is_the_organizations_else_its_tiers(
         self, team: Team, tier: str, own: int | None, limits: dict[str, Any]
     ) -> None:
-        team.door.connection.execute(
+        team.world.connection.execute(
             "UPDATE organizations SET max_users = %s, tier_id = (SELECT id FROM tiers WHERE name = %s)", (own, tier)
         )
 
-        assert (await team.ask("member", "GET", "/members")).json["limits"] == limits
+        assert (await team.request("member", "GET", "/members")).json["limits"] == limits
 
     @pytest.mark.parametrize("query", ["", "?role=member&page=2&limit=1", "?page=9"])
     async def test_it_is_two_statements(self, team: Team, query: str) -> None:
         await team.token("member")
 
         with recorded_statements() as statements:
-            await team.ask("member", "GET", f"/members{query}")
+            await team.request("member", "GET", f"/members{query}")
 
         assert len(statements) == 2
 
     @pytest.mark.parametrize("query", ["page=0", "page=x", "limit=0", "limit=-1"])
     async def test_paging_that_makes_no_sense_is_400(self, team: Team, query: str) -> None:
-        assert_refused(await team.ask("member", "GET", f"/members?{query}"), 400, "BAD_REQUEST")
+        assert_refused(await team.request("member", "GET", f"/members?{query}"), 400, "BAD_REQUEST")
 
     async def test_a_limit_above_the_maximum_is_lowered(self, team: Team) -> None:
-        answer = await team.ask("member", "GET", "/members?limit=1000")
+        answer = await team.request("member", "GET", "/members?limit=1000")
 
         assert answer.json["pagination"]["limit"] == 100
 
     async def test_a_custom_role_without_the_capability_does_not_see_them(self, team: Team) -> None:
         team.custom_role("biller", "billing.manage")
-        team.join("ann", "biller")
+        team.add("ann", "biller")
 
-        assert_refused(await team.ask("ann", "GET", "/members"), 403, "FORBIDDEN")
+        assert_refused(await team.request("ann", "GET", "/members"), 403, "FORBIDDEN")
 
     async def test_a_stranger_is_403_and_an_unknown_organization_404(self, team: Team) -> None:
-        team.account("eve")
+        team.user("eve")
 
-        assert_refused(await team.ask("eve", "GET", "/members"), 403, "FORBIDDEN")
-        elsewhere = await team.door.client.get("/api/organizations/nowhere/members", token=await team.token("eve"))
+        assert_refused(await team.request("eve", "GET", "/members"), 403, "FORBIDDEN")
+        elsewhere = await team.world.client.get("/api/organizations/nowhere/members", token=await team.token("eve"))
         assert_refused(elsewhere, 404, "NOT_FOUND")
 
 
@@ -158,7 +159,7 @@ class TestChange:
     async def test_the_owner_gives_a_member_another_role(self, team: Team, old: str, new: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids[old]}", body={"role": new})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids[old]}", body={"role": new})
 
         assert answer.status == 200, answer.text
         user_id = str(team.ids[old])
@@ -173,31 +174,33 @@ class TestChange:
         assert team.role_of(old) == new
 
     async def test_it_is_audited_and_told_with_the_old_and_the_new_role(self, team: Team) -> None:
-        await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
+        await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
 
         roles = {"old_role": "member", "new_role": "admin"}
         user_id = str(team.ids["member"])
-        assert team.audited("user.role_updated") == [(team.organization_id, team.ids["owner"], user_id, roles)]
-        assert team.door.events("user.role_updated") == [
+        assert team.world.audit_entries("user.role_updated") == [
+            (team.organization_id, team.ids["owner"], user_id, roles)
+        ]
+        assert team.world.events("user.role_updated") == [
             (team.organization_id, "owner@example.com", {"user_id": user_id, **roles})
         ]
 
     async def test_the_role_that_somebody_has_already_changes_nothing(self, team: Team) -> None:
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "admin"})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "admin"})
 
         assert (answer.status, answer.json["membership"]["role"]) == (200, "admin")
-        assert team.audited("user.role_updated") == []
-        assert team.door.events("user.role_updated") == []
+        assert team.world.audit_entries("user.role_updated") == []
+        assert team.world.events("user.role_updated") == []
 
     async def test_the_profile_shows_what_it_allows_on_the_very_next_request(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view", "analytics.view")
-        entered = await team.door.enter("member@example.com", org_slug="acme")
-        before = (await team.door.client.get("/api/user", token=entered.access_token)).json
+        tokens = await team.world.sign_in("member@example.com", org_slug="acme")
+        before = (await team.world.client.get("/api/user", token=tokens.access_token)).json
 
-        await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
-        as_auditor = (await team.door.client.get("/api/user", token=entered.access_token)).json
-        await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
-        as_admin = (await team.door.client.get("/api/user", token=entered.access_token)).json
+        await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
+        as_auditor = (await team.world.client.get("/api/user", token=tokens.access_token)).json
+        await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
+        as_admin = (await team.world.client.get("/api/user", token=tokens.access_token)).json
 
         assert (before["role"], as_auditor["role"], as_admin["role"]) == ("member", "auditor", "admin")
         assert before["permissions"] == ["analytics.view", "end_users.view", "org.members.view", "services.view"]
@@ -206,44 +209,44 @@ class TestChange:
 
     @pytest.mark.parametrize("role", ["nothing", "", "Admin", "x" * 1000])
     async def test_an_unknown_role_is_400(self, team: Team, role: str) -> None:
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": role})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": role})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "role"
 
     async def test_a_role_of_another_organization_is_400(self, team: Team) -> None:
-        team_of(team.door, "bolt").custom_role("auditor", "audit_logs.view")
+        team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
     async def test_nobody_is_made_owner_this_way(self, team: Team) -> None:
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "owner"})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "owner"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("admin") == "admin"
 
     async def test_ones_own_role_stays(self, team: Team) -> None:
-        answer = await team.ask("owner", "PATCH", f"/members/{team.ids['owner']}", body={"role": "admin"})
+        answer = await team.request("owner", "PATCH", f"/members/{team.ids['owner']}", body={"role": "admin"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("owner") == "owner"
 
     async def test_only_the_owner_does_it(self, team: Team) -> None:
         for name in ("admin", "member"):
-            answer = await team.ask(name, "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
+            answer = await team.request(name, "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
             assert_refused(answer, 403, "FORBIDDEN")
 
     async def test_who_is_no_member_here_is_404_wherever_else_they_are(self, team: Team) -> None:
-        elsewhere = team_of(team.door, "bolt").join("eve", "member")
+        elsewhere = team.world.team("bolt").add("eve", "member")
 
         for user_id in (NOBODY, elsewhere):
-            answer = await team.ask("owner", "PATCH", f"/members/{user_id}", body={"role": "admin"})
+            answer = await team.request("owner", "PATCH", f"/members/{user_id}", body={"role": "admin"})
             assert_refused(answer, 404, "NOT_FOUND")
 
     async def test_the_role_is_judged_before_the_member_is_looked_for(self, team: Team) -> None:
-        answer = await team.ask("owner", "PATCH", f"/members/{NOBODY}", body={"role": "nothing"})
+        answer = await team.request("owner", "PATCH", f"/members/{NOBODY}", body={"role": "nothing"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
@@ -253,104 +256,104 @@ class TestRemove:
 
     @pytest.mark.parametrize(("by", "whom"), [("owner", "member"), ("owner", "admin"), ("admin", "member")])
     async def test_an_owner_or_admin_removes_a_member(self, team: Team, by: str, whom: str) -> None:
-        answer = await team.ask(by, "POST", f"/members/{team.ids[whom]}")
+        answer = await team.request(by, "POST", f"/members/{team.ids[whom]}")
 
         assert answer.status == 200
         assert set(answer.json) == {"message"}
         assert team.role_of(whom) is None
-        assert_refused(await team.ask(whom, "GET", "/members"), 403, "FORBIDDEN")
+        assert_refused(await team.request(whom, "GET", "/members"), 403, "FORBIDDEN")
 
     async def test_it_is_audited_and_told_with_the_role(self, team: Team) -> None:
-        await team.ask("admin", "POST", f"/members/{team.ids['member']}")
+        await team.request("admin", "POST", f"/members/{team.ids['member']}")
 
         user_id = str(team.ids["member"])
-        assert team.audited("user.removed") == [(team.organization_id, team.ids["admin"], user_id, {"role": "member"})]
-        assert team.door.events("user.removed") == [
+        assert team.world.audit_entries("user.removed") == [
+            (team.organization_id, team.ids["admin"], user_id, {"role": "member"})
+        ]
+        assert team.world.events("user.removed") == [
             (team.organization_id, "admin@example.com", {"user_id": user_id, "role": "member"})
         ]
 
     async def test_their_sessions_in_this_organization_end_and_the_others_go_on(self, team: Team) -> None:
-        bolt = team_of(team.door, "bolt")
-        team.door.member(bolt.organization_id, team.ids["member"])
-        here = await team.door.enter("member@example.com", org_slug="acme")
-        there = await team.door.enter("member@example.com", org_slug="bolt")
-        nowhere = await team.door.enter("member@example.com")
+        bolt = team.world.team("bolt")
+        team.world.member(bolt.organization_id, team.ids["member"])
+        here = await team.world.sign_in("member@example.com", org_slug="acme")
+        there = await team.world.sign_in("member@example.com", org_slug="bolt")
+        nowhere = await team.world.sign_in("member@example.com")
 
-        await team.ask("admin", "POST", f"/members/{team.ids['member']}")
+        await team.request("admin", "POST", f"/members/{team.ids['member']}")
 
-        assert [(await team.door.ask(entered)).status for entered in (here, there, nowhere)] == [401, 200, 200]
-        assert team.door.events("session.revoked") == [
+        assert [(await team.world.list_sessions(tokens)).status for tokens in (here, there, nowhere)] == [
+            401,
+            200,
+            200,
+        ]
+        assert team.world.events("session.revoked") == [
             (team.organization_id, "member@example.com", {"sessions": 1, "reason": "member_removed"})
         ]
 
     async def test_what_was_granted_to_them_on_services_ends(self, team: Team) -> None:
-        team.door.service(team.organization_id)
-        await team.ask("owner", "PUT", f"/services/shop/grants/{team.ids['member']}", body={"relation": "manager"})
+        team.world.service(team.organization_id)
+        await team.request("owner", "PUT", f"/services/shop/grants/{team.ids['member']}", body={"relation": "manager"})
 
-        await team.ask("owner", "POST", f"/members/{team.ids['member']}")
+        await team.request("owner", "POST", f"/members/{team.ids['member']}")
 
-        assert team.door.value("SELECT count(*) FROM service_grants") == 0
+        assert team.world.value("SELECT count(*) FROM service_grants") == 0
 
     @pytest.mark.parametrize("by", ["owner", "admin"])
     async def test_nobody_removes_themselves(self, team: Team, by: str) -> None:
-        answer = await team.ask(by, "POST", f"/members/{team.ids[by]}")
+        answer = await team.request(by, "POST", f"/members/{team.ids[by]}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of(by) == by
 
     async def test_nobody_removes_the_owner(self, team: Team) -> None:
-        answer = await team.ask("admin", "POST", f"/members/{team.ids['owner']}")
+        answer = await team.request("admin", "POST", f"/members/{team.ids['owner']}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("owner") == "owner"
 
     async def test_a_member_removes_nobody(self, team: Team) -> None:
-        assert_refused(await team.ask("member", "POST", f"/members/{team.ids['admin']}"), 403, "FORBIDDEN")
+        assert_refused(await team.request("member", "POST", f"/members/{team.ids['admin']}"), 403, "FORBIDDEN")
 
     async def test_a_custom_role_that_manages_members_removes_them(self, team: Team) -> None:
         team.custom_role("keeper", "org.members.manage")
-        team.join("ann", "keeper")
+        team.add("ann", "keeper")
 
-        assert (await team.ask("ann", "POST", f"/members/{team.ids['member']}")).status == 200
+        assert (await team.request("ann", "POST", f"/members/{team.ids['member']}")).status == 200
 
     async def test_who_is_no_member_here_is_404_and_stays_where_they_are(self, team: Team) -> None:
-        bolt = team_of(team.door, "bolt")
-        elsewhere = bolt.join("eve", "member")
+        bolt = team.world.team("bolt")
+        elsewhere = bolt.add("eve", "member")
 
         for user_id in (NOBODY, elsewhere):
-            assert_refused(await team.ask("admin", "POST", f"/members/{user_id}"), 404, "NOT_FOUND")
+            assert_refused(await team.request("admin", "POST", f"/members/{user_id}"), 404, "NOT_FOUND")
         assert bolt.role_of("eve") == "member"
 
     async def test_of_two_who_remove_each_other_at_once_one_is_left(self, team: Team) -> None:
-        team.join("other", "admin")
-        statuses: list[int] = []
+        team.add("other", "admin")
         await team.token("admin")
         await team.token("other")
 
-        async def remove(by: str, whom: str) -> None:
-            statuses.append((await team.ask(by, "POST", f"/members/{team.ids[whom]}")).status)
+        async def remove(by: str, whom: str) -> Answer:
+            return await team.request(by, "POST", f"/members/{team.ids[whom]}")
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(remove, "admin", "other")
-            nursery.start_soon(remove, "other", "admin")
+        answers = await at_once(partial(remove, "admin", "other"), partial(remove, "other", "admin"))
 
-        assert sorted(statuses) == [200, 403]
+        assert statuses_of(answers) == [200, 403]
         assert sorted(str(team.role_of(name)) for name in ("admin", "other")) == ["None", "admin"]
 
     async def test_of_two_who_remove_the_same_member_one_finds_them(self, team: Team) -> None:
-        statuses: list[int] = []
         await team.token("admin")
         await team.token("owner")
 
-        async def remove(by: str) -> None:
-            statuses.append((await team.ask(by, "POST", f"/members/{team.ids['member']}")).status)
+        answers = await at_once(
+            partial(team.request, "admin", "POST", f"/members/{team.ids['member']}"),
+            partial(team.request, "owner", "POST", f"/members/{team.ids['member']}"),
+        )
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(remove, "admin")
-            nursery.start_soon(remove, "owner")
-
-        assert sorted(statuses) == [200, 404]
-        assert len(team.audited("user.removed")) == 1
+        assert statuses_of(answers) == [200, 404]
+        assert len(team.world.audit_entries("user.removed")) == 1
 
 
 @pytest.mark.parametrize(
@@ -367,6 +370,6 @@ async def test_nothing_works_in_an_organization_that_is_not_active(
     team: Team, method: str, path: str, body: Any, status: str
 ) -> None:
     await team.token("owner")
-    team.door.connection.execute("UPDATE organizations SET status = %s WHERE tier_id = %s", (status, FREE_TIER))
+    team.world.connection.execute("UPDATE organizations SET status = %s WHERE tier_id = %s", (status, FREE_TIER))
 
-    assert_refused(await team.ask("owner", method, path, body=body), 403, "ORGANIZATION_NOT_ACTIVE")
+    assert_refused(await team.request("owner", method, path, body=body), 403, "ORGANIZATION_NOT_ACTIVE")

@@ -8,17 +8,15 @@ from uuid import UUID
 import pytest
 import trio
 
-from tests.sign_ins import assert_refused, door
-from tests.teams import Team, team, team_of
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from tests.application import Answer
-
-__all__ = ["door", "team"]
+    from tests.world.team import Team
 
 
 async def transfer(team: Team, by: str, to: Any) -> Answer:
-    return await team.ask(by, "POST", "/transfer-ownership", body={"new_owner_user_id": str(to)})
+    return await team.request(by, "POST", "/transfer-ownership", body={"new_owner_user_id": str(to)})
 
 
 async def test_the_owner_becomes_an_admin_and_the_member_the_owner(team: Team) -> None:
@@ -37,11 +35,11 @@ async def test_it_is_told_as_one_event_and_audited_for_both(team: Team) -> None:
     await transfer(team, "owner", team.ids["admin"])
 
     old, new = str(team.ids["owner"]), str(team.ids["admin"])
-    assert team.door.events("organization.owner.changed") == [
+    assert team.world.events("organization.owner.changed") == [
         (team.organization_id, "owner@example.com", {"old_owner_user_id": old, "new_owner_user_id": new})
     ]
-    assert team.door.events("user.role_updated") == []
-    assert team.audited("user.role_updated") == [
+    assert team.world.events("user.role_updated") == []
+    assert team.world.audit_entries("user.role_updated") == [
         (team.organization_id, team.ids["owner"], old, {"old_role": "owner", "new_role": "admin"}),
         (team.organization_id, team.ids["owner"], new, {"old_role": "admin", "new_role": "owner"}),
     ]
@@ -61,13 +59,13 @@ async def test_only_the_owner_transfers(team: Team, by: str) -> None:
 
 async def test_a_custom_role_of_every_capability_is_no_owner(team: Team) -> None:
     team.custom_role("everything", "org.settings.manage", "org.members.manage", "org.roles.manage")
-    team.join("ann", "everything")
+    team.add("ann", "everything")
 
     assert_refused(await transfer(team, "ann", team.ids["member"]), 403, "FORBIDDEN")
 
 
 async def test_who_is_no_member_here_cannot_be_the_owner(team: Team) -> None:
-    elsewhere = team_of(team.door, "bolt").join("eve", "member")
+    elsewhere = team.world.team("bolt").add("eve", "member")
 
     for user_id in (elsewhere, UUID(int=1)):
         answer = await transfer(team, "owner", user_id)
@@ -81,14 +79,14 @@ async def test_the_owner_cannot_be_made_the_owner(team: Team) -> None:
 
 
 async def test_a_deactivated_member_cannot_be_the_owner(team: Team) -> None:
-    team.join("gone", "admin", is_active=False)
+    team.add("gone", "admin", is_active=False)
 
     assert_refused(await transfer(team, "owner", team.ids["gone"]), 400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize("body", [{}, {"new_owner_user_id": "somebody"}, {"new_owner_user_id": None}])
 async def test_it_names_an_id(team: Team, body: Any) -> None:
-    assert_refused(await team.ask("owner", "POST", "/transfer-ownership", body=body), 400, "BAD_REQUEST")
+    assert_refused(await team.request("owner", "POST", "/transfer-ownership", body=body), 400, "BAD_REQUEST")
 
 
 async def test_of_two_transfers_at_once_one_wins(team: Team) -> None:
@@ -104,7 +102,7 @@ async def test_of_two_transfers_at_once_one_wins(team: Team) -> None:
 
     assert sorted(answers.values()) == [200, 403]
     [winner] = [name for name, status in answers.items() if status == 200]
-    assert team.door.rows("SELECT user_id FROM memberships WHERE role = 'owner'") == [(team.ids[winner],)]
+    assert team.world.rows("SELECT user_id FROM memberships WHERE role = 'owner'") == [(team.ids[winner],)]
 
 
 async def test_whoever_is_removed_at_the_moment_of_the_transfer_is_owner_or_gone(team: Team) -> None:
@@ -113,7 +111,7 @@ async def test_whoever_is_removed_at_the_moment_of_the_transfer_is_owner_or_gone
     statuses: dict[str, int] = {}
 
     async def remove() -> None:
-        statuses["remove"] = (await team.ask("admin", "POST", f"/members/{team.ids['member']}")).status
+        statuses["remove"] = (await team.request("admin", "POST", f"/members/{team.ids['member']}")).status
 
     async def start() -> None:
         statuses["transfer"] = (await transfer(team, "owner", team.ids["member"])).status
@@ -126,4 +124,4 @@ async def test_whoever_is_removed_at_the_moment_of_the_transfer_is_owner_or_gone
         (200, 400, "owner"),
         (400, 200, None),
     ]
-    assert team.door.value("SELECT count(*) FROM memberships WHERE role = 'owner'") == 1
+    assert team.world.value("SELECT count(*) FROM memberships WHERE role = 'owner'") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,13 +11,13 @@ import trio
 
 from core.organizations.access import Capability
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX, ROLES_MAX
-from tests.sign_ins import FREE_TIER, assert_refused, door, new_id
-from tests.teams import Team, team, team_of
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import FREE_TIER, new_id
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
-
-__all__ = ["door", "team"]
+    from tests.world.team import Team
 
 A_WHILE = timedelta(seconds=5)
 EVERYTHING = [str(capability) for capability in Capability]
@@ -35,7 +36,7 @@ class TestRead:
         team.custom_role("auditor", "audit_logs.view")
         team.custom_role("accountant", "billing.manage")
 
-        answer = await team.ask("member", "GET", "/roles")
+        answer = await team.request("member", "GET", "/roles")
 
         assert answer.status == 200
         assert answer.json["total"] == 5
@@ -54,23 +55,23 @@ class TestRead:
     async def test_one_is_shown_as_it_is_listed(self, team: Team, slug: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        answer = await team.ask("member", "GET", f"/roles/{slug}")
+        answer = await team.request("member", "GET", f"/roles/{slug}")
 
         assert answer.status == 200
-        assert answer.json in (await team.ask("member", "GET", "/roles")).json["roles"]
+        assert answer.json in (await team.request("member", "GET", "/roles")).json["roles"]
         assert answer.json["slug"] == slug
 
     async def test_those_of_another_organization_are_not_there(self, team: Team) -> None:
-        team_of(team.door, "bolt").custom_role("auditor", "audit_logs.view")
+        team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
-        assert_refused(await team.ask("owner", "GET", "/roles/auditor"), 404, "NOT_FOUND")
-        assert (await team.ask("owner", "GET", "/roles")).json["total"] == 3
+        assert_refused(await team.request("owner", "GET", "/roles/auditor"), 404, "NOT_FOUND")
+        assert (await team.request("owner", "GET", "/roles")).json["total"] == 3
 
     async def test_a_stranger_reads_none(self, team: Team) -> None:
-        team.account("eve")
+        team.user("eve")
 
         for path in ("/roles", "/roles/owner"):
-            assert_refused(await team.ask("eve", "GET", path), 403, "FORBIDDEN")
+            assert_refused(await team.request("eve", "GET", path), 403, "FORBIDDEN")
 
 
 class TestCreate:
@@ -78,30 +79,32 @@ class TestCreate:
 
     @pytest.mark.parametrize("by", ["owner", "admin"])
     async def test_a_role_is_made_of_capabilities(self, team: Team, clock: SettableClock, by: str) -> None:
-        answer = await team.ask(by, "POST", "/roles", body=AUDITOR)
+        answer = await team.request(by, "POST", "/roles", body=AUDITOR)
 
         now = clock.now.isoformat().replace("+00:00", "Z")
         assert answer.status == 200, answer.text
         assert answer.json == AUDITOR | {"is_built_in": False, "created_at": now, "updated_at": now}
-        assert (await team.ask("member", "GET", "/roles/auditor")).json == answer.json
+        assert (await team.request("member", "GET", "/roles/auditor")).json == answer.json
 
     async def test_it_allows_what_it_lists_and_nothing_else(self, team: Team) -> None:
-        await team.ask("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["org.members.view"]})
+        await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["org.members.view"]})
 
-        await team.ask("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "auditor"})
+        await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "auditor"})
 
-        assert (await team.ask("admin", "GET", "/members")).status == 200
-        assert_refused(await team.ask("admin", "POST", f"/members/{team.ids['member']}"), 403, "FORBIDDEN")
+        assert (await team.request("admin", "GET", "/members")).status == 200
+        assert_refused(await team.request("admin", "POST", f"/members/{team.ids['member']}"), 403, "FORBIDDEN")
 
     async def test_a_capability_that_is_named_twice_is_there_once(self, team: Team) -> None:
         named = ["services.view", "billing.manage", "services.view"]
 
-        answer = await team.ask("owner", "POST", "/roles", body=AUDITOR | {"permissions": named})
+        answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": named})
 
         assert answer.json["permissions"] == ["billing.manage", "services.view"]
 
     async def test_a_description_and_capabilities_may_be_missing(self, team: Team) -> None:
-        answer = await team.ask("owner", "POST", "/roles", body={"slug": "guest", "name": "Guest", "permissions": []})
+        answer = await team.request(
+            "owner", "POST", "/roles", body={"slug": "guest", "name": "Guest", "permissions": []}
+        )
 
         assert (answer.status, answer.json["description"], answer.json["permissions"]) == (200, "", [])
 
@@ -124,72 +127,66 @@ class TestCreate:
         ],
     )
     async def test_what_is_wrong_with_the_input_is_said(self, team: Team, field: str, value: Any) -> None:
-        answer = await team.ask("owner", "POST", "/roles", body=AUDITOR | {field: value})
+        answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {field: value})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
     @pytest.mark.parametrize("word", ["org.everything", "", "*", "AUDIT_LOGS.VIEW", "owner"])
     async def test_an_unknown_capability_is_400(self, team: Team, word: str) -> None:
-        answer = await team.ask("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["billing.manage", word]})
+        answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["billing.manage", word]})
 
         assert_refused(answer, 400, "BAD_REQUEST")
-        assert team.door.value("SELECT count(*) FROM organization_roles") == 0
+        assert team.world.value("SELECT count(*) FROM organization_roles") == 0
 
     @pytest.mark.parametrize("slug", ["auditor", "owner", "admin", "member"])
     async def test_a_taken_slug_is_409(self, team: Team, slug: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        assert_refused(await team.ask("owner", "POST", "/roles", body=AUDITOR | {"slug": slug}), 409, "CONFLICT")
+        assert_refused(await team.request("owner", "POST", "/roles", body=AUDITOR | {"slug": slug}), 409, "CONFLICT")
 
     async def test_another_organization_takes_no_slug_away(self, team: Team) -> None:
-        team_of(team.door, "bolt").custom_role("auditor", "audit_logs.view")
+        team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
-        assert (await team.ask("owner", "POST", "/roles", body=AUDITOR)).status == 200
+        assert (await team.request("owner", "POST", "/roles", body=AUDITOR)).status == 200
 
     async def test_nobody_puts_more_into_a_role_than_they_have(self, team: Team) -> None:
         team.custom_role("keeper", "org.roles.manage", "services.view")
-        team.join("ann", "keeper")
+        team.add("ann", "keeper")
 
-        refused = await team.ask("ann", "POST", "/roles", body=AUDITOR)
-        made = await team.ask("ann", "POST", "/roles", body=AUDITOR | {"permissions": ["services.view"]})
+        refused = await team.request("ann", "POST", "/roles", body=AUDITOR)
+        made = await team.request("ann", "POST", "/roles", body=AUDITOR | {"permissions": ["services.view"]})
 
         assert_refused(refused, 403, "FORBIDDEN")
         assert "audit_logs.view" in refused.json["error"]
         assert made.status == 200
 
     async def test_a_member_makes_none(self, team: Team) -> None:
-        assert_refused(await team.ask("member", "POST", "/roles", body=AUDITOR), 403, "FORBIDDEN")
+        assert_refused(await team.request("member", "POST", "/roles", body=AUDITOR), 403, "FORBIDDEN")
 
     async def test_an_organization_has_only_so_many(self, team: Team) -> None:
         for number in range(ROLES_MAX):
             team.custom_role(f"role-{number}")
 
-        assert_refused(await team.ask("owner", "POST", "/roles", body=AUDITOR), 400, "BAD_REQUEST")
+        assert_refused(await team.request("owner", "POST", "/roles", body=AUDITOR), 400, "BAD_REQUEST")
 
     async def test_of_two_that_are_made_at_once_one_gets_the_slug(self, team: Team) -> None:
         await team.token("owner")
-        statuses: list[int] = []
 
-        async def make() -> None:
-            statuses.append((await team.ask("owner", "POST", "/roles", body=AUDITOR)).status)
+        answers = await at_once(*[partial(team.request, "owner", "POST", "/roles", body=AUDITOR)] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(make)
-            nursery.start_soon(make)
-
-        assert sorted(statuses) == [200, 409]
+        assert statuses_of(answers) == [200, 409]
 
 
 class TestChange:
     """Changing a role."""
 
     async def test_what_is_named_changes_and_the_rest_stays(self, team: Team, clock: SettableClock) -> None:
-        made = (await team.ask("owner", "POST", "/roles", body=AUDITOR)).json
+        made = (await team.request("owner", "POST", "/roles", body=AUDITOR)).json
         clock.advance(A_WHILE)
 
         answers = [
-            (await team.ask("owner", "PATCH", "/roles/auditor", body=body)).json
+            (await team.request("owner", "PATCH", "/roles/auditor", body=body)).json
             for body in ({"name": " Inspector "}, {"description": ""}, {"permissions": ["billing.manage"]})
         ]
 
@@ -200,7 +197,7 @@ class TestChange:
             first | {"description": ""},
             first | {"description": "", "permissions": ["billing.manage"]},
         ]
-        assert (await team.ask("owner", "GET", "/roles/auditor")).json == answers[-1]
+        assert (await team.request("owner", "GET", "/roles/auditor")).json == answers[-1]
 
     @pytest.mark.parametrize(
         "body", [{}, {"name": None}, {"slug": "other"}, {"name": "Auditor"}, {"permissions": AUDITOR["permissions"]}]
@@ -208,31 +205,31 @@ class TestChange:
     async def test_a_change_that_names_nothing_new_changes_nothing(
         self, team: Team, clock: SettableClock, body: Any
     ) -> None:
-        made = (await team.ask("owner", "POST", "/roles", body=AUDITOR)).json
+        made = (await team.request("owner", "POST", "/roles", body=AUDITOR)).json
         clock.advance(A_WHILE)
 
-        answer = await team.ask("owner", "PATCH", "/roles/auditor", body=body)
+        answer = await team.request("owner", "PATCH", "/roles/auditor", body=body)
 
         assert (answer.status, answer.json) == (200, made)
-        assert len(team.audited("organization.updated")) == 1
+        assert len(team.world.audit_entries("organization.updated")) == 1
 
     async def test_for_whoever_has_it_that_counts_from_the_next_request_on(self, team: Team) -> None:
         team.custom_role("auditor", "org.members.view")
-        team.join("ann", "auditor")
-        assert (await team.ask("ann", "GET", "/members")).status == 200
+        team.add("ann", "auditor")
+        assert (await team.request("ann", "GET", "/members")).status == 200
 
-        await team.ask("owner", "PATCH", "/roles/auditor", body={"permissions": []})
+        await team.request("owner", "PATCH", "/roles/auditor", body={"permissions": []})
 
-        assert_refused(await team.ask("ann", "GET", "/members"), 403, "FORBIDDEN")
+        assert_refused(await team.request("ann", "GET", "/members"), 403, "FORBIDDEN")
 
     async def test_nobody_adds_to_a_role_what_they_do_not_have(self, team: Team) -> None:
         team.custom_role("keeper", "org.roles.manage")
         team.custom_role("auditor", "audit_logs.view")
-        team.join("ann", "keeper")
+        team.add("ann", "keeper")
 
-        raised = await team.ask("ann", "PATCH", "/roles/keeper", body={"permissions": EVERYTHING})
-        renamed = await team.ask("ann", "PATCH", "/roles/auditor", body={"name": "Inspector"})
-        lowered = await team.ask("ann", "PATCH", "/roles/auditor", body={"permissions": []})
+        raised = await team.request("ann", "PATCH", "/roles/keeper", body={"permissions": EVERYTHING})
+        renamed = await team.request("ann", "PATCH", "/roles/auditor", body={"name": "Inspector"})
+        lowered = await team.request("ann", "PATCH", "/roles/auditor", body={"permissions": []})
 
         assert_refused(raised, 403, "FORBIDDEN")
         assert (renamed.status, renamed.json["permissions"]) == (200, ["audit_logs.view"])
@@ -245,23 +242,23 @@ class TestChange:
         team.custom_role("auditor", "audit_logs.view")
 
         for slug in ("auditor", "no-such-role"):
-            answer = await team.ask("owner", "PATCH", f"/roles/{slug}", body={field: value})
+            answer = await team.request("owner", "PATCH", f"/roles/{slug}", body={field: value})
             assert_refused(answer, 400, "BAD_REQUEST")
 
     @pytest.mark.parametrize("slug", ["owner", "admin", "member"])
     async def test_the_built_in_ones_stay_what_they_are(self, team: Team, slug: str) -> None:
-        changed = await team.ask("owner", "PATCH", f"/roles/{slug}", body={"name": "Other"})
-        deleted = await team.ask("owner", "DELETE", f"/roles/{slug}")
+        changed = await team.request("owner", "PATCH", f"/roles/{slug}", body={"name": "Other"})
+        deleted = await team.request("owner", "DELETE", f"/roles/{slug}")
 
         assert_refused(changed, 400, "BAD_REQUEST")
         assert_refused(deleted, 400, "BAD_REQUEST")
 
     async def test_one_of_another_organization_is_404_and_stays(self, team: Team) -> None:
-        team_of(team.door, "bolt").custom_role("auditor", "audit_logs.view")
+        team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
-        assert_refused(await team.ask("owner", "PATCH", "/roles/auditor", body={"name": "X"}), 404, "NOT_FOUND")
-        assert_refused(await team.ask("owner", "DELETE", "/roles/auditor"), 404, "NOT_FOUND")
-        assert team.door.value("SELECT name FROM organization_roles") == "Auditor"
+        assert_refused(await team.request("owner", "PATCH", "/roles/auditor", body={"name": "X"}), 404, "NOT_FOUND")
+        assert_refused(await team.request("owner", "DELETE", "/roles/auditor"), 404, "NOT_FOUND")
+        assert team.world.value("SELECT name FROM organization_roles") == "Auditor"
 
 
 class TestDelete:
@@ -270,24 +267,24 @@ class TestDelete:
     async def test_a_role_that_nobody_has_is_deleted(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        answer = await team.ask("admin", "DELETE", "/roles/auditor")
+        answer = await team.request("admin", "DELETE", "/roles/auditor")
 
         assert (answer.status, answer.content) == (204, b"")
-        assert_refused(await team.ask("admin", "GET", "/roles/auditor"), 404, "NOT_FOUND")
-        assert_refused(await team.ask("admin", "DELETE", "/roles/auditor"), 404, "NOT_FOUND")
+        assert_refused(await team.request("admin", "GET", "/roles/auditor"), 404, "NOT_FOUND")
+        assert_refused(await team.request("admin", "DELETE", "/roles/auditor"), 404, "NOT_FOUND")
 
     async def test_one_that_a_member_has_is_409(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
-        team.join("ann", "auditor")
+        team.add("ann", "auditor")
 
-        assert_refused(await team.ask("owner", "DELETE", "/roles/auditor"), 409, "CONFLICT")
-        await team.ask("owner", "POST", f"/members/{team.ids['ann']}")
-        assert (await team.ask("owner", "DELETE", "/roles/auditor")).status == 204
+        assert_refused(await team.request("owner", "DELETE", "/roles/auditor"), 409, "CONFLICT")
+        await team.request("owner", "POST", f"/members/{team.ids['ann']}")
+        assert (await team.request("owner", "DELETE", "/roles/auditor")).status == 204
 
     @pytest.mark.parametrize(("status", "expected"), [("pending", 409), ("cancelled", 204), ("expired", 204)])
     async def test_one_that_somebody_is_invited_to_is_409(self, team: Team, status: str, expected: int) -> None:
         team.custom_role("auditor", "audit_logs.view")
-        team.door.connection.execute(
+        team.world.connection.execute(
             """
             INSERT INTO invitations (id, organization_id, email, role, status, token_hash, proof_hash, created_at,
                                      expires_at)
@@ -296,20 +293,20 @@ class TestDelete:
             (new_id(), team.organization_id, status),
         )
 
-        assert (await team.ask("owner", "DELETE", "/roles/auditor")).status == expected
+        assert (await team.request("owner", "DELETE", "/roles/auditor")).status == expected
 
     async def test_the_same_slug_in_another_organization_keeps_nobody(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
-        bolt = team_of(team.door, "bolt")
+        bolt = team.world.team("bolt")
         bolt.custom_role("auditor", "audit_logs.view")
-        bolt.join("eve", "auditor")
+        bolt.add("eve", "auditor")
 
-        assert (await team.ask("owner", "DELETE", "/roles/auditor")).status == 204
+        assert (await team.request("owner", "DELETE", "/roles/auditor")).status == 204
 
     async def test_a_member_deletes_none(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
-        assert_refused(await team.ask("member", "DELETE", "/roles/auditor"), 403, "FORBIDDEN")
+        assert_refused(await team.request("member", "DELETE", "/roles/auditor"), 403, "FORBIDDEN")
 
     async def test_a_role_that_is_given_and_deleted_at_once_is_given_or_deleted(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
@@ -318,11 +315,11 @@ class TestDelete:
         statuses: dict[str, int] = {}
 
         async def give() -> None:
-            answer = await team.ask("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
+            answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
             statuses["given"] = answer.status
 
         async def delete() -> None:
-            statuses["deleted"] = (await team.ask("admin", "DELETE", "/roles/auditor")).status
+            statuses["deleted"] = (await team.request("admin", "DELETE", "/roles/auditor")).status
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(give)
@@ -335,12 +332,12 @@ class TestDelete:
 
 
 async def test_every_change_is_in_the_log_of_the_organization(team: Team) -> None:
-    await team.ask("owner", "POST", "/roles", body=AUDITOR)
-    await team.ask("owner", "PATCH", "/roles/auditor", body={"permissions": []})
-    await team.ask("admin", "DELETE", "/roles/auditor")
+    await team.request("owner", "POST", "/roles", body=AUDITOR)
+    await team.request("owner", "PATCH", "/roles/auditor", body={"permissions": []})
+    await team.request("admin", "DELETE", "/roles/auditor")
 
     target = str(team.organization_id)
-    entries = team.audited("organization.updated")
+    entries = team.world.audit_entries("organization.updated")
     assert [(organization_id, actor, target_id) for organization_id, actor, target_id, _ in entries] == [
         (team.organization_id, team.ids[by], target) for by in ("owner", "owner", "admin")
     ]
@@ -352,7 +349,7 @@ async def test_every_change_is_in_the_log_of_the_organization(team: Team) -> Non
             ("role_deleted", []),
         )
     ]
-    assert [data for _, _, data in team.door.events("organization.updated")] == [
+    assert [data for _, _, data in team.world.events("organization.updated")] == [
         {"change": change, "role_slug": "auditor"} for change in ("role_created", "role_updated", "role_deleted")
     ]
 
@@ -362,6 +359,6 @@ async def test_every_change_is_in_the_log_of_the_organization(team: Team) -> Non
 )
 async def test_nothing_works_in_an_organization_that_is_not_active(team: Team, method: str, path: str) -> None:
     await team.token("owner")
-    team.door.connection.execute("UPDATE organizations SET status = 'suspended' WHERE tier_id = %s", (FREE_TIER,))
+    team.world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE tier_id = %s", (FREE_TIER,))
 
-    assert_refused(await team.ask("owner", method, path), 403, "ORGANIZATION_NOT_ACTIVE")
+    assert_refused(await team.request("owner", method, path), 403, "ORGANIZATION_NOT_ACTIVE")

@@ -10,19 +10,16 @@ import trio
 
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import GRACE, SessionOver
-from tests.organizations import Somebody, Tenants, tenants
-from tests.second_factors import Person, somebody
-from tests.sign_ins import assert_refused, claims_of
+from tests.world.second_factors import Person, insert_person
+from tests.world.signing_in import SignedInUser, claims_of
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from uuid import UUID
 
-    from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
-
-__all__ = ["tenants"]
 
 SELECT = "/api/organizations/acme/select"
 DAY = timedelta(days=1)
@@ -30,24 +27,22 @@ ROUNDS = 10
 
 
 @pytest.fixture
-def acme(tenants: Tenants) -> UUID:
+def acme(world: World) -> UUID:
     """An active organization."""
-    return tenants.organization()
+    return world.organization()
 
 
 @pytest.fixture
-async def ada(tenants: Tenants, acme: UUID) -> Somebody:
+async def ada(world: World, acme: UUID) -> SignedInUser:
     """One of its admins, signed in outside it."""
-    return await tenants.member(acme, "admin")
+    return await world.signed_in_member(acme, "admin")
 
 
 @pytest.fixture
-async def grace(
-    tenants: Tenants, acme: UUID, installation: Installation, client: Client, clock: SettableClock
-) -> Person:
+async def grace(world: World, acme: UUID) -> Person:
     """One of its members, who has a second factor."""
-    person = await somebody(installation, client, clock, "grace@example.com")
-    tenants.door.member(acme, person.id)
+    person = insert_person(world, "grace@example.com")
+    world.member(acme, person.id)
     await person.turn_mfa_on()
     person.next_step()
     return person
@@ -56,7 +51,7 @@ async def grace(
 class TestSelect:
     """The session goes on in the organization."""
 
-    async def test_it_answers_who_in_which_role_and_the_next_tokens(self, tenants: Tenants, ada: Somebody) -> None:
+    async def test_it_answers_who_in_which_role_and_the_next_tokens(self, world: World, ada: SignedInUser) -> None:
         answer = await ada.post(SELECT)
 
         assert answer.status == 200, answer.text
@@ -73,7 +68,7 @@ class TestSelect:
         assert (answer.json["expires_in"], answer.json["token_type"]) == (900, "Bearer")
         assert answer.headers["Cache-Control"] == "no-store"
 
-    async def test_the_access_token_is_of_the_same_session_with_organization_and_role(self, ada: Somebody) -> None:
+    async def test_the_access_token_is_of_the_same_session_with_organization_and_role(self, ada: SignedInUser) -> None:
         before = claims_of(ada.token)
 
         after = claims_of((await ada.post(SELECT)).json["access_token"])
@@ -83,27 +78,27 @@ class TestSelect:
         for name in ("sid", "sub", "amr", "auth_time", "aud"):
             assert after[name] == before[name]
 
-    async def test_the_profile_shows_it_also_to_the_token_from_before(self, ada: Somebody) -> None:
+    async def test_the_profile_shows_it_also_to_the_token_from_before(self, ada: SignedInUser) -> None:
         await ada.post(SELECT)
 
         profile = (await ada.get("/api/user")).json
 
         assert (profile["org"], profile["role"]) == ("acme", "admin")
 
-    async def test_one_organization_follows_another(self, tenants: Tenants, ada: Somebody) -> None:
-        bolt = tenants.organization("bolt")
-        tenants.door.member(bolt, ada.id)
+    async def test_one_organization_follows_another(self, world: World, ada: SignedInUser) -> None:
+        bolt = world.organization("bolt")
+        world.member(bolt, ada.id)
         await ada.post(SELECT)
 
         answer = await ada.post("/api/organizations/bolt/select")
 
         assert claims_of(answer.json["access_token"])["org"] == "bolt"
-        assert tenants.door.value("SELECT organization_id FROM sessions") == bolt
+        assert world.value("SELECT organization_id FROM sessions") == bolt
 
-    async def test_a_session_with_a_service_does_not(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
+    async def test_a_session_with_a_service_does_not(self, world: World, acme: UUID, ada: SignedInUser) -> None:
         # Else whoever makes the service would get tokens to manage with from the tokens that they have.
-        tenants.door.service(acme)
-        buyer = await tenants.enter(ada.id, ada.email, org_slug="acme", service_slug="shop")
+        world.service(acme)
+        buyer = await world.sign_in_as(ada.id, ada.email, org_slug="acme", service_slug="shop")
 
         answer = await buyer.post(SELECT)
 
@@ -111,37 +106,37 @@ class TestSelect:
         assert answer.json["error"].startswith("Your token is for a service")
         assert (await buyer.get("/api/user")).json["service"] == "shop"
 
-    async def test_only_members_select_it(self, tenants: Tenants, acme: UUID) -> None:
-        assert_refused(await (await tenants.platform_owner()).post(SELECT), 403, "FORBIDDEN")
+    async def test_only_members_select_it(self, world: World, acme: UUID) -> None:
+        assert_refused(await (await world.signed_in_platform_owner()).post(SELECT), 403, "FORBIDDEN")
 
-    async def test_an_unknown_one_is_not_found(self, ada: Somebody) -> None:
+    async def test_an_unknown_one_is_not_found(self, ada: SignedInUser) -> None:
         assert_refused(await ada.post("/api/organizations/bolt/select"), 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_it_takes_an_active_organization(self, tenants: Tenants, ada: Somebody, status: str) -> None:
-        tenants.door.rows("UPDATE organizations SET status = %s RETURNING id", status)
+    async def test_it_takes_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert_refused(await ada.post(SELECT), 403, "ORGANIZATION_NOT_ACTIVE")
 
     async def test_the_absolute_end_of_the_session_stays_where_it_is(
-        self, tenants: Tenants, ada: Somebody, clock: SettableClock
+        self, world: World, ada: SignedInUser, clock: SettableClock
     ) -> None:
-        before = tenants.door.value("SELECT expires_at FROM sessions")
+        before = world.value("SELECT expires_at FROM sessions")
         clock.advance(timedelta(minutes=5))
 
         await ada.post(SELECT)
 
-        assert tenants.door.value("SELECT expires_at FROM sessions") == before
+        assert world.value("SELECT expires_at FROM sessions") == before
 
     @pytest.mark.parametrize(
         "ending",
         ["UPDATE sessions SET revoked_at = now() RETURNING id", "UPDATE users SET deactivated_at = now() RETURNING id"],
     )
     async def test_a_session_that_ends_at_this_moment_is_not_revived(
-        self, tenants: Tenants, acme: UUID, ada: Somebody, transact: Callable[..., Any], ending: str
+        self, world: World, acme: UUID, ada: SignedInUser, transact: Callable[..., Any], ending: str
     ) -> None:
-        session_id = tenants.door.value("SELECT id FROM sessions")
-        tenants.door.rows(ending)
+        session_id = world.value("SELECT id FROM sessions")
+        world.rows(ending)
 
         with pytest.raises(SessionOver):
             transact(sessions_refresh.move, session_id, acme)
@@ -150,33 +145,33 @@ class TestSelect:
 class TestRotation:
     """The refresh token is exchanged by selecting."""
 
-    async def test_the_new_one_goes_on_in_the_organization(self, tenants: Tenants, ada: Somebody) -> None:
+    async def test_the_new_one_goes_on_in_the_organization(self, world: World, ada: SignedInUser) -> None:
         selected = await ada.post(SELECT)
 
-        refreshed = await tenants.door.refresh(selected.json["refresh_token"])
+        refreshed = await world.refresh(selected.json["refresh_token"])
 
         assert selected.json["refresh_token"] != ada.refresh_token
         assert refreshed.status == 200
         assert claims_of(refreshed.json["access_token"])["org"] == "acme"
 
     async def test_the_old_one_leads_to_the_new_one_for_half_a_minute(
-        self, tenants: Tenants, ada: Somebody, clock: SettableClock
+        self, world: World, ada: SignedInUser, clock: SettableClock
     ) -> None:
         selected = await ada.post(SELECT)
         clock.advance(GRACE)
 
-        refreshed = await tenants.door.refresh(ada.refresh_token)
+        refreshed = await world.refresh(ada.refresh_token)
 
         assert (refreshed.status, refreshed.json["refresh_token"]) == (200, selected.json["refresh_token"])
 
-    async def test_after_that_it_ends_the_session(self, tenants: Tenants, ada: Somebody, clock: SettableClock) -> None:
+    async def test_after_that_it_ends_the_session(self, world: World, ada: SignedInUser, clock: SettableClock) -> None:
         selected = await ada.post(SELECT)
         clock.advance(GRACE + timedelta(seconds=1))
 
-        assert_refused(await tenants.door.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
-        assert_refused(await tenants.door.refresh(selected.json["refresh_token"]), 401, "UNAUTHORIZED")
+        assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
+        assert_refused(await world.refresh(selected.json["refresh_token"]), 401, "UNAUTHORIZED")
 
-    async def test_selecting_and_refreshing_at_once_loses_no_session(self, tenants: Tenants, ada: Somebody) -> None:
+    async def test_selecting_and_refreshing_at_once_loses_no_session(self, world: World, ada: SignedInUser) -> None:
         token = ada.refresh_token
         for _ in range(ROUNDS):
             answers: list[Answer] = []
@@ -185,7 +180,7 @@ class TestRotation:
                 answers.append(await ada.post(SELECT))
 
             async def refresh(answers: list[Answer] = answers, token: str = token) -> None:
-                answers.append(await tenants.door.refresh(token))
+                answers.append(await world.refresh(token))
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(select)
@@ -194,26 +189,26 @@ class TestRotation:
             assert {answer.status for answer in answers} == {200}
             for answer in answers:
                 # Whichever of the tokens somebody has, it leads to the newest.
-                token = (await tenants.door.refresh(answer.json["refresh_token"])).json["refresh_token"]
-            tenants.door.clock.advance(GRACE + timedelta(seconds=1))
+                token = (await world.refresh(answer.json["refresh_token"])).json["refresh_token"]
+            world.clock.advance(GRACE + timedelta(seconds=1))
 
-        assert tenants.door.events("session.revoked") == []
+        assert world.events("session.revoked") == []
 
 
 class TestSecondFactor:
     """An organization that asks its members for multi-factor authentication."""
 
     @pytest.fixture
-    def acme(self, tenants: Tenants) -> UUID:
+    def acme(self, world: World) -> UUID:
         """An organization that asks."""
-        return tenants.organization(mfa_required=True)
+        return world.organization(mfa_required=True)
 
-    async def test_a_session_with_one_factor_does_not_select_it(self, tenants: Tenants, ada: Somebody) -> None:
+    async def test_a_session_with_one_factor_does_not_select_it(self, world: World, ada: SignedInUser) -> None:
         answer = await ada.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
         assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
-        assert tenants.door.value("SELECT organization_id FROM sessions") is None
+        assert world.value("SELECT organization_id FROM sessions") is None
 
     @pytest.mark.parametrize(
         ("method", "path", "body"),
@@ -225,35 +220,35 @@ class TestSecondFactor:
         ],
     )
     async def test_nor_does_it_do_anything_there_without_selecting_it(
-        self, tenants: Tenants, ada: Somebody, method: str, path: str, body: Any
+        self, world: World, ada: SignedInUser, method: str, path: str, body: Any
     ) -> None:
         answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
 
         assert_refused(answer, 403, "FORBIDDEN")
         assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
-        assert tenants.door.value("SELECT mfa_required FROM organizations") is True
+        assert world.value("SELECT mfa_required FROM organizations") is True
 
-    async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: Somebody) -> None:
+    async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: SignedInUser) -> None:
         answer = await ada.get("/api/organizations/acme")
 
         assert (answer.status, answer.json["organization"]["mfa_required"]) == (200, True)
 
-    async def test_who_asks_for_more_than_they_have_can_take_it_back(self, ada: Somebody) -> None:
+    async def test_who_asks_for_more_than_they_have_can_take_it_back(self, ada: SignedInUser) -> None:
         answer = await ada.patch("/api/organizations/acme", {"mfa_required": False})
 
         assert answer.status == 200, answer.text
         assert (await ada.get("/api/organizations/acme/members")).status == 200
 
-    async def test_who_may_not_do_something_anyway_hears_that_first(self, tenants: Tenants, acme: UUID) -> None:
-        bob = await tenants.member(acme, "member", "bob@example.com")
+    async def test_who_may_not_do_something_anyway_hears_that_first(self, world: World, acme: UUID) -> None:
+        bob = await world.signed_in_member(acme, "member", "bob@example.com")
 
         answer = await bob.get("/api/organizations/acme/audit-log")
 
         assert_refused(answer, 403, "FORBIDDEN")
         assert "audit_logs.view" in answer.json["error"]
 
-    async def test_nor_does_one_factor_sign_in_to_it(self, tenants: Tenants, ada: Somebody) -> None:
-        answer = await tenants.door.knock(ada.email, org_slug="acme")
+    async def test_nor_does_one_factor_sign_in_to_it(self, world: World, ada: SignedInUser) -> None:
+        answer = await world.log_in(ada.email, org_slug="acme")
 
         assert_refused(answer, 403, "FORBIDDEN")
         assert "set MFA up" in answer.json["error"]
@@ -269,40 +264,40 @@ class TestSecondFactor:
         assert_refused(await client.post(SELECT, token=grace.token), 403, "FORBIDDEN")
 
     async def test_a_session_in_it_that_was_begun_with_one_factor_is_not_refreshed(
-        self, tenants: Tenants, ada: Somebody
+        self, world: World, ada: SignedInUser
     ) -> None:
-        tenants.door.rows("UPDATE organizations SET mfa_required = false RETURNING id")
-        inside = await tenants.enter(ada.id, ada.email, org_slug="acme")
-        tenants.door.rows("UPDATE organizations SET mfa_required = true RETURNING id")
+        world.rows("UPDATE organizations SET mfa_required = false RETURNING id")
+        inside = await world.sign_in_as(ada.id, ada.email, org_slug="acme")
+        world.rows("UPDATE organizations SET mfa_required = true RETURNING id")
 
-        answer = await tenants.door.refresh(inside.refresh_token)
+        answer = await world.refresh(inside.refresh_token)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"] == ("This organization asks for multi-factor authentication now. Sign in again.")
-        assert (await tenants.door.refresh(ada.refresh_token)).status == 200
+        assert (await world.refresh(ada.refresh_token)).status == 200
 
-    async def test_one_that_was_begun_with_two_is(self, tenants: Tenants, grace: Person, client: Client) -> None:
+    async def test_one_that_was_begun_with_two_is(self, world: World, grace: Person, client: Client) -> None:
         preauth = await grace.preauth_token(org_slug="acme")
         inside = await grace.verify(preauth, grace.code(), org_slug="acme")
 
-        assert (await tenants.door.refresh(inside.json["refresh_token"])).status == 200
+        assert (await world.refresh(inside.json["refresh_token"])).status == 200
 
-    async def test_end_users_of_its_services_are_not_asked(self, tenants: Tenants, acme: UUID, ada: Somebody) -> None:
-        tenants.door.service(acme)
-        buyer = await tenants.enter(ada.id, ada.email, org_slug="acme", service_slug="shop")
+    async def test_end_users_of_its_services_are_not_asked(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+        world.service(acme)
+        buyer = await world.sign_in_as(ada.id, ada.email, org_slug="acme", service_slug="shop")
 
-        assert (await tenants.door.refresh(buyer.refresh_token)).status == 200
+        assert (await world.refresh(buyer.refresh_token)).status == 200
 
-    async def test_a_platform_owner_who_acts_for_a_member_is_not_asked(self, tenants: Tenants, ada: Somebody) -> None:
-        root = await tenants.platform_owner()
-        tenants.door.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
+    async def test_a_platform_owner_who_acts_for_a_member_is_not_asked(self, world: World, ada: SignedInUser) -> None:
+        root = await world.signed_in_platform_owner()
+        world.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
 
         listed = await ada.get("/api/organizations/acme/members")
         selected = await ada.post(SELECT)
 
         assert listed.status == 200, listed.text
         assert selected.status == 200, selected.text
-        assert (await tenants.door.refresh(selected.json["refresh_token"])).status == 200
+        assert (await world.refresh(selected.json["refresh_token"])).status == 200
 
 
 class TestDeviceTrust:
@@ -312,14 +307,14 @@ class TestDeviceTrust:
     async def trusted_device(self, grace: Person) -> dict[str, str]:
         """The headers of a device on which a code was given, and asked to be remembered, ten days ago."""
         verified = await grace.verify(await grace.preauth_token(), grace.code(), trust_device=True)
-        grace.clock.advance(10 * DAY)
+        grace.world.clock.advance(10 * DAY)
         return {"X-Device-Token": verified.json["device_token"]}
 
     @pytest.mark.parametrize(("days", "is_asked"), [(0, True), (9, True), (10, True), (11, False), (30, False)])
     async def test_at_sign_in(
-        self, tenants: Tenants, acme: UUID, grace: Person, trusted_device: dict[str, str], days: int, is_asked: bool
+        self, world: World, acme: UUID, grace: Person, trusted_device: dict[str, str], days: int, is_asked: bool
     ) -> None:
-        tenants.door.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
+        world.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
 
         answer = await grace.log_in(headers=trusted_device, org_slug="acme")
 
@@ -327,9 +322,9 @@ class TestDeviceTrust:
 
     @pytest.mark.parametrize(("days", "status"), [(0, 403), (9, 403), (10, 403), (11, 200), (30, 200)])
     async def test_at_selecting_as_if_the_session_had_begun_there(
-        self, tenants: Tenants, grace: Person, client: Client, trusted_device: dict[str, str], days: int, status: int
+        self, world: World, grace: Person, client: Client, trusted_device: dict[str, str], days: int, status: int
     ) -> None:
-        tenants.door.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
+        world.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
         session = (await grace.log_in(headers=trusted_device)).json
 
         answer = await client.post(SELECT, token=session["access_token"])
@@ -344,7 +339,7 @@ class TestDeviceTrust:
     )
     async def test_where_two_factors_are_asked_for_it_counts_without_selecting_as_well(
         self,
-        tenants: Tenants,
+        world: World,
         grace: Person,
         client: Client,
         trusted_device: dict[str, str],
@@ -352,9 +347,7 @@ class TestDeviceTrust:
         days: int,
         status: int,
     ) -> None:
-        tenants.door.rows(
-            "UPDATE organizations SET mfa_required = %s, device_trust_days = %s RETURNING id", is_asked, days
-        )
+        world.rows("UPDATE organizations SET mfa_required = %s, device_trust_days = %s RETURNING id", is_asked, days)
         session = (await grace.log_in(headers=trusted_device)).json
 
         answer = await client.get("/api/organizations/acme/members", token=session["access_token"])
@@ -362,17 +355,17 @@ class TestDeviceTrust:
         assert answer.status == status, answer.text
 
     async def test_a_session_of_a_device_that_is_trusted_no_more_does_not_select(
-        self, tenants: Tenants, grace: Person, client: Client, trusted_device: dict[str, str]
+        self, world: World, grace: Person, client: Client, trusted_device: dict[str, str]
     ) -> None:
         session = (await grace.log_in(headers=trusted_device)).json
-        tenants.door.rows("UPDATE device_tokens SET mfa_trusted_at = NULL RETURNING device_id")
+        world.rows("UPDATE device_tokens SET mfa_trusted_at = NULL RETURNING device_id")
 
         assert_refused(await client.post(SELECT, token=session["access_token"]), 403, "FORBIDDEN")
 
     async def test_nor_does_one_whose_device_is_forgotten(
-        self, tenants: Tenants, grace: Person, client: Client, trusted_device: dict[str, str]
+        self, world: World, grace: Person, client: Client, trusted_device: dict[str, str]
     ) -> None:
         session = (await grace.log_in(headers=trusted_device)).json
-        tenants.door.rows("DELETE FROM devices RETURNING id")
+        world.rows("DELETE FROM devices RETURNING id")
 
         assert_refused(await client.post(SELECT, token=session["access_token"]), 403, "FORBIDDEN")

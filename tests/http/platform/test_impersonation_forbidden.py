@@ -12,16 +12,15 @@ import pytest
 
 from entrypoints import capabilities
 from entrypoints.web.credentials import CredentialKind
-from tests.passkeys import Keyring, keyring
-from tests.platform import OWNER, Platform, platform, settings
-from tests.sign_ins import PASSWORD, Door, assert_refused, door
+from tests.world.builder import PASSWORD
+from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from entrypoints.web.routes import Route
-
-__all__ = ["door", "keyring", "platform", "settings"]
+    from tests.world.passkeys import Keyring
 
 NEW_PASSWORD = "another horse battery"
 ID = "0191d3c1-0000-7000-8000-00000000000f"
@@ -78,83 +77,83 @@ def test_what_is_forbidden_is_declared_as_done_in_person() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
-async def test_what_is_wrong_with_the_input_is_not_spoken_of(platform: Platform, door: Door, name: str) -> None:
-    acting = await platform.impersonate(door.account())
+async def test_what_is_wrong_with_the_input_is_not_spoken_of(platform: Platform, world: World, name: str) -> None:
+    acting = await platform.impersonate(world.user())
     method, path = name.split()
 
-    answer = await platform.ask(method, path, ["no object"], by=acting)
+    answer = await platform.request(method, path, ["no object"], by=acting)
 
     assert_refused(answer, 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
 async def test_it_cannot_be_done_in_somebody_elses_name(
-    platform: Platform, door: Door, keyring: Keyring, name: str
+    platform: Platform, world: World, keyring: Keyring, name: str
 ) -> None:
-    await keyring.arrive()
+    await keyring.sign_up()
     await keyring.registered()
-    user_id = door.value("SELECT id FROM users WHERE email = 'ada@example.com'")
+    user_id = world.value("SELECT id FROM users WHERE email = 'ada@example.com'")
     acting = await platform.impersonate(user_id)
     method, path = name.split()
-    before = everything_of(door, user_id)
+    before = everything_of(world, user_id)
 
-    answer = await platform.ask(method, filled(door, path, user_id), FORBIDDEN[name], by=acting)
+    answer = await platform.request(method, filled(world, path, user_id), FORBIDDEN[name], by=acting)
 
     assert_refused(answer, 403, "FORBIDDEN")
-    assert everything_of(door, user_id) == before
+    assert everything_of(world, user_id) == before
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
-async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, door: Door, name: str) -> None:
-    door.service(door.organization("market"))
-    shopping = await door.enter(OWNER, org_slug="market", service_slug="shop")
+async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, world: World, name: str) -> None:
+    world.service(world.organization("market"))
+    shopping = await world.sign_in(PLATFORM_OWNER, org_slug="market", service_slug="shop")
     method, path = name.split()
-    before = door.rows("SELECT t::text FROM users AS t ORDER BY 1")
+    before = world.rows("SELECT t::text FROM users AS t ORDER BY 1")
 
-    answer = await platform.ask(method, path, ["no object"], by=shopping)
+    answer = await platform.request(method, path, ["no object"], by=shopping)
 
     assert_refused(answer, 403, "FORBIDDEN")
     assert answer.json["error"].startswith("Your token is for a service")
-    assert door.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
+    assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
 async def test_of_everybody_else_a_service_may_show_the_pages_that_look_after_the_account(
-    platform: Platform, door: Door
+    platform: Platform, world: World
 ) -> None:
-    door.account()
-    door.service(door.organization("market"))
-    shopping = await door.enter(org_slug="market", service_slug="shop")
+    world.user()
+    world.service(world.organization("market"))
+    shopping = await world.sign_in(org_slug="market", service_slug="shop")
 
-    answer = await platform.ask("POST", "/api/user/mfa/setup", by=shopping)
+    answer = await platform.request("POST", "/api/user/mfa/setup", by=shopping)
 
     assert answer.status == 200, answer.text
 
 
-async def test_whoever_acts_can_sign_out_and_name_a_device(platform: Platform, door: Door) -> None:
-    user_id = door.account()
-    await door.enter()
+async def test_whoever_acts_can_sign_out_and_name_a_device(platform: Platform, world: World) -> None:
+    user_id = world.user()
+    await world.sign_in()
     acting = await platform.impersonate(user_id)
-    device = door.value("SELECT id FROM devices WHERE user_id = %s", user_id)
+    device = world.value("SELECT id FROM devices WHERE user_id = %s", user_id)
 
-    named = await platform.ask("PATCH", f"/api/user/devices/{device}", {"name": "Old one"}, by=acting)
-    gone = await platform.ask("POST", "/api/auth/logout", by=acting)
+    named = await platform.request("PATCH", f"/api/user/devices/{device}", {"name": "Old one"}, by=acting)
+    gone = await platform.request("POST", "/api/auth/logout", by=acting)
 
     assert (named.status, gone.status) == (200, 200)
 
 
-def filled(door: Door, path: str, user_id: UUID) -> str:
+def filled(world: World, path: str, user_id: UUID) -> str:
     """Put ids of what is really there into a path."""
     table = next((name for name in ("passkeys", "sessions", "devices") if name in path), None)
     if table is None:
         return path.replace(":user_id", str(user_id))
-    [row, *_] = door.rows(f"SELECT id FROM {table} WHERE user_id = %s ORDER BY id", user_id)
+    [row, *_] = world.rows(f"SELECT id FROM {table} WHERE user_id = %s ORDER BY id", user_id)
     return path.replace(":id", str(row[0]))
 
 
-def everything_of(door: Door, user_id: UUID) -> list[Any]:
+def everything_of(world: World, user_id: UUID) -> list[Any]:
     """What somebody signs in with, and is signed in with."""
     return [
-        door.rows(f"SELECT t::text FROM {table} AS t WHERE {column} = %s ORDER BY 1", user_id)
+        world.rows(f"SELECT t::text FROM {table} AS t WHERE {column} = %s ORDER BY 1", user_id)
         for table, column in [
             ("users", "id"),
             ("sessions", "user_id"),

@@ -10,19 +10,17 @@ import pytest
 
 from core.credentials.mfa_events import MfaEvent
 from core.mail import mail
-from tests.platform import Platform, platform, settings
-from tests.second_factors import Person, mfa_log, organization_of, somebody
-from tests.sign_ins import Door, assert_refused, door, new_id
+from tests.world.builder import new_id
+from tests.world.second_factors import Person, insert_person
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
-    from tests.application import Client
     from tests.clock import SettableClock
-
-__all__ = ["door", "platform", "settings"]
+    from tests.world.platform import Platform
 
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
 MINUTE = timedelta(minutes=1)
@@ -31,9 +29,9 @@ REASON = {"reason": " lost the telephone "}
 
 
 @pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(installation, client, clock)
+    person = insert_person(world)
     await person.turn_mfa_on()
     return person
 
@@ -52,7 +50,7 @@ class TestStatus:
         clock.advance(MINUTE)
         await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
 
-        answer = await platform.ask("GET", f"{path(ada.id)}/status")
+        answer = await platform.request("GET", f"{path(ada.id)}/status")
 
         assert answer.json == {
             "user_id": str(ada.id),
@@ -63,10 +61,10 @@ class TestStatus:
             "last_mfa_challenge": clock.now.isoformat().replace("+00:00", "Z"),
         }
 
-    async def test_who_has_none_is_shown_without(self, platform: Platform, door: Door) -> None:
-        user_id = door.account()
+    async def test_who_has_none_is_shown_without(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
 
-        answer = await platform.ask("GET", f"{path(user_id)}/status")
+        answer = await platform.request("GET", f"{path(user_id)}/status")
 
         assert answer.json == {
             "user_id": str(user_id),
@@ -78,7 +76,7 @@ class TestStatus:
         }
 
     async def test_who_is_not_there_is_not_found(self, platform: Platform) -> None:
-        assert_refused(await platform.ask("GET", f"{path(UNKNOWN)}/status"), 404, "NOT_FOUND")
+        assert_refused(await platform.request("GET", f"{path(UNKNOWN)}/status"), 404, "NOT_FOUND")
 
 
 class TestForceDisable:
@@ -87,29 +85,29 @@ class TestForceDisable:
     async def test_the_person_signs_in_without_a_code_and_keeps_their_sessions(
         self, platform: Platform, ada: Person
     ) -> None:
-        answer = await platform.ask("DELETE", path(ada.id), REASON)
+        answer = await platform.request("DELETE", path(ada.id), REASON)
 
         assert (answer.status, answer.content) == (204, b"")
         assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
         assert "mfa_required" not in (await ada.log_in()).json
 
     async def test_the_logs_the_organizations_and_the_person_are_told(
-        self, platform: Platform, ada: Person, connection: Connection, door: Door, installation: Installation
+        self, platform: Platform, ada: Person, connection: Connection, world: World, installation: Installation
     ) -> None:
-        engines = organization_of(connection, ada)
+        engines = ada.join_organization()
         await installation.database.transact(mail.claim, 100)
 
-        await platform.ask("DELETE", path(ada.id), REASON)
+        await platform.request("DELETE", path(ada.id), REASON)
 
-        assert mfa_log(connection, ada)[-1] == "mfa_force_disabled_by_admin"
-        assert platform.log("mfa.force_disabled") == [
+        assert ada.world.mfa_log(ada.id)[-1] == "mfa_force_disabled_by_admin"
+        assert platform.world.platform_audit_entries("mfa.force_disabled") == [
             (platform.owner_id, str(ada.id), {"reason": "lost the telephone"})
         ]
-        assert platform.audited("security.mfa.disabled") == [
+        assert platform.world.audit_entries("security.mfa.disabled") == [
             (engines, platform.owner_id, str(ada.id), {"by_platform_owner": True})
         ]
         for event in ("user.mfa.disabled", "security.mfa.disabled"):
-            assert door.events(event) == [(engines, "owner@example.com", {"user_id": str(ada.id)})]
+            assert world.events(event) == [(engines, "owner@example.com", {"user_id": str(ada.id)})]
         [message] = [one.message for one in await installation.database.transact(mail.claim, 100)]
         assert (message.to, message.template) == (ada.email, "mfa_force_disabled")
         assert "turned off" in installation.mail_renderer.render(message).subject
@@ -117,7 +115,7 @@ class TestForceDisable:
     async def test_a_sign_in_that_waits_for_a_code_has_to_begin_anew(self, platform: Platform, ada: Person) -> None:
         preauth_token = await ada.preauth_token()
 
-        await platform.ask("DELETE", path(ada.id), REASON)
+        await platform.request("DELETE", path(ada.id), REASON)
 
         assert_refused(await ada.verify(preauth_token, ada.code(1)), 401, "UNAUTHORIZED")
 
@@ -127,24 +125,24 @@ class TestForceDisable:
         ada.next_step()
         await ada.verify(await ada.preauth_token(), ada.code(), trust_device=True)
 
-        await platform.ask("DELETE", path(ada.id), REASON)
+        await platform.request("DELETE", path(ada.id), REASON)
 
         assert connection.execute("SELECT FROM device_tokens WHERE mfa_trusted_at IS NOT NULL").fetchall() == []
 
-    async def test_there_must_be_one(self, platform: Platform, door: Door) -> None:
-        user_id = door.account()
+    async def test_there_must_be_one(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
 
-        assert_refused(await platform.ask("DELETE", path(user_id), REASON), 400, "BAD_REQUEST")
-        assert_refused(await platform.ask("DELETE", path(UNKNOWN), REASON), 404, "NOT_FOUND")
-        assert platform.log("mfa.force_disabled") == []
+        assert_refused(await platform.request("DELETE", path(user_id), REASON), 400, "BAD_REQUEST")
+        assert_refused(await platform.request("DELETE", path(UNKNOWN), REASON), 404, "NOT_FOUND")
+        assert platform.world.platform_audit_entries("mfa.force_disabled") == []
 
     @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "a" * 1001}, {"reason": None}])
     async def test_there_must_be_a_reason(self, platform: Platform, ada: Person, body: dict[str, Any]) -> None:
-        assert_refused(await platform.ask("DELETE", path(ada.id), body), 400, "BAD_REQUEST")
+        assert_refused(await platform.request("DELETE", path(ada.id), body), 400, "BAD_REQUEST")
         assert (await ada.mfa("GET", "/status")).json["enabled"] is True
 
     async def test_only_platform_owners_do_it(self, platform: Platform, ada: Person) -> None:
-        answer = await ada.client.delete(path(ada.id), token=ada.token, body=REASON)
+        answer = await ada.world.client.delete(path(ada.id), token=ada.token, body=REASON)
 
         assert_refused(answer, 403, "FORBIDDEN")
 
@@ -152,12 +150,12 @@ class TestForceDisable:
 class TestMetrics:
     """Everybody's in numbers."""
 
-    async def test_it_counts_accounts_factors_and_the_last_seven_days(self, platform: Platform, door: Door) -> None:
-        ada, grace = door.account(has_mfa=True), door.account("grace@example.com")
+    async def test_it_counts_accounts_factors_and_the_last_seven_days(self, platform: Platform, world: World) -> None:
+        ada, grace = world.user(has_mfa=True), world.user("grace@example.com")
         for age, kind in [(6, "failed"), (6, "failed"), (8, "failed"), (1, "used"), (8, "used")]:
-            happened(door, ada if age % 2 else grace, kind, ago=age * DAY)
+            happened(world, ada if age % 2 else grace, kind, ago=age * DAY)
 
-        answer = await platform.ask("GET", "/api/platform/mfa/metrics")
+        answer = await platform.request("GET", "/api/platform/mfa/metrics")
 
         assert answer.json == {
             "total_users": 3,
@@ -172,16 +170,16 @@ class TestSuspicious:
     """Possible attacks."""
 
     async def alerts(self, platform: Platform) -> list[Any]:
-        answer = await platform.ask("GET", "/api/platform/mfa/suspicious")
+        answer = await platform.request("GET", "/api/platform/mfa/suspicious")
         assert answer.status == 200, answer.text
         return answer.json["alerts"]
 
     async def test_five_failures_within_fifteen_minutes_are_an_alert(
-        self, platform: Platform, door: Door, clock: SettableClock
+        self, platform: Platform, world: World, clock: SettableClock
     ) -> None:
-        user_id = door.account()
+        user_id = world.user()
         for minutes in (1, 4, 7, 10, 15, 15):
-            happened(door, user_id, "failed", ago=minutes * MINUTE)
+            happened(world, user_id, "failed", ago=minutes * MINUTE)
 
         assert await self.alerts(platform) == [
             {
@@ -194,17 +192,17 @@ class TestSuspicious:
         ]
 
     async def test_fewer_slower_and_older_failures_and_those_of_several_people_are_none(
-        self, platform: Platform, door: Door
+        self, platform: Platform, world: World
     ) -> None:
-        few, slow, old = (door.account(f"{name}@example.com") for name in ("few", "slow", "old"))
-        others = [door.account(f"other{number}@example.com") for number in range(5)]
+        few, slow, old = (world.user(f"{name}@example.com") for name in ("few", "slow", "old"))
+        others = [world.user(f"other{number}@example.com") for number in range(5)]
         for number in range(4):
-            happened(door, few, "failed", ago=number * MINUTE)
+            happened(world, few, "failed", ago=number * MINUTE)
         for number in range(10):
-            happened(door, slow, "failed", ago=number * 4 * MINUTE)
+            happened(world, slow, "failed", ago=number * 4 * MINUTE)
         for number in range(5):
-            happened(door, old, "failed", ago=7 * DAY + number * MINUTE)
-            happened(door, others[number], "failed", ago=MINUTE)
+            happened(world, old, "failed", ago=7 * DAY + number * MINUTE)
+            happened(world, others[number], "failed", ago=MINUTE)
 
         assert await self.alerts(platform) == []
 
@@ -218,16 +216,16 @@ class TestSuspicious:
             {"backup_codes_remaining": 9},
         )
 
-    async def test_a_backup_code_from_a_known_device_is_none(self, platform: Platform, door: Door) -> None:
-        happened(door, door.account(), "used", ago=MINUTE, details='{"remaining": 5, "is_new_device": false}')
+    async def test_a_backup_code_from_a_known_device_is_none(self, platform: Platform, world: World) -> None:
+        happened(world, world.user(), "used", ago=MINUTE, details='{"remaining": 5, "is_new_device": false}')
 
         assert await self.alerts(platform) == []
 
     async def test_turning_it_off_soon_after_a_risky_sign_in_is_an_alert(
-        self, platform: Platform, ada: Person, door: Door, clock: SettableClock
+        self, platform: Platform, ada: Person, world: World, clock: SettableClock
     ) -> None:
-        signed_in(door, ada.id, risk=80, ago=30 * MINUTE)
-        signed_in(door, ada.id, risk=10, ago=MINUTE)
+        signed_in(world, ada.id, risk=80, ago=30 * MINUTE)
+        signed_in(world, ada.id, risk=10, ago=MINUTE)
         await ada.mfa("DELETE", "")
 
         [alert] = await self.alerts(platform)
@@ -238,20 +236,20 @@ class TestSuspicious:
 
     @pytest.mark.parametrize(("risk", "minutes", "is_success"), [(70, 5, True), (90, 61, True), (90, 5, False)])
     async def test_turning_it_off_long_after_it_or_after_a_usual_one_is_none(
-        self, platform: Platform, ada: Person, door: Door, risk: int, minutes: int, is_success: bool
+        self, platform: Platform, ada: Person, world: World, risk: int, minutes: int, is_success: bool
     ) -> None:
-        signed_in(door, ada.id, risk=risk, ago=minutes * MINUTE, is_success=is_success)
+        signed_in(world, ada.id, risk=risk, ago=minutes * MINUTE, is_success=is_success)
         await ada.mfa("DELETE", "")
 
         assert await self.alerts(platform) == []
 
     async def test_the_newest_come_first_and_there_is_an_end(
-        self, platform: Platform, door: Door, monkeypatch: pytest.MonkeyPatch
+        self, platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("core.platform.mfa.ALERTS_MAX", 2)
-        people = [door.account(f"person{number}@example.com") for number in range(4)]
+        people = [world.user(f"person{number}@example.com") for number in range(4)]
         for number in (2, 0, 3, 1):
-            happened(door, people[number], "used", ago=(number + 1) * MINUTE)
+            happened(world, people[number], "used", ago=(number + 1) * MINUTE)
 
         assert [alert["user_id"] for alert in await self.alerts(platform)] == [str(people[0]), str(people[1])]
 
@@ -260,7 +258,7 @@ KINDS = {"failed": MfaEvent.VERIFY_FAILED, "used": MfaEvent.BACKUP_CODE_USED}
 
 
 def happened(
-    door: Door,
+    world: World,
     user_id: UUID,
     kind: str,
     *,
@@ -268,21 +266,21 @@ def happened(
     details: str = '{"remaining": 9, "is_new_device": true}',
 ) -> None:
     """Write something of the past into the separate log."""
-    door.connection.execute(
+    world.connection.execute(
         """
         INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
         VALUES (%s, %s, %s, false, %s, %s)
         """,
-        (uuid4(), user_id, KINDS[kind], details, door.clock.now - ago),
+        (uuid4(), user_id, KINDS[kind], details, world.clock.now - ago),
     )
 
 
-def signed_in(door: Door, user_id: UUID, *, risk: int, ago: timedelta, is_success: bool = True) -> None:
+def signed_in(world: World, user_id: UUID, *, risk: int, ago: timedelta, is_success: bool = True) -> None:
     """Write a sign-in of the past down."""
-    door.connection.execute(
+    world.connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)
         VALUES (%s, %s, 'password', %s, %s, '{}', %s)
         """,
-        (new_id(), user_id, is_success, risk, door.clock.now - ago),
+        (new_id(), user_id, is_success, risk, world.clock.now - ago),
     )

@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
-from tests.organizations import NO_ID, TIERS, Somebody, Tenants, tenants
-from tests.sign_ins import assert_refused
+from tests.concurrency import at_once, statuses_of
+from tests.http.platform.organizations import STATUSES, TRANSITIONS, organization
 from tests.statements import recorded_statements
+from tests.world.builder import NO_ID, TIERS
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
     from tests.clock import SettableClock
+    from tests.world.signing_in import SignedInUser
 
-__all__ = ["tenants"]
 
 PATH = "/api/platform/organizations"
+COLUMNS = ("action", "actor_user_id", "details")
+PLATFORM_COLUMNS = ("action", "actor_user_id", "target_id", "organization_id", "details")
 NOW = "2026-02-03T04:05:06Z"
-STATUSES = ("pending", "active", "suspended", "rejected")
-# What leads from which state into which, and what it needs to be told.
-TRANSITIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "approve": ("pending", "active", {}),
-    "reject": ("pending", "rejected", {"reason": "A copy of another one."}),
-    "suspend": ("active", "suspended", {"reason": "The bill is not paid."}),
-    "activate": ("suspended", "active", {}),
-}
+
+
 every_transition = pytest.mark.parametrize("verb", ["approve", "reject", "suspend", "activate"])
 
 
 @pytest.fixture
-async def root(tenants: Tenants) -> Somebody:
+async def root(world: World) -> SignedInUser:
     """A platform owner."""
-    return await tenants.platform_owner()
+    return await world.signed_in_platform_owner()
 
 
-def organization(tenants: Tenants, verb: str) -> UUID:
-    """Make an organization that this can be done with."""
-    return tenants.organization(status=TRANSITIONS[verb][0])
-
-
-async def do(root: Somebody, verb: str, organization_id: UUID | str, body: Any = None) -> Answer:
+async def do(root: SignedInUser, verb: str, organization_id: UUID | str, body: Any = None) -> Answer:
     """Lead an organization into another state."""
     return await root.post(f"{PATH}/{organization_id}/{verb}", TRANSITIONS[verb][2] if body is None else body)
 
@@ -53,8 +47,8 @@ async def do(root: Somebody, verb: str, organization_id: UUID | str, body: Any =
 class TestList:
     """Listing the organizations of the platform."""
 
-    async def test_each_is_listed_with_its_owner_and_its_tier(self, tenants: Tenants, root: Somebody) -> None:
-        ada = await tenants.member(tenants.organization())
+    async def test_each_is_listed_with_its_owner_and_its_tier(self, world: World, root: SignedInUser) -> None:
+        ada = await world.signed_in_member(world.organization())
         record = (await ada.get("/api/organizations/acme")).json["organization"]
 
         answer = await root.get(PATH)
@@ -72,10 +66,10 @@ class TestList:
         }
 
     async def test_an_owner_who_is_gone_is_named_by_the_documented_words(
-        self, tenants: Tenants, root: Somebody
+        self, world: World, root: SignedInUser
     ) -> None:
-        acme = tenants.organization()
-        tenants.door.member(acme, tenants.door.account("bob@example.com"), "admin")
+        acme = world.organization()
+        world.member(acme, world.user("bob@example.com"), "admin")
 
         [listed] = (await root.get(PATH)).json["organizations"]
 
@@ -87,10 +81,10 @@ class TestList:
         }
 
     async def test_the_newest_comes_first_and_pages_go_on(
-        self, tenants: Tenants, root: Somebody, clock: SettableClock
+        self, world: World, root: SignedInUser, clock: SettableClock
     ) -> None:
         for number in range(3):
-            tenants.organization(f"org-{number}")
+            world.organization(f"org-{number}")
             clock.advance(timedelta(seconds=1))
 
         pages = [(await root.get(f"{PATH}?limit=2&offset={offset}")).json for offset in (0, 2, 4)]
@@ -100,10 +94,10 @@ class TestList:
         assert [page["total"] for page in pages] == [3, 3, 3]
 
     async def test_a_page_has_fifty_unless_it_is_said_and_a_hundred_at_most(
-        self, tenants: Tenants, root: Somebody
+        self, world: World, root: SignedInUser
     ) -> None:
         for number in range(101):
-            tenants.organization(f"org-{number}")
+            world.organization(f"org-{number}")
 
         sizes = [len((await root.get(f"{PATH}{query}")).json["organizations"]) for query in ("", "?limit=1000")]
 
@@ -120,11 +114,11 @@ class TestList:
         ],
     )
     async def test_state_and_tier_narrow_it_down(
-        self, tenants: Tenants, root: Somebody, query: str, slugs: set[str]
+        self, world: World, root: SignedInUser, query: str, slugs: set[str]
     ) -> None:
         for status, tier in product(("pending", "active"), ("free", "enterprise")):
-            made = tenants.organization(f"{status}-{tier}", status=status)
-            tenants.door.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS[tier], made)
+            made = world.organization(f"{status}-{tier}", status=status)
+            world.rows("UPDATE organizations SET tier_id = %s WHERE id = %s RETURNING id", TIERS[tier], made)
 
         answer = await root.get(PATH + query)
 
@@ -132,11 +126,11 @@ class TestList:
         assert answer.json["total"] == len(slugs)
 
     @pytest.mark.parametrize("query", ["?status=open", "?tier_id=1", "?limit=0", "?offset=-1", "?limit=x"])
-    async def test_what_cannot_be_meant_is_refused(self, root: Somebody, query: str) -> None:
+    async def test_what_cannot_be_meant_is_refused(self, root: SignedInUser, query: str) -> None:
         assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
 
-    async def test_it_is_two_statements(self, tenants: Tenants, root: Somebody) -> None:
-        tenants.organization()
+    async def test_it_is_two_statements(self, world: World, root: SignedInUser) -> None:
+        world.organization()
 
         with recorded_statements() as statements:
             await root.get(PATH)
@@ -149,9 +143,9 @@ class TestTransitions:
 
     @every_transition
     async def test_it_goes_into_the_next_state_and_the_whole_record_is_answered(
-        self, tenants: Tenants, root: Somebody, verb: str
+        self, world: World, root: SignedInUser, verb: str
     ) -> None:
-        acme = organization(tenants, verb)
+        acme = organization(world, verb)
 
         answer = await do(root, verb, acme)
 
@@ -170,11 +164,11 @@ class TestTransitions:
         ],
     )
     async def test_the_record_says_when_and_why(
-        self, tenants: Tenants, root: Somebody, verb: str, marks: dict[str, Any]
+        self, world: World, root: SignedInUser, verb: str, marks: dict[str, Any]
     ) -> None:
-        acme = organization(tenants, verb)
+        acme = organization(world, verb)
         if verb == "activate":
-            tenants.door.rows("UPDATE organizations SET suspended_at = now(), suspension_reason = 'x' RETURNING id")
+            world.rows("UPDATE organizations SET suspended_at = now(), suspension_reason = 'x' RETURNING id")
 
         record = (await do(root, verb, acme)).json["organization"]
 
@@ -187,28 +181,28 @@ class TestTransitions:
         [(verb, status) for verb in TRANSITIONS for status in STATUSES if status != TRANSITIONS[verb][0]],
     )
     async def test_from_any_other_state_it_is_refused(
-        self, tenants: Tenants, root: Somebody, verb: str, status: str
+        self, world: World, root: SignedInUser, verb: str, status: str
     ) -> None:
-        acme = tenants.organization(status=status)
+        acme = world.organization(status=status)
 
         answer = await do(root, verb, acme)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["error"].endswith(f"this one is {status}.")
-        assert tenants.audited_by_platform() == []
+        assert world.platform_audit_entries(None, *PLATFORM_COLUMNS) == []
 
     @every_transition
     async def test_it_is_written_into_the_log_of_the_platform_and_of_the_organization(
-        self, tenants: Tenants, root: Somebody, verb: str
+        self, world: World, root: SignedInUser, verb: str
     ) -> None:
-        acme = organization(tenants, verb)
+        acme = organization(world, verb)
 
         await do(root, verb, acme)
 
         before, after, body = TRANSITIONS[verb]
-        [(action, actor, target, about, details)] = tenants.audited_by_platform()
-        [(own_action, own_actor, own_details)] = tenants.audited(acme)
-        [(receiver, email, data)] = tenants.door.events("organization.updated")
+        [(action, actor, target, about, details)] = world.platform_audit_entries(None, *PLATFORM_COLUMNS)
+        [(own_action, own_actor, own_details)] = world.audit_entries(None, *COLUMNS, organization_id=acme)
+        [(receiver, email, data)] = world.events("organization.updated")
         named = {"approve": "approved", "reject": "rejected", "suspend": "suspended", "activate": "activated"}
         assert (action, actor, target, about) == (f"organization.{named[verb]}", root.id, str(acme), acme)
         assert details["slug"] == "acme"
@@ -217,36 +211,34 @@ class TestTransitions:
         assert own_details["changes"]["status"] == {"from": before, "to": after}
         assert (receiver, email, data) == (acme, root.email, own_details)
 
-    async def test_the_log_writes_times_as_they_are_written_everywhere(self, tenants: Tenants, root: Somebody) -> None:
-        acme = organization(tenants, "approve")
+    async def test_the_log_writes_times_as_they_are_written_everywhere(self, world: World, root: SignedInUser) -> None:
+        acme = organization(world, "approve")
 
         await do(root, "approve", acme)
 
-        [(_, _, details)] = tenants.audited(acme)
+        [(_, _, details)] = world.audit_entries(None, *COLUMNS, organization_id=acme)
         assert details["changes"]["approved_at"] == {"from": None, "to": NOW}
 
     @every_transition
-    async def test_an_unknown_organization_is_not_found(self, root: Somebody, verb: str) -> None:
+    async def test_an_unknown_organization_is_not_found(self, root: SignedInUser, verb: str) -> None:
         assert_refused(await do(root, verb, NO_ID), 404, "NOT_FOUND")
 
     @every_transition
-    async def test_of_two_who_do_it_at_once_one_does(self, tenants: Tenants, root: Somebody, verb: str) -> None:
-        acme = organization(tenants, verb)
-        other = await tenants.platform_owner("other@example.com")
-        statuses: list[int] = []
+    async def test_of_two_who_do_it_at_once_one_does(self, world: World, root: SignedInUser, verb: str) -> None:
+        acme = organization(world, verb)
+        other = await world.signed_in_platform_owner("other@example.com")
 
-        async def try_it(who: Somebody) -> None:
-            statuses.append((await do(who, verb, acme)).status)
+        answers = await at_once(partial(do, root, verb, acme), partial(do, other, verb, acme))
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(try_it, root)
-            nursery.start_soon(try_it, other)
+        assert statuses_of(answers) == [200, 400]
+        assert (
+            len(world.platform_audit_entries(None, *PLATFORM_COLUMNS))
+            == len(world.audit_entries(None, *COLUMNS, organization_id=acme))
+            == 1
+        )
 
-        assert sorted(statuses) == [200, 400]
-        assert len(tenants.audited_by_platform()) == len(tenants.audited(acme)) == 1
-
-    async def test_of_approval_and_rejection_at_once_one_counts(self, tenants: Tenants, root: Somebody) -> None:
-        acme = tenants.organization(status="pending")
+    async def test_of_approval_and_rejection_at_once_one_counts(self, world: World, root: SignedInUser) -> None:
+        acme = world.organization(status="pending")
         statuses: dict[str, int] = {}
 
         async def try_it(verb: str) -> None:
@@ -258,10 +250,10 @@ class TestTransitions:
 
         [winner] = [verb for verb, status in statuses.items() if status == 200]
         assert sorted(statuses.values()) == [200, 400]
-        assert tenants.door.value("SELECT status FROM organizations") == TRANSITIONS[winner][1]
+        assert world.value("SELECT status FROM organizations") == TRANSITIONS[winner][1]
 
-    async def test_an_approval_may_name_the_tier(self, tenants: Tenants, root: Somebody) -> None:
-        acme = tenants.organization(status="pending")
+    async def test_an_approval_may_name_the_tier(self, world: World, root: SignedInUser) -> None:
+        acme = world.organization(status="pending")
 
         answer = await do(root, "approve", acme, {"tier_id": str(TIERS["professional"])})
 
@@ -269,31 +261,31 @@ class TestTransitions:
 
     @pytest.mark.parametrize("tier_id", [str(NO_ID), "professional", 1])
     async def test_an_approval_with_an_unknown_tier_is_refused(
-        self, tenants: Tenants, root: Somebody, tier_id: Any
+        self, world: World, root: SignedInUser, tier_id: Any
     ) -> None:
-        acme = tenants.organization(status="pending")
+        acme = world.organization(status="pending")
 
         assert_refused(await do(root, "approve", acme, {"tier_id": tier_id}), 400, "BAD_REQUEST")
-        assert tenants.door.value("SELECT status FROM organizations") == "pending"
+        assert world.value("SELECT status FROM organizations") == "pending"
 
     @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}, {"reason": "x" * 1001}])
-    async def test_a_rejection_needs_a_reason(self, tenants: Tenants, root: Somebody, body: dict[str, Any]) -> None:
-        answer = await do(root, "reject", tenants.organization(status="pending"), body)
+    async def test_a_rejection_needs_a_reason(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
+        answer = await do(root, "reject", world.organization(status="pending"), body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "reason"
 
     @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}])
-    async def test_a_suspension_does_not(self, tenants: Tenants, root: Somebody, body: dict[str, Any]) -> None:
-        answer = await do(root, "suspend", tenants.organization(), body)
+    async def test_a_suspension_does_not(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
+        answer = await do(root, "suspend", world.organization(), body)
 
         assert (answer.status, answer.json["organization"]["suspension_reason"]) == (200, None)
 
     @every_transition
-    async def test_only_a_platform_owner_does_it(self, tenants: Tenants, verb: str) -> None:
-        ada = await tenants.member(organization(tenants, verb))
+    async def test_only_a_platform_owner_does_it(self, world: World, verb: str) -> None:
+        ada = await world.signed_in_member(organization(world, verb))
 
-        for organization_id in (tenants.door.value("SELECT id FROM organizations"), NO_ID, "no-id"):
+        for organization_id in (world.value("SELECT id FROM organizations"), NO_ID, "no-id"):
             assert_refused(await do(ada, verb, organization_id, {"reason": 1}), 403, "FORBIDDEN")
 
 
@@ -301,17 +293,17 @@ class TestSuspension:
     """A suspended organization is closed from the very next request on, to tokens that are out already as well."""
 
     async def test_whatever_is_done_in_it_is_refused_until_it_is_active_again(
-        self, tenants: Tenants, root: Somebody
+        self, world: World, root: SignedInUser
     ) -> None:
-        acme = tenants.organization()
-        ada = await tenants.member(acme)
-        inside = await tenants.enter(ada.id, ada.email, org_slug="acme")
+        acme = world.organization()
+        ada = await world.signed_in_member(acme)
+        inside = await world.sign_in_as(ada.id, ada.email, org_slug="acme")
         asks = [
             lambda: inside.patch("/api/organizations/acme", {"name": "Acme Ltd"}),
             lambda: inside.post("/api/organizations/acme/select"),
             lambda: inside.delete("/api/organizations/acme"),
-            lambda: tenants.door.refresh(inside.refresh_token),
-            lambda: tenants.door.knock(ada.email, org_slug="acme"),
+            lambda: world.refresh(inside.refresh_token),
+            lambda: world.log_in(ada.email, org_slug="acme"),
         ]
 
         await do(root, "suspend", acme)
@@ -323,91 +315,7 @@ class TestSuspension:
             assert (await inside.get(path)).status == 200
         await do(root, "activate", acme)
         assert (await asks[0]()).status == 200
-        assert (await tenants.door.refresh(inside.refresh_token)).status == 200
-
-
-class TestTier:
-    """Putting an organization into a tier."""
-
-    @pytest.mark.parametrize(
-        ("body", "max_services", "max_users"),
-        [
-            ({}, 7, 8),
-            ({"max_services": 20}, 20, 8),
-            ({"max_users": 0}, 7, 0),
-            ({"max_services": None}, None, 8),
-            ({"max_services": None, "max_users": None}, None, None),
-            ({"max_services": 1, "max_users": 2}, 1, 2),
-        ],
-    )
-    async def test_null_clears_a_limit_and_what_is_not_named_stays(
-        self, tenants: Tenants, root: Somebody, body: dict[str, Any], max_services: int | None, max_users: int | None
-    ) -> None:
-        acme = tenants.organization()
-        tenants.door.rows("UPDATE organizations SET max_services = 7, max_users = 8 RETURNING id")
-
-        answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["enterprise"]), **body})
-
-        assert answer.status == 200
-        record = answer.json["organization"]
-        assert (record["tier_id"], record["max_services"], record["max_users"]) == (
-            str(TIERS["enterprise"]),
-            max_services,
-            max_users,
-        )
-        assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
-
-    async def test_it_is_written_into_both_logs(self, tenants: Tenants, root: Somebody) -> None:
-        acme = tenants.organization()
-
-        await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"]), "max_users": 12})
-
-        changes = {
-            "tier_id": {"from": str(TIERS["free"]), "to": str(TIERS["professional"])},
-            "max_users": {"from": None, "to": 12},
-        }
-        details = {"slug": "acme", "tier": "professional", "changes": changes}
-        assert tenants.audited_by_platform() == [("organization.tier_changed", root.id, str(acme), acme, details)]
-        assert tenants.audited(acme) == [("organization.updated", root.id, {"changes": changes})]
-
-    async def test_the_same_again_leaves_no_trace(self, tenants: Tenants, root: Somebody) -> None:
-        acme = tenants.organization()
-        tenants.door.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
-
-        answer = await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["free"]), "max_users": None})
-
-        assert (answer.status, answer.json["organization"]["updated_at"]) == (200, "2020-01-01T00:00:00Z")
-        assert tenants.audited_by_platform() == tenants.audited(acme) == []
-
-    @pytest.mark.parametrize("status", STATUSES)
-    async def test_it_is_done_in_whichever_state(self, tenants: Tenants, root: Somebody, status: str) -> None:
-        acme = tenants.organization(status=status)
-
-        assert (await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"])})).status == 200
-
-    @pytest.mark.parametrize(
-        "body",
-        [
-            {},
-            {"tier_id": None},
-            {"tier_id": str(NO_ID)},
-            {"tier_id": "free"},
-            {"tier_id": str(TIERS["free"]), "max_users": -1},
-            {"tier_id": str(TIERS["free"]), "max_services": 2**31},
-            {"tier_id": str(TIERS["free"]), "max_services": "5"},
-        ],
-    )
-    async def test_what_cannot_be_meant_is_refused(
-        self, tenants: Tenants, root: Somebody, body: dict[str, Any]
-    ) -> None:
-        acme = tenants.organization()
-
-        assert_refused(await root.patch(f"{PATH}/{acme}/tier", body), 400, "BAD_REQUEST")
-
-    async def test_an_unknown_organization_is_not_found(self, root: Somebody) -> None:
-        answer = await root.patch(f"{PATH}/{NO_ID}/tier", {"tier_id": str(TIERS["free"])})
-
-        assert_refused(answer, 404, "NOT_FOUND")
+        assert (await world.refresh(inside.refresh_token)).status == 200
 
 
 class TestDelete:
@@ -415,34 +323,30 @@ class TestDelete:
 
     @pytest.mark.parametrize("status", STATUSES)
     async def test_it_is_gone_in_whichever_state_and_the_platform_remembers_it(
-        self, tenants: Tenants, root: Somebody, status: str
+        self, world: World, root: SignedInUser, status: str
     ) -> None:
-        acme = tenants.organization(status=status)
-        ada = await tenants.member(acme)
+        acme = world.organization(status=status)
+        ada = await world.signed_in_member(acme)
 
         answer = await root.delete(f"{PATH}/{acme}")
 
         assert (answer.status, answer.content) == (204, b"")
         assert_refused(await ada.get("/api/organizations/acme"), 404, "NOT_FOUND")
         details = {"slug": "acme", "name": "Acme", "status": status}
-        assert tenants.audited_by_platform() == [("organization.deleted", root.id, str(acme), acme, details)]
+        assert world.platform_audit_entries(None, *PLATFORM_COLUMNS) == [
+            ("organization.deleted", root.id, str(acme), acme, details)
+        ]
 
-    async def test_of_two_who_delete_it_at_once_one_finds_it(self, tenants: Tenants, root: Somebody) -> None:
-        acme = tenants.organization()
-        statuses: list[int] = []
+    async def test_of_two_who_delete_it_at_once_one_finds_it(self, world: World, root: SignedInUser) -> None:
+        acme = world.organization()
 
-        async def delete() -> None:
-            statuses.append((await root.delete(f"{PATH}/{acme}")).status)
+        answers = await at_once(*[partial(root.delete, f"{PATH}/{acme}")] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(delete)
-            nursery.start_soon(delete)
+        assert statuses_of(answers) == [204, 404]
+        assert len(world.platform_audit_entries(None, *PLATFORM_COLUMNS)) == 1
 
-        assert sorted(statuses) == [204, 404]
-        assert len(tenants.audited_by_platform()) == 1
-
-    async def test_its_slug_can_be_had_again(self, tenants: Tenants, root: Somebody) -> None:
-        await root.delete(f"{PATH}/{tenants.organization()}")
+    async def test_its_slug_can_be_had_again(self, world: World, root: SignedInUser) -> None:
+        await root.delete(f"{PATH}/{world.organization()}")
 
         answer = await root.post("/api/organizations", {"slug": "acme", "name": "Acme"})
 

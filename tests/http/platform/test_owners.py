@@ -9,17 +9,16 @@ import pytest
 from core.errors import Forbidden
 from core.platform import owners as platform_owners
 from core.sessions.callers import BACKGROUND
-from tests.platform import OWNER, Platform, platform, settings
-from tests.second_factors import at_once
-from tests.sign_ins import EMAIL, Door, assert_refused, door
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import EMAIL
+from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.database import PostgresDatabase
     from ports.unit_of_work import UnitOfWork
-
-__all__ = ["door", "platform", "settings"]
 
 PATH = "/api/platform/owners"
 UNKNOWN = "0191d3c1-0000-7000-8000-00000000000f"
@@ -28,22 +27,22 @@ RACES = 20
 
 async def may_govern(platform: Platform, email: str) -> bool:
     """Say whether somebody is let into what platform owners do."""
-    answer = await platform.ask("GET", "/api/platform/mfa/metrics", by=await platform.door.enter(email))
+    answer = await platform.request("GET", "/api/platform/mfa/metrics", by=await platform.world.sign_in(email))
     return answer.status == 200
 
 
-def owners(door: Door) -> int:
-    return door.value("SELECT count(*) FROM users WHERE is_platform_owner")
+def owners(world: World) -> int:
+    return world.value("SELECT count(*) FROM users WHERE is_platform_owner")
 
 
 class TestPromote:
     """Making somebody a platform owner."""
 
-    async def test_who_is_promoted_governs_from_the_next_request_on(self, platform: Platform, door: Door) -> None:
-        user_id = door.account()
-        ada = await door.enter()
+    async def test_who_is_promoted_governs_from_the_next_request_on(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
+        ada = await world.sign_in()
 
-        answer = await platform.ask("POST", PATH, {"user_id": str(user_id)})
+        answer = await platform.request("POST", PATH, {"user_id": str(user_id)})
 
         assert (answer.status, answer.json) == (
             200,
@@ -56,119 +55,123 @@ class TestPromote:
                 }
             },
         )
-        assert (await platform.ask("GET", "/api/platform/mfa/metrics", by=ada)).status == 200
-        assert platform.log("platform_owner.promoted") == [(platform.owner_id, str(user_id), {})]
+        assert (await platform.request("GET", "/api/platform/mfa/metrics", by=ada)).status == 200
+        assert platform.world.platform_audit_entries("platform_owner.promoted") == [
+            (platform.owner_id, str(user_id), {})
+        ]
 
-    async def test_who_is_one_cannot_become_one(self, platform: Platform, door: Door) -> None:
-        user_id = door.account(is_platform_owner=True)
+    async def test_who_is_one_cannot_become_one(self, platform: Platform, world: World) -> None:
+        user_id = world.user(is_platform_owner=True)
 
-        assert_refused(await platform.ask("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
-        assert platform.log("platform_owner.promoted") == []
+        assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
+        assert platform.world.platform_audit_entries("platform_owner.promoted") == []
 
     @pytest.mark.parametrize(("is_verified", "is_active"), [(False, True), (True, False)])
     async def test_nobody_is_promoted_who_has_not_proved_the_address_or_is_deactivated(
-        self, platform: Platform, door: Door, *, is_verified: bool, is_active: bool
+        self, platform: Platform, world: World, *, is_verified: bool, is_active: bool
     ) -> None:
-        user_id = door.account(is_verified=is_verified, is_active=is_active)
+        user_id = world.user(is_verified=is_verified, is_active=is_active)
 
-        assert_refused(await platform.ask("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
-        assert owners(door) == 1
+        assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
+        assert owners(world) == 1
 
     async def test_nobody_can_be_promoted_who_is_not_there(self, platform: Platform) -> None:
-        assert_refused(await platform.ask("POST", PATH, {"user_id": UNKNOWN}), 404, "NOT_FOUND")
+        assert_refused(await platform.request("POST", PATH, {"user_id": UNKNOWN}), 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("body", [{}, {"user_id": "ada"}, {"user_id": None}])
     async def test_what_is_no_id_is_refused(self, platform: Platform, body: dict[str, str]) -> None:
-        assert_refused(await platform.ask("POST", PATH, body), 400, "BAD_REQUEST")
+        assert_refused(await platform.request("POST", PATH, body), 400, "BAD_REQUEST")
 
-    async def test_only_platform_owners_promote(self, platform: Platform, door: Door) -> None:
-        user_id = door.account()
-        ada = await door.enter()
+    async def test_only_platform_owners_promote(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
+        ada = await world.sign_in()
 
-        assert_refused(await platform.ask("POST", PATH, {"user_id": str(user_id)}, by=ada), 403, "FORBIDDEN")
+        assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}, by=ada), 403, "FORBIDDEN")
 
     async def test_whoever_acts_as_somebody_no_longer_does_when_they_are_promoted(
-        self, platform: Platform, door: Door
+        self, platform: Platform, world: World
     ) -> None:
-        user_id = door.account()
+        user_id = world.user()
         acting = await platform.impersonate(user_id)
 
-        await platform.ask("POST", PATH, {"user_id": str(user_id)})
+        await platform.request("POST", PATH, {"user_id": str(user_id)})
 
-        assert (await door.ask(acting)).status == 401
+        assert (await world.list_sessions(acting)).status == 401
 
 
 class TestDemote:
     """Taking the power away."""
 
     async def test_who_is_demoted_loses_the_power_at_once_and_stays_signed_in(
-        self, platform: Platform, door: Door
+        self, platform: Platform, world: World
     ) -> None:
-        user_id = door.account(is_platform_owner=True)
-        ada = await door.enter()
+        user_id = world.user(is_platform_owner=True)
+        ada = await world.sign_in()
 
-        answer = await platform.ask("DELETE", f"{PATH}/{user_id}")
+        answer = await platform.request("DELETE", f"{PATH}/{user_id}")
 
         assert (answer.status, answer.content) == (204, b"")
-        assert_refused(await platform.ask("GET", "/api/platform/mfa/metrics", by=ada), 403, "FORBIDDEN")
-        assert (await door.ask(ada)).status == 200
-        assert platform.log("platform_owner.demoted") == [(platform.owner_id, str(user_id), {})]
+        assert_refused(await platform.request("GET", "/api/platform/mfa/metrics", by=ada), 403, "FORBIDDEN")
+        assert (await world.list_sessions(ada)).status == 200
+        assert platform.world.platform_audit_entries("platform_owner.demoted") == [
+            (platform.owner_id, str(user_id), {})
+        ]
 
-    async def test_nobody_demotes_themselves_and_so_the_last_one_stays(self, platform: Platform, door: Door) -> None:
-        answer = await platform.ask("DELETE", f"{PATH}/{platform.owner_id}")
+    async def test_nobody_demotes_themselves_and_so_the_last_one_stays(self, platform: Platform, world: World) -> None:
+        answer = await platform.request("DELETE", f"{PATH}/{platform.owner_id}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
-        assert owners(door) == 1
+        assert owners(world) == 1
 
-    async def test_who_is_no_owner_cannot_be_demoted(self, platform: Platform, door: Door) -> None:
-        user_id = door.account()
+    async def test_who_is_no_owner_cannot_be_demoted(self, platform: Platform, world: World) -> None:
+        user_id = world.user()
 
         for named in (user_id, UNKNOWN, "ada"):
-            assert_refused(await platform.ask("DELETE", f"{PATH}/{named}"), 404, "NOT_FOUND")
+            assert_refused(await platform.request("DELETE", f"{PATH}/{named}"), 404, "NOT_FOUND")
 
-    async def test_only_platform_owners_demote(self, platform: Platform, door: Door) -> None:
-        door.account()
-        answer = await platform.ask("DELETE", f"{PATH}/{platform.owner_id}", by=await door.enter())
+    async def test_only_platform_owners_demote(self, platform: Platform, world: World) -> None:
+        world.user()
+        answer = await platform.request("DELETE", f"{PATH}/{platform.owner_id}", by=await world.sign_in())
 
         assert_refused(answer, 403, "FORBIDDEN")
 
     async def test_whoever_they_act_as_they_no_longer_do_also_when_they_are_promoted_again(
-        self, platform: Platform, door: Door
+        self, platform: Platform, world: World
     ) -> None:
-        second_id = door.account("second@example.com", is_platform_owner=True)
-        second = Platform(door, second_id, await door.enter("second@example.com"))
-        acting = await second.impersonate(door.account())
-        assert (await door.ask(acting)).status == 200
+        second_id = world.user("second@example.com", is_platform_owner=True)
+        second = Platform(world, second_id, await world.sign_in("second@example.com"))
+        acting = await second.impersonate(world.user())
+        assert (await world.list_sessions(acting)).status == 200
 
-        await platform.ask("DELETE", f"{PATH}/{second_id}")
+        await platform.request("DELETE", f"{PATH}/{second_id}")
 
-        assert (await door.ask(acting)).status == 401
-        assert (await door.refresh(acting.refresh_token)).status == 401
-        await platform.ask("POST", PATH, {"user_id": str(second_id)})
-        assert (await door.ask(acting)).status == 401
+        assert (await world.list_sessions(acting)).status == 401
+        assert (await world.refresh(acting.refresh_token)).status == 401
+        await platform.request("POST", PATH, {"user_id": str(second_id)})
+        assert (await world.list_sessions(acting)).status == 401
 
-    async def test_of_two_who_demote_each_other_at_once_one_stays(self, platform: Platform, door: Door) -> None:
-        other_id = door.account(is_platform_owner=True)
-        other = await door.enter()
+    async def test_of_two_who_demote_each_other_at_once_one_stays(self, platform: Platform, world: World) -> None:
+        other_id = world.user(is_platform_owner=True)
+        other = await world.sign_in()
 
         for _ in range(RACES):
-            statuses = await at_once(
-                lambda: platform.ask("DELETE", f"{PATH}/{other_id}"),
-                lambda: platform.ask("DELETE", f"{PATH}/{platform.owner_id}", by=other),
+            answers = await at_once(
+                lambda: platform.request("DELETE", f"{PATH}/{other_id}"),
+                lambda: platform.request("DELETE", f"{PATH}/{platform.owner_id}", by=other),
             )
 
-            assert sorted(statuses) == [204, 403]
-            assert owners(door) == 1
-            door.connection.execute("UPDATE users SET is_platform_owner = true")
+            assert statuses_of(answers) == [204, 403]
+            assert owners(world) == 1
+            world.connection.execute("UPDATE users SET is_platform_owner = true")
 
     async def test_who_was_demoted_after_they_were_let_in_changes_nothing_more(
-        self, platform: Platform, door: Door, database: PostgresDatabase
+        self, platform: Platform, world: World, database: PostgresDatabase
     ) -> None:
-        other_id = door.account(is_platform_owner=True)
+        other_id = world.user(is_platform_owner=True)
 
         def demote_late(uow: UnitOfWork, user_id: UUID) -> None:
             assert uow.caller.is_platform_owner
-            door.connection.execute("UPDATE users SET is_platform_owner = false WHERE email = %s", (OWNER,))
+            world.connection.execute("UPDATE users SET is_platform_owner = false WHERE email = %s", (PLATFORM_OWNER,))
             platform_owners.demote(uow, user_id)
 
         with pytest.raises(Forbidden):

@@ -8,66 +8,52 @@ from urllib.parse import urlencode
 import pytest
 
 from core.platform import owners
-from entrypoints.settings import Settings
-from tests.accounts import people
-from tests.passkeys import keyring
-from tests.second_factors import Person
-from tests.sign_ins import EMAIL, door
+from tests.world.builder import EMAIL
+from tests.world.second_factors import Person
 
 if TYPE_CHECKING:
-    from tests.accounts import People
-    from tests.clock import SettableClock
-    from tests.passkeys import Keyring
-
-__all__ = ["door", "keyring", "people"]
+    from tests.world.passkeys import Keyring
+    from tests.world.world import World
 
 OWNER = "owner@example.com"
 OWNERS_PASSWORD = "what only the owner knows"
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(
-    people: People, keyring: Keyring, clock: SettableClock
-) -> None:
-    await keyring.arrive()
+async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(world: World, keyring: Keyring) -> None:
+    await keyring.sign_up()
     passkey = await keyring.registered()
-    app = Person(client=people.client, clock=clock, id=people.user_id(), email=OWNER, token=keyring.token)
+    app = Person(world, world.user_id(EMAIL), OWNER, token=keyring.token)
     await app.set_up()
     await app.mfa("POST", "/verify", {"code": app.code()})
-    await people.client.patch("/api/user", token=keyring.token, body={"email": OWNER})
-    [undo_token] = [
-        message.values["token"] for message in await people.messages() if message.template == "email_changed"
-    ]
+    await world.client.patch("/api/user", token=keyring.token, body={"email": OWNER})
+    [undo_token] = [message.values["token"] for message in await world.mails() if message.template == "email_changed"]
 
-    password_hash = await people.installation.passwords.hash(OWNERS_PASSWORD)
-    appointment = await people.installation.database.transact(owners.found, OWNER, password_hash)
+    password_hash = await world.installation.passwords.hash(OWNERS_PASSWORD)
+    appointment = await world.installation.database.transact(owners.found, OWNER, password_hash)
 
     assert appointment is not None
     assert appointment.is_new_account
-    assert (await people.client.get("/api/user", token=keyring.token)).status == 401
+    assert (await world.client.get("/api/user", token=keyring.token)).status == 401
     assert (await keyring.sign_in(passkey, OWNER)).status == 401
-    pressed = await people.client.post(
+    pressed = await world.client.post(
         "/auth/undo-email-change",
         data=urlencode({"token": undo_token}).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
     assert pressed.status == 400
-    assert not people.has(EMAIL)
-    entered = await app.log_in(OWNERS_PASSWORD)
-    assert (entered.status, "mfa_required" in entered.json) == (200, False)
-    profile = (await people.client.get("/api/user", token=entered.json["access_token"])).json
+    assert not world.has_user(EMAIL)
+    logged_in = await app.log_in(OWNERS_PASSWORD)
+    assert (logged_in.status, "mfa_required" in logged_in.json) == (200, False)
+    profile = (await world.client.get("/api/user", token=logged_in.json["access_token"])).json
     assert (profile["is_platform_owner"], profile["email_verified"]) == (True, True)
 
 
-async def test_an_address_that_may_go_back_to_another_account_gets_no_new_one(people: People) -> None:
-    await people.client.patch("/api/user", token=await people.arrive(), body={"email": "ada@new.example"})
+async def test_an_address_that_may_go_back_to_another_account_gets_no_new_one(world: World) -> None:
+    await world.client.patch(
+        "/api/user", token=(await world.register_and_sign_in()).access_token, body={"email": "ada@new.example"}
+    )
 
     with pytest.raises(owners.OwnerAddressPromised):
-        await people.installation.database.transact(owners.appoint, EMAIL, "hash")
+        await world.installation.database.transact(owners.appoint, EMAIL, "hash")
 
-    assert not people.has(EMAIL)
+    assert not world.has_user(EMAIL)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from tests.organizations import TIERS, Tenants, tenants
-from tests.sign_ins import assert_refused
-
-__all__ = ["tenants"]
+from tests.world.builder import TIERS
+from tests.world.world import World, assert_refused
 
 PATH = "/api/platform/tiers"
 
 
-async def test_they_are_free_professional_and_enterprise_with_their_limits(tenants: Tenants) -> None:
-    answer = await (await tenants.platform_owner()).get(PATH)
+async def test_they_are_free_professional_and_enterprise_with_their_limits(world: World) -> None:
+    answer = await (await world.signed_in_platform_owner()).get(PATH)
 
     assert answer.status == 200
     assert answer.json == [
@@ -31,8 +29,8 @@ async def test_they_are_free_professional_and_enterprise_with_their_limits(tenan
     ]
 
 
-async def test_only_a_platform_owner_lists_them(tenants: Tenants) -> None:
-    ada = await tenants.member(tenants.organization())
+async def test_only_a_platform_owner_lists_them(world: World) -> None:
+    ada = await world.signed_in_member(world.organization())
 
     assert_refused(await ada.get(PATH), 403, "FORBIDDEN")
-    assert_refused(await tenants.door.client.get(PATH), 401, "UNAUTHORIZED")
+    assert_refused(await world.client.get(PATH), 401, "UNAUTHORIZED")

@@ -6,32 +6,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.platform import OWNER, Platform, platform, settings
-from tests.sign_ins import Door, assert_refused, door
 from tests.statements import recorded_statements
+from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from uuid import UUID
-
-__all__ = ["door", "platform", "settings"]
 
 PATH = "/api/platform/users/search"
 
 
 async def found(platform: Platform, query: str) -> list[str]:
     """The addresses of who is found."""
-    answer = await platform.ask("GET", f"{PATH}?{query}")
+    answer = await platform.request("GET", f"{PATH}?{query}")
     assert answer.status == 200, answer.text
     return [user["email"] for user in answer.json["users"]]
 
 
-async def test_a_person_is_shown_with_their_organizations(platform: Platform, door: Door) -> None:
-    user_id = door.account(has_mfa=True)
-    acme, bolt = door.organization("acme"), door.organization("bolt")
-    door.member(acme, user_id, "owner")
-    door.member(bolt, user_id)
+async def test_a_person_is_shown_with_their_organizations(platform: Platform, world: World) -> None:
+    user_id = world.user(has_mfa=True)
+    acme, bolt = world.organization("acme"), world.organization("bolt")
+    world.member(acme, user_id, "owner")
+    world.member(bolt, user_id)
 
-    answer = await platform.ask("GET", f"{PATH}?user_id={user_id}")
+    answer = await platform.request("GET", f"{PATH}?user_id={user_id}")
 
     assert answer.json == {
         "users": [
@@ -51,11 +49,11 @@ async def test_a_person_is_shown_with_their_organizations(platform: Platform, do
 
 
 async def test_a_part_of_the_address_finds_whoever_has_it_those_that_begin_with_it_first(
-    platform: Platform, door: Door
+    platform: Platform, world: World
 ) -> None:
     for email in ("oldlovelace@example.net", "lovelace.b@example.net", "grace@example.net", "lovelace.a@example.net"):
-        door.account(email)
-    door.account("newlovelace@example.net")
+        world.user(email)
+    world.user("newlovelace@example.net")
 
     assert await found(platform, "email=lovelace") == [
         "lovelace.a@example.net",
@@ -66,41 +64,41 @@ async def test_a_part_of_the_address_finds_whoever_has_it_those_that_begin_with_
 
 
 @pytest.mark.parametrize("part", ["ADA", "%20ada@example.com%20", "a@ex", "ada@example.com", "ple.c"])
-async def test_a_part_is_compared_as_addresses_are_stored(platform: Platform, door: Door, part: str) -> None:
-    door.account()
+async def test_a_part_is_compared_as_addresses_are_stored(platform: Platform, world: World, part: str) -> None:
+    world.user()
 
     assert "ada@example.com" in await found(platform, f"email={part}")
 
 
-@pytest.mark.parametrize(("part", "expected"), [("a", ["ada@example.com"]), ("ow", [OWNER]), ("da", [])])
+@pytest.mark.parametrize(("part", "expected"), [("a", ["ada@example.com"]), ("ow", [PLATFORM_OWNER]), ("da", [])])
 async def test_one_or_two_letters_are_looked_for_at_the_beginning(
-    platform: Platform, door: Door, part: str, expected: list[str]
+    platform: Platform, world: World, part: str, expected: list[str]
 ) -> None:
-    door.account()
+    world.user()
 
     assert await found(platform, f"email={part}") == expected
 
 
 @pytest.mark.parametrize("part", ["nob", "ada@example.comm", "a_a", "a%25a", "%5C"])
 async def test_who_is_not_there_is_not_found_and_no_character_stands_for_others(
-    platform: Platform, door: Door, part: str
+    platform: Platform, world: World, part: str
 ) -> None:
-    door.account()
+    world.user()
 
     assert await found(platform, f"email={part}") == []
 
 
-async def test_at_most_as_many_are_found_as_were_asked_for(platform: Platform, door: Door) -> None:
+async def test_at_most_as_many_are_found_as_were_asked_for(platform: Platform, world: World) -> None:
     for number in range(25):
-        door.account(f"somebody{number:02}@example.com")
+        world.user(f"somebody{number:02}@example.com")
 
     assert len(await found(platform, "email=somebody")) == 20
     assert len(await found(platform, "email=body&limit=3")) == 3
     assert len(await found(platform, "email=somebody2&limit=1000")) == 5
 
 
-async def test_an_id_and_a_part_must_both_fit(platform: Platform, door: Door) -> None:
-    user_id = door.account()
+async def test_an_id_and_a_part_must_both_fit(platform: Platform, world: World) -> None:
+    user_id = world.user()
 
     assert await found(platform, f"user_id={user_id}&email=ada") == ["ada@example.com"]
     assert await found(platform, f"user_id={user_id}&email=grace") == []
@@ -109,34 +107,34 @@ async def test_an_id_and_a_part_must_both_fit(platform: Platform, door: Door) ->
 
 @pytest.mark.parametrize("query", ["", "email=", "email=%20", "limit=5", "user_id=ada", "email=ada&limit=0"])
 async def test_nobody_to_look_for_is_an_error(platform: Platform, query: str) -> None:
-    assert_refused(await platform.ask("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
+    assert_refused(await platform.request("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
 
 
-async def test_only_platform_owners_find_people(platform: Platform, door: Door) -> None:
-    door.account()
+async def test_only_platform_owners_find_people(platform: Platform, world: World) -> None:
+    world.user()
 
-    assert_refused(await platform.ask("GET", f"{PATH}?email=ada", by=await door.enter()), 403, "FORBIDDEN")
+    assert_refused(await platform.request("GET", f"{PATH}?email=ada", by=await world.sign_in()), 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize("by_id", [False, True])
-async def test_it_takes_two_statements(platform: Platform, door: Door, *, by_id: bool) -> None:
-    user_id = door.account()
-    door.member(door.organization(), user_id)
+async def test_it_takes_two_statements(platform: Platform, world: World, *, by_id: bool) -> None:
+    user_id = world.user()
+    world.member(world.organization(), user_id)
 
     with recorded_statements() as statements:
-        await platform.ask("GET", f"{PATH}?user_id={user_id}" if by_id else f"{PATH}?email=ada")
+        await platform.request("GET", f"{PATH}?user_id={user_id}" if by_id else f"{PATH}?email=ada")
 
     assert len(statements) == 2
 
 
 async def test_of_very_many_organizations_those_joined_first_are_shown(
-    platform: Platform, door: Door, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.platform.users.ORGANIZATIONS_SHOWN_MAX", 2)
-    user_id: UUID = door.account()
+    user_id: UUID = world.user()
     for slug in ("acme", "bolt", "cord"):
-        door.member(door.organization(slug), user_id)
+        world.member(world.organization(slug), user_id)
 
-    answer = await platform.ask("GET", f"{PATH}?user_id={user_id}")
+    answer = await platform.request("GET", f"{PATH}?user_id={user_id}")
 
     assert len(answer.json["users"][0]["organizations"]) == 2

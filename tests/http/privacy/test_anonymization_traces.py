@@ -15,9 +15,8 @@ import pytest
 from core.mail import mail
 from entrypoints.settings import Settings
 from tests.authenticators import Authenticator
-from tests.passkeys import PATH as PASSKEYS
-from tests.platform import Platform, platform
-from tests.sign_ins import PASSWORD, Door, door
+from tests.world.builder import PASSWORD
+from tests.world.passkeys import PATH as PASSKEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
-
-__all__ = ["door", "platform"]
+    from tests.world.platform import Platform
+    from tests.world.world import World
 
 FIRST_EMAIL = "zxcv.firstname@byron.example"
 EMAIL = "qwertz.lovelace@byron.example"
@@ -46,13 +45,13 @@ class Life:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     @property
-    def door(self) -> Door:
+    def world(self) -> World:
         """The house's."""
-        return self.platform.door
+        return self.platform.world
 
     async def do(self, method: str, path: str, body: Any = None, *, may: tuple[int, ...] = (200, 204)) -> Any:
         """Do something."""
-        answer = await self.door.client.request(
+        answer = await self.world.client.request(
             method,
             path,
             body=body,
@@ -104,16 +103,16 @@ class Life:
     async def work_in_organizations(self) -> None:
         """Found one, invite people, be invited, answer."""
         await self.do("POST", "/api/organizations", {"slug": "engines", "name": "Engines"})
-        self.door.connection.execute("UPDATE organizations SET status = 'active'")
+        self.world.connection.execute("UPDATE organizations SET status = 'active'")
         await self.do("POST", "/api/organizations/engines/invitations", {"email": FRIEND, "role": "member"})
         await self.do("PATCH", "/api/organizations/engines", {"name": "Better engines"})
-        friend_id = self.door.account(FRIEND)
+        friend_id = self.world.user(FRIEND)
         for slug in ("acme", "bolt", "cord"):
-            self.door.member(self.door.organization(slug), friend_id, "owner")
-        friend = await self.door.enter(FRIEND)
+            self.world.member(self.world.organization(slug), friend_id, "owner")
+        friend = await self.world.sign_in(FRIEND)
         tokens: list[str] = []
         for slug in ("acme", "bolt", "cord"):
-            invited = await self.platform.ask(
+            invited = await self.platform.request(
                 "POST", f"/api/organizations/{slug}/invitations", {"email": EMAIL, "role": "member"}, by=friend
             )
             assert invited.status == 200, invited.text
@@ -124,25 +123,25 @@ class Life:
 
     async def use_a_service(self) -> None:
         """Sign in with a service."""
-        self.door.service(self.door.organization("market"))
+        self.world.service(self.world.organization("market"))
         where = {"org_slug": "market", "service_slug": "shop"}
         await self.do("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD, **where})
 
     async def govern(self, user_id: UUID) -> None:
         """Be a platform owner for a while."""
-        await self.platform.ask("POST", "/api/platform/owners", {"user_id": str(user_id)})
-        somebody = self.door.account("somebody@example.com", has_mfa=True)
-        self.door.member(self.door.value("SELECT id FROM organizations WHERE slug = 'bolt'"), somebody, "admin")
+        await self.platform.request("POST", "/api/platform/owners", {"user_id": str(user_id)})
+        somebody = self.world.user("somebody@example.com", has_mfa=True)
+        self.world.member(self.world.value("SELECT id FROM organizations WHERE slug = 'bolt'"), somebody, "admin")
         reason = {"reason": f"Asked by {EMAIL.title()}, the owner. Formerly {FIRST_EMAIL}."}
         await self.do("DELETE", f"/api/platform/users/{somebody}/mfa", reason)
         begun = await self.do("POST", f"/api/platform/impersonate/{somebody}", {**reason, "org_slug": "bolt"})
         own, self.token = self.token, begun["access_token"]
         await self.do("POST", "/api/organizations/bolt/invitations", {"email": "x@example.com", "role": "member"})
         self.token = own
-        forgotten = self.door.account("forgotten@example.com")
+        forgotten = self.world.user("forgotten@example.com")
         await self.do("DELETE", f"/api/privacy/forget/{forgotten}")
-        await self.platform.ask("DELETE", f"/api/platform/owners/{user_id}")
-        await self.platform.ask("POST", f"/api/platform/impersonate/{user_id}", reason)
+        await self.platform.request("DELETE", f"/api/platform/owners/{user_id}")
+        await self.platform.request("POST", f"/api/platform/impersonate/{user_id}", reason)
 
 
 @pytest.fixture
@@ -156,7 +155,7 @@ async def life(platform: Platform, installation: Installation) -> Life:
     """Somebody who has lived."""
     life = Life(platform, installation)
     await life.begin()
-    user_id = platform.door.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    user_id = platform.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
     await life.look_after_the_account()
     await life.work_in_organizations()
     await life.use_a_service()
@@ -166,7 +165,7 @@ async def life(platform: Platform, installation: Installation) -> Life:
 
 
 async def test_nothing_in_any_table_tells_who_it_was(life: Life, connection: Connection) -> None:
-    user_id = life.door.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    user_id = life.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
     # What has no trace before is no proof afterwards.
     before = traces(connection)
     assert {table for table, _ in before} >= {
@@ -174,20 +173,20 @@ async def test_nothing_in_any_table_tells_who_it_was(life: Life, connection: Con
         *("passkeys", "invitations", "audit_entries", "platform_audit_entries", "sign_in_failures", "service_users"),
     }
 
-    answer = await life.platform.ask("DELETE", f"/api/privacy/forget/{user_id}")
+    answer = await life.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
 
     assert answer.status == 200, answer.text
     assert traces(connection) == []
 
 
 async def test_whatever_else_is_in_the_tables_stays(life: Life, connection: Connection) -> None:
-    user_id = life.door.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    user_id = life.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
     counted = {
         table: rows_of(connection, table) for table in ("audit_entries", "events", "login_events", "memberships")
     }
     of_others = everything_without(connection, user_id)
 
-    await life.platform.ask("DELETE", f"/api/privacy/forget/{user_id}")
+    await life.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
 
     assert rows_of(connection, "login_events") == counted["login_events"]
     assert rows_of(connection, "memberships") == counted["memberships"]

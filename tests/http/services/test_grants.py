@@ -15,18 +15,18 @@ from core.organizations import access
 from core.organizations.access import Operation
 from core.services import grants as service_grants
 from core.sessions.callers import BACKGROUND
-from tests.sign_ins import assert_refused, claims_of, door
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
-from tests.teams import Team, team, team_of
 from tests.waiting import eventually
+from tests.world.signing_in import claims_of
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
     from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["door", "team"]
+    from tests.world.team import Team
 
 NOBODY = UUID(int=1)
 GRANTS = "/services/shop/grants"
@@ -35,13 +35,13 @@ GRANTS = "/services/shop/grants"
 @pytest.fixture
 def shop(team: Team) -> Team:
     """The team with a service."""
-    team.door.service(team.organization_id)
+    team.world.service(team.organization_id)
     return team
 
 
 async def grant(shop: Team, to: str | UUID, relation: str, *, by: str = "owner", grants: str = GRANTS) -> Answer:
     user_id = shop.ids[to] if isinstance(to, str) else to
-    return await shop.ask(by, "PUT", f"{grants}/{user_id}", body={"relation": relation})
+    return await shop.request(by, "PUT", f"{grants}/{user_id}", body={"relation": relation})
 
 
 async def may(installation: Installation, shop: Team, who: str, service_slug: str = "shop") -> tuple[bool, bool]:
@@ -79,7 +79,7 @@ class TestGrant:
         await grant(shop, "member", "manager")
         await grant(shop, "member", "viewer", by="admin")
 
-        listed = (await shop.ask("owner", "GET", GRANTS)).json
+        listed = (await shop.request("owner", "GET", GRANTS)).json
 
         assert [(item["relation"], item["granted_by"]) for item in listed["grants"]] == [
             ("viewer", str(shop.ids["admin"]))
@@ -90,19 +90,19 @@ class TestGrant:
         second = await grant(shop, "member", "viewer", by="admin")
 
         assert (second.status, second.json) == (200, first.json)
-        assert len(shop.audited("service.updated")) == 1
+        assert len(shop.world.audit_entries("service.updated")) == 1
 
     async def test_it_is_audited_and_told_as_a_change_to_the_service(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
-        await shop.ask("admin", "DELETE", f"{GRANTS}/{shop.ids['member']}")
+        await shop.request("admin", "DELETE", f"{GRANTS}/{shop.ids['member']}")
 
-        service_id = str(shop.door.value("SELECT id FROM services"))
+        service_id = str(shop.world.value("SELECT id FROM services"))
         details = {"service_slug": "shop", "user_id": str(shop.ids["member"]), "relation": "manager"}
-        assert shop.audited("service.updated") == [
+        assert shop.world.audit_entries("service.updated") == [
             (shop.organization_id, shop.ids[by], service_id, details | {"change": change})
             for by, change in (("owner", "access_granted"), ("admin", "access_revoked"))
         ]
-        assert [data for _, _, data in shop.door.events("service.updated")] == [
+        assert [data for _, _, data in shop.world.events("service.updated")] == [
             details | {"change": change, "service_id": service_id} for change in ("access_granted", "access_revoked")
         ]
 
@@ -110,31 +110,31 @@ class TestGrant:
         await grant(shop, "member", "manager")
 
         assert_refused(await grant(shop, "admin", "viewer", by="member"), 403, "FORBIDDEN")
-        assert_refused(await shop.ask("member", "GET", GRANTS), 403, "FORBIDDEN")
-        assert_refused(await shop.ask("member", "DELETE", f"{GRANTS}/{shop.ids['member']}"), 403, "FORBIDDEN")
+        assert_refused(await shop.request("member", "GET", GRANTS), 403, "FORBIDDEN")
+        assert_refused(await shop.request("member", "DELETE", f"{GRANTS}/{shop.ids['member']}"), 403, "FORBIDDEN")
 
     async def test_who_is_no_member_here_is_404(self, shop: Team) -> None:
-        elsewhere = team_of(shop.door, "bolt").join("eve", "owner")
+        elsewhere = shop.world.team("bolt").add("eve", "owner")
 
         for user_id in (elsewhere, NOBODY):
             assert_refused(await grant(shop, user_id, "viewer"), 404, "NOT_FOUND")
 
     async def test_a_service_of_another_organization_is_404(self, shop: Team) -> None:
-        shop.door.service(team_of(shop.door, "bolt").organization_id, "till")
+        shop.world.service(shop.world.team("bolt").organization_id, "till")
 
         for slug in ("till", "nothing"):
             grants = f"/services/{slug}/grants"
             answers = [
                 await grant(shop, "member", "viewer", grants=grants),
-                await shop.ask("owner", "GET", grants),
-                await shop.ask("owner", "DELETE", f"{grants}/{shop.ids['member']}"),
+                await shop.request("owner", "GET", grants),
+                await shop.request("owner", "DELETE", f"{grants}/{shop.ids['member']}"),
             ]
             for answer in answers:
                 assert_refused(answer, 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("body", [{}, {"relation": "owner"}, {"relation": ""}, {"relation": None}])
     async def test_an_unknown_relation_is_400(self, shop: Team, body: Any) -> None:
-        answer = await shop.ask("owner", "PUT", f"{GRANTS}/{shop.ids['member']}", body=body)
+        answer = await shop.request("owner", "PUT", f"{GRANTS}/{shop.ids['member']}", body=body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
@@ -148,11 +148,11 @@ class TestGrant:
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(give)
-            nursery.start_soon(lambda: shop.ask("owner", "POST", f"/members/{shop.ids['member']}"))
+            nursery.start_soon(lambda: shop.request("owner", "POST", f"/members/{shop.ids['member']}"))
 
         assert statuses[0] in (200, 404)
         assert shop.role_of("member") is None
-        assert shop.door.value("SELECT count(*) FROM service_grants") == 0
+        assert shop.world.value("SELECT count(*) FROM service_grants") == 0
 
 
 class TestList:
@@ -163,7 +163,7 @@ class TestList:
             await grant(shop, name, relation)
             clock.advance(timedelta(seconds=1))
 
-        pages = [(await shop.ask("owner", "GET", f"{GRANTS}?limit=1&page={page}")).json for page in (1, 2, 3)]
+        pages = [(await shop.request("owner", "GET", f"{GRANTS}?limit=1&page={page}")).json for page in (1, 2, 3)]
 
         assert [[(item["user"]["email"], item["relation"]) for item in page["grants"]] for page in pages] == [
             [("member@example.com", "viewer")],
@@ -173,10 +173,10 @@ class TestList:
         assert [page["pagination"] for page in pages] == [{"page": page, "limit": 1, "total": 2} for page in (1, 2, 3)]
 
     async def test_those_on_another_service_are_not_listed(self, shop: Team) -> None:
-        shop.door.service(shop.organization_id, "till")
+        shop.world.service(shop.organization_id, "till")
         await grant(shop, "member", "manager", grants="/services/till/grants")
 
-        answer = await shop.ask("owner", "GET", GRANTS)
+        answer = await shop.request("owner", "GET", GRANTS)
 
         assert answer.json == {"grants": [], "pagination": {"page": 1, "limit": 50, "total": 0}}
 
@@ -184,7 +184,7 @@ class TestList:
         await shop.token("owner")
 
         with recorded_statements() as statements:
-            await shop.ask("owner", "GET", GRANTS)
+            await shop.request("owner", "GET", GRANTS)
 
         assert len(statements) == 2
 
@@ -195,23 +195,17 @@ class TestRevoke:
     async def test_a_grant_is_taken_back_once(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
 
-        answers = [await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}") for _ in range(2)]
+        answers = [await shop.request("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}") for _ in range(2)]
 
         assert (answers[0].status, answers[0].content) == (204, b"")
         assert_refused(answers[1], 404, "NOT_FOUND")
 
     async def test_of_two_who_take_it_back_one_finds_it(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
-        statuses: list[int] = []
 
-        async def revoke() -> None:
-            statuses.append((await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")).status)
+        answers = await at_once(*[partial(shop.request, "owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")] * 2)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(revoke)
-            nursery.start_soon(revoke)
-
-        assert sorted(statuses) == [204, 404]
+        assert statuses_of(answers) == [204, 404]
 
 
 class TestMay:
@@ -224,7 +218,7 @@ class TestMay:
     async def test_a_member_sees_every_service_and_manages_the_granted_one(
         self, shop: Team, installation: Installation
     ) -> None:
-        shop.door.service(shop.organization_id, "till")
+        shop.world.service(shop.organization_id, "till")
         assert await may(installation, shop, "member") == (False, True)
 
         await grant(shop, "member", "manager")
@@ -236,7 +230,7 @@ class TestMay:
         self, shop: Team, installation: Installation
     ) -> None:
         shop.custom_role("biller", "billing.manage")
-        shop.join("ann", "biller")
+        shop.add("ann", "biller")
         assert await may(installation, shop, "ann") == (False, False)
 
         await grant(shop, "ann", "viewer")
@@ -248,7 +242,7 @@ class TestMay:
 
     async def test_what_is_taken_back_counts_no_longer(self, shop: Team, installation: Installation) -> None:
         await grant(shop, "member", "manager")
-        await shop.ask("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")
+        await shop.request("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")
 
         assert await may(installation, shop, "member") == (False, True)
 
@@ -273,4 +267,4 @@ async def test_a_service_that_is_deleted_at_the_moment_of_the_grant_is_404(shop:
 def is_waited_for(shop: Team) -> bool:
     """Say whether somebody waits for a lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    return shop.door.value(waiting) > 0
+    return shop.world.value(waiting) > 0

@@ -12,33 +12,35 @@ from adapters.postgres.database import PostgresDatabase
 from core.sessions import sessions
 from core.sessions.callers import BACKGROUND
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
-from tests.sign_ins import EMAIL, Door, Entered, assert_refused, claims_of, door
+from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
+from tests.world.builder import EMAIL
+from tests.world.signing_in import Tokens, claims_of
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
+    from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["door"]
 
 SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
-async def ada(door: Door) -> Entered:
+async def ada(world: World) -> Tokens:
     """Somebody who is signed in."""
-    door.account()
-    return await door.enter(headers={"User-Agent": "curl/8.5.0"})
+    world.user()
+    return await world.sign_in(headers={"User-Agent": "curl/8.5.0"})
 
 
 class TestList:
     """One's sessions that are alive."""
 
     async def test_a_session_is_shown_with_where_it_began_and_how_long_it_lasts(
-        self, door: Door, ada: Entered, clock: SettableClock
+        self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
-        answer = await door.ask(ada)
+        answer = await world.list_sessions(ada)
 
         assert answer.status == 200
         [session] = answer.json["sessions"]
@@ -47,7 +49,7 @@ class TestList:
             "provider": "password",
             "ip_address": "10.0.0.1",
             "user_agent": "curl/8.5.0",
-            "device_id": str(door.value("SELECT id FROM devices")),
+            "device_id": str(world.value("SELECT id FROM devices")),
             "created_at": written(clock),
             "last_used_at": written(clock),
             "expires_at": written(clock, IDLE_LIFETIME),
@@ -56,194 +58,191 @@ class TestList:
         assert answer.json["total"] == 1
 
     async def test_the_one_used_last_comes_first_and_the_present_one_is_marked(
-        self, door: Door, ada: Entered, clock: SettableClock
+        self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         clock.advance(SECOND)
-        second = await door.enter()
+        second = await world.sign_in()
         clock.advance(SECOND)
-        await door.refresh(ada.refresh_token)
+        await world.refresh(ada.refresh_token)
 
-        sessions = (await door.ask(second)).json["sessions"]
+        sessions = (await world.list_sessions(second)).json["sessions"]
 
         assert [session["id"] for session in sessions] == [str(ada.session_id), str(second.session_id)]
         assert [session["is_current"] for session in sessions] == [False, True]
 
-    async def test_near_its_absolute_end_a_session_says_so(self, door: Door, clock: SettableClock) -> None:
-        door.account()
+    async def test_near_its_absolute_end_a_session_says_so(self, world: World, clock: SettableClock) -> None:
+        world.user()
         began_at = clock.now
-        tokens = {"refresh_token": (await door.enter()).refresh_token}
+        tokens = {"refresh_token": (await world.sign_in()).refresh_token}
         for _ in range(4):
             clock.advance(timedelta(days=20))
-            tokens = (await door.refresh(tokens["refresh_token"])).json
+            tokens = (await world.refresh(tokens["refresh_token"])).json
 
-        listed = await door.client.get("/api/user/sessions", token=tokens["access_token"])
+        listed = await world.client.get("/api/user/sessions", token=tokens["access_token"])
 
         [session] = listed.json["sessions"]
         assert session["expires_at"] == (began_at + ABSOLUTE_LIFETIME).isoformat().replace("+00:00", "Z")
 
     async def test_sessions_that_are_over_and_those_of_others_are_not_shown(
-        self, door: Door, clock: SettableClock
+        self, world: World, clock: SettableClock
     ) -> None:
-        door.account()
-        door.account("bob@example.com")
-        await door.enter()
+        world.user()
+        world.user("bob@example.com")
+        await world.sign_in()
         clock.advance(IDLE_LIFETIME)
-        await door.enter("bob@example.com")
-        gone = await door.enter()
-        await door.client.post("/api/auth/logout", token=gone.access_token)
-        present = await door.enter()
+        await world.sign_in("bob@example.com")
+        gone = await world.sign_in()
+        await world.client.post("/api/auth/logout", token=gone.access_token)
+        present = await world.sign_in()
 
-        answer = await door.ask(present)
+        answer = await world.list_sessions(present)
 
         assert [session["id"] for session in answer.json["sessions"]] == [str(present.session_id)]
 
-    async def test_it_is_one_run_with_retries_of_two_statements(
-        self, door: Door, ada: Entered, monkeypatch: pytest.MonkeyPatch
+    async def test_it_is_one_hop_of_two_statements(
+        self, world: World, ada: Tokens, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         hops = count_run_with_retriess(monkeypatch)
 
         with recorded_statements() as statements:
-            await door.ask(ada)
+            await world.list_sessions(ada)
 
         assert len(hops) == 1
         assert [statement.partition("FROM sessions")[1] for statement in statements] == ["FROM sessions"] * 2
 
-    async def test_nobody_sees_a_hash(self, door: Door, ada: Entered) -> None:
-        assert "hash" not in (await door.ask(ada)).text
+    async def test_nobody_sees_a_hash(self, world: World, ada: Tokens) -> None:
+        assert "hash" not in (await world.list_sessions(ada)).text
 
 
 class TestEnd:
     """Ending one's sessions."""
 
-    async def test_an_ended_session_is_out_on_the_very_next_request(self, door: Door, ada: Entered) -> None:
-        other = await door.enter()
+    async def test_an_ended_session_is_out_on_the_very_next_request(self, world: World, ada: Tokens) -> None:
+        other = await world.sign_in()
 
-        answer = await door.client.delete(f"/api/user/sessions/{other.session_id}", token=ada.access_token)
+        answer = await world.client.delete(f"/api/user/sessions/{other.session_id}", token=ada.access_token)
 
         assert (answer.status, answer.content) == (204, b"")
-        assert_refused(await door.ask(other), 401, "UNAUTHORIZED")
-        assert_refused(await door.refresh(other.refresh_token), 401, "UNAUTHORIZED")
-        assert (await door.ask(ada)).status == 200
+        assert_refused(await world.list_sessions(other), 401, "UNAUTHORIZED")
+        assert_refused(await world.refresh(other.refresh_token), 401, "UNAUTHORIZED")
+        assert (await world.list_sessions(ada)).status == 200
 
-    async def test_the_present_one_may_be_ended_too(self, door: Door, ada: Entered) -> None:
-        answer = await door.client.delete(f"/api/user/sessions/{ada.session_id}", token=ada.access_token)
+    async def test_the_present_one_may_be_ended_too(self, world: World, ada: Tokens) -> None:
+        answer = await world.client.delete(f"/api/user/sessions/{ada.session_id}", token=ada.access_token)
 
         assert answer.status == 204
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_the_session_of_somebody_else_is_not_found_and_goes_on(self, door: Door, ada: Entered) -> None:
-        door.account("bob@example.com")
-        bob = await door.enter("bob@example.com")
+    async def test_the_session_of_somebody_else_is_not_found_and_goes_on(self, world: World, ada: Tokens) -> None:
+        world.user("bob@example.com")
+        bob = await world.sign_in("bob@example.com")
 
-        answer = await door.client.delete(f"/api/user/sessions/{bob.session_id}", token=ada.access_token)
+        answer = await world.client.delete(f"/api/user/sessions/{bob.session_id}", token=ada.access_token)
 
         assert_refused(answer, 404, "NOT_FOUND")
-        assert (await door.ask(bob)).status == 200
+        assert (await world.list_sessions(bob)).status == 200
 
     @pytest.mark.parametrize("named", ["0191d3c1-0000-7000-8000-00000000000f", "no-id"])
-    async def test_an_unknown_one_is_not_found(self, door: Door, ada: Entered, named: str) -> None:
-        answer = await door.client.delete(f"/api/user/sessions/{named}", token=ada.access_token)
+    async def test_an_unknown_one_is_not_found(self, world: World, ada: Tokens, named: str) -> None:
+        answer = await world.client.delete(f"/api/user/sessions/{named}", token=ada.access_token)
 
         assert_refused(answer, 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("over", ["ended", "idle"])
     async def test_one_that_is_over_is_not_found(
-        self, door: Door, ada: Entered, clock: SettableClock, over: str
+        self, world: World, ada: Tokens, clock: SettableClock, over: str
     ) -> None:
         present = ada
         if over == "ended":
-            other = await door.enter()
-            await door.client.post("/api/auth/logout", token=other.access_token)
+            other = await world.sign_in()
+            await world.client.post("/api/auth/logout", token=other.access_token)
         else:
             other = ada
             clock.advance(IDLE_LIFETIME)
-            present = await door.enter()
+            present = await world.sign_in()
 
-        answer = await door.client.delete(f"/api/user/sessions/{other.session_id}", token=present.access_token)
+        answer = await world.client.delete(f"/api/user/sessions/{other.session_id}", token=present.access_token)
 
         assert_refused(answer, 404, "NOT_FOUND")
-        assert door.events("session.revoked") == []
+        assert world.events("session.revoked") == []
 
-    async def test_all_others_end_and_the_present_one_goes_on(self, door: Door, ada: Entered) -> None:
-        others = [await door.enter() for _ in range(3)]
+    async def test_all_others_end_and_the_present_one_goes_on(self, world: World, ada: Tokens) -> None:
+        others = [await world.sign_in() for _ in range(3)]
 
-        answer = await door.client.delete("/api/user/sessions", token=ada.access_token)
-
-        assert answer.status == 204
-        assert [(await door.ask(other)).status for other in others] == [401, 401, 401]
-        assert (await door.ask(ada)).status == 200
-
-    async def test_without_others_nothing_happens(self, door: Door, ada: Entered) -> None:
-        answer = await door.client.delete("/api/user/sessions", token=ada.access_token)
+        answer = await world.client.delete("/api/user/sessions", token=ada.access_token)
 
         assert answer.status == 204
-        assert door.events("session.revoked") == []
+        assert [(await world.list_sessions(other)).status for other in others] == [401, 401, 401]
+        assert (await world.list_sessions(ada)).status == 200
 
-    async def test_each_organization_learns_how_many_of_its_own_sessions_were_ended(self, door: Door) -> None:
-        user_id = door.account()
-        acme, bolt, shop_owner = (door.organization(slug) for slug in ("acme", "bolt", "market"))
+    async def test_without_others_nothing_happens(self, world: World, ada: Tokens) -> None:
+        answer = await world.client.delete("/api/user/sessions", token=ada.access_token)
+
+        assert answer.status == 204
+        assert world.events("session.revoked") == []
+
+    async def test_each_organization_learns_how_many_of_its_own_sessions_were_ended(self, world: World) -> None:
+        user_id = world.user()
+        acme, bolt, shop_owner = (world.organization(slug) for slug in ("acme", "bolt", "market"))
         for organization_id in (acme, bolt):
-            door.member(organization_id, user_id)
-        door.service(shop_owner)
-        present = await door.enter()
+            world.member(organization_id, user_id)
+        world.service(shop_owner)
+        present = await world.sign_in()
         for _ in range(2):
-            await door.enter(org_slug="acme")
-        await door.enter(org_slug="market", service_slug="shop")
+            await world.sign_in(org_slug="acme")
+        await world.sign_in(org_slug="market", service_slug="shop")
 
-        await door.client.delete("/api/user/sessions", token=present.access_token)
+        await world.client.delete("/api/user/sessions", token=present.access_token)
 
-        events = door.events("session.revoked")
+        events = world.events("session.revoked")
         assert {organization_id: data for organization_id, _, data in events} == {
             acme: {"sessions": 2},
             shop_owner: {"sessions": 1},
         }
         assert {email for _, email, _ in events} == {EMAIL}
 
-    async def test_of_two_who_end_it_at_once_one_finds_it(self, door: Door, ada: Entered) -> None:
-        other = await door.enter()
-        statuses: list[int] = []
+    async def test_of_two_who_end_it_at_once_one_finds_it(self, world: World, ada: Tokens) -> None:
+        other = await world.sign_in()
 
-        async def end() -> None:
+        async def end() -> Answer:
             path = f"/api/user/sessions/{other.session_id}"
-            statuses.append((await door.client.delete(path, token=ada.access_token)).status)
+            return await world.client.delete(path, token=ada.access_token)
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(end)
-            nursery.start_soon(end)
+        answers = await at_once(end, end)
 
-        assert sorted(statuses) == [204, 404]
-        assert len(door.events("session.revoked")) == 1
+        assert statuses_of(answers) == [204, 404]
+        assert len(world.events("session.revoked")) == 1
 
 
 class TestLogout:
     """Signing out (decisions 2.5)."""
 
-    async def test_it_ends_the_session(self, door: Door, ada: Entered) -> None:
-        answer = await door.client.post("/api/auth/logout", token=ada.access_token)
+    async def test_it_ends_the_session(self, world: World, ada: Tokens) -> None:
+        answer = await world.client.post("/api/auth/logout", token=ada.access_token)
 
         assert (answer.status, answer.json) == (200, {"message": "You are signed out."})
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_the_organization_of_the_session_learns_of_it(self, door: Door) -> None:
-        user_id, organization_id = door.account(), door.organization()
-        door.member(organization_id, user_id)
-        door.member(door.organization("bolt"), user_id)
-        entered = await door.enter(org_slug="acme")
+    async def test_the_organization_of_the_session_learns_of_it(self, world: World) -> None:
+        user_id, organization_id = world.user(), world.organization()
+        world.member(organization_id, user_id)
+        world.member(world.organization("bolt"), user_id)
+        tokens = await world.sign_in(org_slug="acme")
 
-        await door.client.post("/api/auth/logout", token=entered.access_token)
+        await world.client.post("/api/auth/logout", token=tokens.access_token)
 
-        assert door.events("user.logout") == [(organization_id, EMAIL, {})]
-        assert door.events("session.revoked") == []
+        assert world.events("user.logout") == [(organization_id, EMAIL, {})]
+        assert world.events("session.revoked") == []
 
-    async def test_of_two_at_once_it_is_told_once(self, door: Door, ada: Entered) -> None:
+    async def test_of_two_at_once_it_is_told_once(self, world: World, ada: Tokens) -> None:
         async with trio.open_nursery() as nursery:
             for _ in range(2):
-                nursery.start_soon(lambda: door.client.post("/api/auth/logout", token=ada.access_token))
+                nursery.start_soon(lambda: world.client.post("/api/auth/logout", token=ada.access_token))
 
-        assert len(door.events("user.logout")) == 1
+        assert len(world.events("user.logout")) == 1
 
     async def test_a_session_that_ends_meanwhile_is_not_told_as_a_sign_out(
-        self, door: Door, ada: Entered, installation: Installation
+        self, world: World, ada: Tokens, installation: Installation
     ) -> None:
         def late(uow: UnitOfWork) -> None:
             uow.sessions.revoke(uow.caller.session_id, user_id=uow.caller.user_id)
@@ -251,78 +250,78 @@ class TestLogout:
 
         await installation.database.on_behalf_of(BACKGROUND, ada.session_id).transact(late)
 
-        assert door.events("user.logout") == []
+        assert world.events("user.logout") == []
 
-    async def test_it_works_whatever_became_of_the_organization(self, door: Door) -> None:
-        door.member(door.organization(), door.account())
-        entered = await door.enter(org_slug="acme")
-        door.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
-        door.rows("DELETE FROM memberships RETURNING id")
+    async def test_it_works_whatever_became_of_the_organization(self, world: World) -> None:
+        world.member(world.organization(), world.user())
+        tokens = await world.sign_in(org_slug="acme")
+        world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
+        world.rows("DELETE FROM memberships RETURNING id")
 
-        assert (await door.client.post("/api/auth/logout", token=entered.access_token)).status == 200
+        assert (await world.client.post("/api/auth/logout", token=tokens.access_token)).status == 200
 
 
 class TestNextRequest:
     """A token is no proof of what somebody still is: that is looked up with every request (pitfall 11)."""
 
     async def test_a_session_ends_after_thirty_days_without_a_refresh(
-        self, door: Door, ada: Entered, installation: Installation, clock: SettableClock
+        self, world: World, ada: Tokens, installation: Installation, clock: SettableClock
     ) -> None:
         clock.advance(IDLE_LIFETIME - timedelta(minutes=5))
-        token = (await door.refresh(ada.refresh_token)).json["access_token"]
-        door.rows("UPDATE sessions SET refreshed_at = refreshed_at - %s RETURNING id", IDLE_LIFETIME)
+        token = (await world.refresh(ada.refresh_token)).json["access_token"]
+        world.rows("UPDATE sessions SET refreshed_at = refreshed_at - %s RETURNING id", IDLE_LIFETIME)
 
-        answer = await door.client.get("/api/user/sessions", token=token)
+        answer = await world.client.get("/api/user/sessions", token=token)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
 
-    async def test_a_session_ends_ninety_days_after_the_sign_in(self, door: Door, ada: Entered) -> None:
-        door.rows("UPDATE sessions SET expires_at = created_at RETURNING id")
+    async def test_a_session_ends_ninety_days_after_the_sign_in(self, world: World, ada: Tokens) -> None:
+        world.rows("UPDATE sessions SET expires_at = created_at RETURNING id")
 
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_a_deactivated_person_is_out(self, door: Door, ada: Entered) -> None:
-        door.rows("UPDATE users SET deactivated_at = now() RETURNING id")
+    async def test_a_deactivated_person_is_out(self, world: World, ada: Tokens) -> None:
+        world.rows("UPDATE users SET deactivated_at = now() RETURNING id")
 
-        answer = await door.ask(ada)
+        answer = await world.list_sessions(ada)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"] == "This session is over. Sign in again."
 
-    async def test_a_deleted_person_is_out(self, door: Door, ada: Entered) -> None:
-        door.rows("DELETE FROM users RETURNING id")
+    async def test_a_deleted_person_is_out(self, world: World, ada: Tokens) -> None:
+        world.rows("DELETE FROM users RETURNING id")
 
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_an_impersonator_who_is_no_platform_owner_any_more_is_out(self, door: Door, ada: Entered) -> None:
-        owner = door.account("owner@example.com", is_platform_owner=True)
-        door.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
-        assert (await door.ask(ada)).status == 200
+    async def test_an_impersonator_who_is_no_platform_owner_any_more_is_out(self, world: World, ada: Tokens) -> None:
+        owner = world.user("owner@example.com", is_platform_owner=True)
+        world.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
+        assert (await world.list_sessions(ada)).status == 200
 
-        door.rows("UPDATE users SET is_platform_owner = false WHERE id = %s RETURNING id", owner)
+        world.rows("UPDATE users SET is_platform_owner = false WHERE id = %s RETURNING id", owner)
 
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_a_deactivated_impersonator_is_out(self, door: Door, ada: Entered) -> None:
-        owner = door.account("owner@example.com", is_platform_owner=True, is_active=False)
-        door.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
+    async def test_a_deactivated_impersonator_is_out(self, world: World, ada: Tokens) -> None:
+        owner = world.user("owner@example.com", is_platform_owner=True, is_active=False)
+        world.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
 
-        assert_refused(await door.ask(ada), 401, "UNAUTHORIZED")
+        assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
     async def test_a_removed_member_and_a_demoted_owner_are_seen_as_what_they_are(
-        self, door: Door, installation: Installation
+        self, world: World, installation: Installation
     ) -> None:
-        door.member(door.organization(), door.account(is_platform_owner=True), "admin")
-        entered = await door.enter(org_slug="acme")
-        before = await caller_of(installation, entered)
+        world.member(world.organization(), world.user(is_platform_owner=True), "admin")
+        tokens = await world.sign_in(org_slug="acme")
+        before = await caller_of(installation, tokens)
 
-        door.rows("UPDATE users SET is_platform_owner = false RETURNING id")
-        door.rows("DELETE FROM memberships RETURNING id")
-        after = await caller_of(installation, entered)
+        world.rows("UPDATE users SET is_platform_owner = false RETURNING id")
+        world.rows("DELETE FROM memberships RETURNING id")
+        after = await caller_of(installation, tokens)
 
         assert (before.role, before.belongs_to_context, before.is_platform_owner) == ("admin", True, True)
         assert (after.role, after.belongs_to_context, after.is_platform_owner) == (None, False, False)
-        assert claims_of(entered.access_token)["is_platform_owner"] is True
+        assert claims_of(tokens.access_token)["is_platform_owner"] is True
 
 
 def count_run_with_retriess(monkeypatch: pytest.MonkeyPatch) -> list[object]:
@@ -338,9 +337,9 @@ def count_run_with_retriess(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return hops
 
 
-async def caller_of(installation: Installation, entered: Entered) -> Any:
+async def caller_of(installation: Installation, tokens: Tokens) -> Any:
     """Load whoever stands behind a session."""
-    return await installation.database.read(lambda uow: uow.callers.of_session(entered.session_id))
+    return await installation.database.read(lambda uow: uow.callers.of_session(tokens.session_id))
 
 
 def written(clock: SettableClock, later: timedelta = timedelta()) -> str:

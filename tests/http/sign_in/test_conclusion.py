@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -13,15 +15,15 @@ from core.sessions import sessions
 from core.sign_in import conclusion
 from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import SignInBroken, SignInRefused
-from tests.sign_ins import EMAIL, PASSWORD, Door, door
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from entrypoints.installation import Installation
     from ports.unit_of_work import UnitOfWork
-
-__all__ = ["door"]
+    from tests.world.world import World
 
 ROUNDS = 50
 PARALLEL = 20
@@ -32,7 +34,7 @@ def by_password(user_id: UUID) -> Proof:
 
 
 async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
-    door: Door, installation: Installation
+    world: World, installation: Installation
 ) -> None:
     def deactivate(uow: UnitOfWork, user_id: UUID, email: str) -> None:
         # As whoever deactivates has to do it: first the account, then its sessions.
@@ -42,29 +44,26 @@ async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
     def door_closes(uow: Any, user_id: UUID) -> None:
         uow._transaction.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
 
-    refusals: list[SignInRefused] = []
-
     async def enter(user_id: UUID) -> None:
-        try:
+        # Completed or refused: nothing else may come of it.
+        with suppress(SignInRefused):
             await installation.database.transact(conclusion.conclude, by_password(user_id), Destination())
-        except SignInRefused as refusal:
-            refusals.append(refusal)
 
     async def shut_out(user_id: UUID, email: str) -> None:
         await installation.database.transact(deactivate, user_id, email)
 
     for number in range(ROUNDS):
         email = f"ada+{number}@example.com"
-        user_id = door.account(email)
+        user_id = world.user(email)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(enter, user_id)
             nursery.start_soon(shut_out, user_id, email)
 
-    assert door.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
+    assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
 
 async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_leaves_nothing(
-    door: Door, installation: Installation
+    world: World, installation: Installation
 ) -> None:
     class Nobody:
         def of_session(self, session_id: UUID) -> None:
@@ -74,7 +73,7 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
         uow.callers = Nobody()
         conclusion.conclude(uow, by_password(user_id), Destination())
 
-    user_id = door.account()
+    user_id = world.user()
 
     with pytest.raises(SignInBroken) as broken:
         await installation.database.transact(conclude)
@@ -82,29 +81,23 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
     # However they had proved who they are.
     assert "password" not in broken.value.message
 
-    assert door.value("SELECT count(*) FROM sessions") == 0
-    assert door.value("SELECT count(*) FROM login_events") == 0
+    assert world.value("SELECT count(*) FROM sessions") == 0
+    assert world.value("SELECT count(*) FROM login_events") == 0
 
 
-async def test_one_that_is_deleted_before_the_conclusion_is_refused(door: Door, installation: Installation) -> None:
+async def test_one_that_is_deleted_before_the_conclusion_is_refused(world: World, installation: Installation) -> None:
     with pytest.raises(SignInRefused):
         await installation.database.transact(conclusion.conclude, by_password(uuid4()), Destination())
 
-    assert [data["reason"] for _, _, data in door.events("user.login.failed")] == ["deactivated"]
+    assert [data["reason"] for _, _, data in world.events("user.login.failed")] == ["deactivated"]
 
 
-async def test_many_right_and_wrong_passwords_for_one_account_at_once_are_in_nobodys_way(door: Door) -> None:
-    door.account()
-    statuses: list[int] = []
+async def test_many_right_and_wrong_passwords_for_one_account_at_once_are_in_nobodys_way(world: World) -> None:
+    world.user()
+    right, wrong = partial(world.log_in, password=PASSWORD), partial(world.log_in, password="wrong")
 
-    async def knock(password: str) -> None:
-        statuses.append((await door.knock(password=password)).status)
+    answers = await at_once(*[right, wrong] * PARALLEL)
 
-    async with trio.open_nursery() as nursery:
-        for _ in range(PARALLEL):
-            nursery.start_soon(knock, PASSWORD)
-            nursery.start_soon(knock, "wrong")
-
-    assert sorted(statuses) == [200] * PARALLEL + [401] * PARALLEL
-    assert len(door.events("user.login.success")) == PARALLEL
-    assert {email for _, email, _ in door.events("user.login.failed")} == {EMAIL}
+    assert statuses_of(answers) == [200] * PARALLEL + [401] * PARALLEL
+    assert len(world.events("user.login.success")) == PARALLEL
+    assert {email for _, email, _ in world.events("user.login.failed")} == {EMAIL}

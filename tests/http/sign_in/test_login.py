@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from werkzeug.http import parse_cookie
 
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
-from entrypoints.settings import Settings
 from tests.application import serving
-from tests.sign_ins import EMAIL, PASSWORD, Door, assert_refused, claims_of, door, hashed
+from tests.world.builder import EMAIL, PASSWORD, hash_password
+from tests.world.signing_in import claims_of
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from ports.accounts.passwords import PasswordHasher, Verdict
     from tests.application import Client
-    from tests.clock import SettableClock
 
-__all__ = ["door"]
 
 CHANGES_ALWAYS = {"timestamp", "request_id", "x-request-id"}
 REFUSAL = "Email address or password is wrong."
@@ -33,86 +29,86 @@ REFUSAL = "Email address or password is wrong."
 class TestRightPassword:
     """Whoever knows the password of a verified account is let in."""
 
-    async def test_it_answers_tokens_and_a_device_token(self, door: Door) -> None:
-        door.account()
+    async def test_it_answers_tokens_and_a_device_token(self, world: World) -> None:
+        world.user()
 
-        answer = await door.knock()
+        answer = await world.log_in()
 
         assert answer.status == 200
         assert set(answer.json) == {"access_token", "refresh_token", "expires_in", "token_type", "device_token"}
         assert (answer.json["expires_in"], answer.json["token_type"]) == (900, "Bearer")
         assert answer.headers["Cache-Control"] == "no-store"
 
-    async def test_the_lifetime_that_it_names_is_the_one_of_the_token(self, door: Door) -> None:
-        door.account()
+    async def test_the_lifetime_that_it_names_is_the_one_of_the_token(self, world: World) -> None:
+        world.user()
 
-        answer = await door.knock()
+        answer = await world.log_in()
 
         claims = claims_of(answer.json["access_token"])
         assert answer.json["expires_in"] == claims["exp"] - claims["iat"]
 
     @pytest.mark.parametrize("written", ["ADA@Example.com", " ada@example.com\n"])
-    async def test_the_address_may_be_written_in_other_ways(self, door: Door, written: str) -> None:
-        door.account()
+    async def test_the_address_may_be_written_in_other_ways(self, world: World, written: str) -> None:
+        world.user()
 
-        assert (await door.knock(written)).status == 200
+        assert (await world.log_in(written)).status == 200
 
     @pytest.mark.parametrize("form", ["NFC", "NFD"])
-    async def test_an_accent_may_be_written_in_both_ways(self, door: Door, form: Literal["NFC", "NFD"]) -> None:
-        door.account("zoë@example.com")
+    async def test_an_accent_may_be_written_in_both_ways(self, world: World, form: Literal["NFC", "NFD"]) -> None:
+        world.user("zoë@example.com")
 
-        assert (await door.knock(unicodedata.normalize(form, "Zoë@example.com"))).status == 200
+        assert (await world.log_in(unicodedata.normalize(form, "Zoë@example.com"))).status == 200
 
     @pytest.mark.parametrize("password", ["8 signs.", "x" * PASSWORD_CHARACTERS_MAX, "пароль 密码 🗝️ é"])
-    async def test_passwords_of_any_writing_and_allowed_length_work(self, door: Door, password: str) -> None:
-        door.account(password_hash=hashed(password))
+    async def test_passwords_of_any_writing_and_allowed_length_work(self, world: World, password: str) -> None:
+        world.user(password_hash=hash_password(password))
 
-        assert (await door.knock(password=password)).status == 200
+        assert (await world.log_in(password=password)).status == 200
 
-    async def test_it_is_a_login_event_with_its_device(self, door: Door) -> None:
-        user_id = door.account()
+    async def test_it_is_a_login_event_with_its_device(self, world: World) -> None:
+        user_id = world.user()
 
-        await door.knock(headers={"User-Agent": "curl/8.5.0"})
+        await world.log_in(headers={"User-Agent": "curl/8.5.0"})
 
-        [row] = door.rows("SELECT user_id, provider, success, user_agent, device_id IS NULL FROM login_events")
+        [row] = world.rows("SELECT user_id, provider, success, user_agent, device_id IS NULL FROM login_events")
         assert row == (user_id, "password", True, "curl/8.5.0", False)
 
-    async def test_every_organization_of_the_person_learns_of_a_sign_in_without_context(self, door: Door) -> None:
-        user_id = door.account()
-        organizations = {door.organization("acme"), door.organization("bolt")}
+    async def test_every_organization_of_the_person_learns_of_a_sign_in_without_context(self, world: World) -> None:
+        user_id = world.user()
+        organizations = {world.organization("acme"), world.organization("bolt")}
         for organization_id in organizations:
-            door.member(organization_id, user_id)
-        door.organization("strangers")
+            world.member(organization_id, user_id)
+        world.organization("strangers")
 
-        await door.knock()
+        await world.log_in()
 
-        events = door.events("user.login.success")
+        events = world.events("user.login.success")
         assert {organization_id for organization_id, _, _ in events} == organizations
         assert {(email, data["provider"]) for _, email, data in events} == {(EMAIL, "password")}
 
-    async def test_somebody_without_organizations_makes_an_event_that_belongs_to_none(self, door: Door) -> None:
-        door.account()
+    async def test_somebody_without_organizations_makes_an_event_that_belongs_to_none(self, world: World) -> None:
+        world.user()
 
-        await door.knock()
+        await world.log_in()
 
-        [(organization_id, email, _)] = door.events("user.login.success")
+        [(organization_id, email, _)] = world.events("user.login.success")
         assert (organization_id, email) == (None, EMAIL)
 
-    async def test_a_refused_sign_in_before_counts_no_longer_against_it(self, door: Door) -> None:
-        door.account()
+    async def test_a_refused_sign_in_before_counts_no_longer_against_it(self, world: World) -> None:
+        world.user()
 
-        await door.knock()
+        await world.log_in()
 
-        assert door.value("SELECT count(*) FROM sign_in_failures") == 0
+        assert world.value("SELECT count(*) FROM sign_in_failures") == 0
 
-    async def test_a_hash_of_an_older_kind_is_replaced(self, door: Door) -> None:
-        door.account(password_hash=hashed(PASSWORD, memory_kib=16))
+    async def test_a_hash_of_an_older_kind_is_replaced(self, world: World) -> None:
+        world.user(password_hash=hash_password(PASSWORD, memory_kib=16))
 
-        await door.enter()
+        await world.sign_in()
 
-        assert ",t=1," in door.value("SELECT password_hash FROM users")
-        assert "$m=8," in door.value("SELECT password_hash FROM users")
-        assert (await door.knock()).status == 200
+        assert ",t=1," in world.value("SELECT password_hash FROM users")
+        assert "$m=8," in world.value("SELECT password_hash FROM users")
+        assert (await world.log_in()).status == 200
 
 
 @dataclass(frozen=True)
@@ -123,19 +119,19 @@ class Stranger:
     email: str = EMAIL
     password: str = "not the password"
 
-    def move_in(self, door: Door) -> None:
+    def move_in(self, world: World) -> None:
         """Make the account that it takes."""
         match self.name:
             case "unknown account":
                 pass
             case "no password":
-                door.account(password_hash=None)
+                world.user(password_hash=None)
             case "deactivated" | "deactivated, right password":
-                door.account(is_active=False)
+                world.user(is_active=False)
             case "unverified":
-                door.account(is_verified=False)
+                world.user(is_verified=False)
             case _:
-                door.account()
+                world.user()
 
 
 STRANGERS = [
@@ -149,6 +145,8 @@ STRANGERS = [
     Stranger("unverified"),
     Stranger("no address", email="nobody at all"),
 ]
+
+
 ids = [stranger.name for stranger in STRANGERS]
 
 
@@ -161,75 +159,77 @@ class TestWrongPassword:
     """Who is refused learns nothing about whether there is an account, and in which state (pitfall 14)."""
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=ids)
-    async def test_every_refusal_looks_the_same(self, door: Door, stranger: Stranger) -> None:
-        stranger.move_in(door)
+    async def test_every_refusal_looks_the_same(self, world: World, stranger: Stranger) -> None:
+        stranger.move_in(world)
 
-        answer = await door.knock(stranger.email, stranger.password)
+        answer = await world.log_in(stranger.email, stranger.password)
 
-        nobody = await door.knock("never@seen.example", "not the password")
+        nobody = await world.log_in("never@seen.example", "not the password")
         assert (answer.status, answer.json["error"], answer.json["error_code"]) == (401, REFUSAL, "UNAUTHORIZED")
         assert without_what_changes(answer.json) == without_what_changes(nobody.json)
         assert without_what_changes(dict(answer.headers)) == without_what_changes(dict(nobody.headers))
 
     @pytest.mark.parametrize("stranger", STRANGERS, ids=ids)
     async def test_the_metrics_which_anybody_reads_tell_them_apart_no_better(
-        self, door: Door, stranger: Stranger
+        self, world: World, stranger: Stranger
     ) -> None:
-        stranger.move_in(door)
+        stranger.move_in(world)
 
-        await door.knock(stranger.email, stranger.password)
+        await world.log_in(stranger.email, stranger.password)
 
-        metrics = (await door.client.get("/metrics")).text
+        metrics = (await world.client.get("/metrics")).text
         counted = [line for line in metrics.splitlines() if line.startswith("sso_login_failures_total{")]
         assert counted == ['sso_login_failures_total{reason="invalid_credentials"} 1.0']
 
-    async def test_the_organizations_of_the_person_learn_of_it(self, door: Door) -> None:
-        user_id = door.account()
-        organization_id = door.organization()
-        door.member(organization_id, user_id)
+    async def test_the_organizations_of_the_person_learn_of_it(self, world: World) -> None:
+        user_id = world.user()
+        organization_id = world.organization()
+        world.member(organization_id, user_id)
 
-        await door.knock(password="not the password")
+        await world.log_in(password="not the password")
 
-        assert door.events("user.login.failed") == [
+        assert world.events("user.login.failed") == [
             (organization_id, EMAIL, {"provider": "password", "reason": "wrong_password"})
         ]
-        assert door.rows("SELECT user_id, success, risk_score FROM login_events") == [(user_id, False, 30)]
+        assert world.rows("SELECT user_id, success, risk_score FROM login_events") == [(user_id, False, 30)]
 
-    async def test_a_guess_at_an_address_that_nobody_has_is_an_event_without_a_name(self, door: Door) -> None:
-        await door.knock("a typed password@by mistake")
+    async def test_a_guess_at_an_address_that_nobody_has_is_an_event_without_a_name(self, world: World) -> None:
+        await world.log_in("a typed password@by mistake")
 
-        assert door.events("user.login.failed") == [(None, None, {"provider": "password", "reason": "unknown_account"})]
-        assert door.value("SELECT count(*) FROM login_events") == 0
+        assert world.events("user.login.failed") == [
+            (None, None, {"provider": "password", "reason": "unknown_account"})
+        ]
+        assert world.value("SELECT count(*) FROM login_events") == 0
 
-    async def test_the_reason_of_a_deactivated_account_is_told_to_its_organizations_alone(self, door: Door) -> None:
-        user_id = door.account(is_active=False)
-        door.member(door.organization(), user_id)
+    async def test_the_reason_of_a_deactivated_account_is_told_to_its_organizations_alone(self, world: World) -> None:
+        user_id = world.user(is_active=False)
+        world.member(world.organization(), user_id)
 
-        answer = await door.knock()
+        answer = await world.log_in()
 
-        [(_, _, data)] = door.events("user.login.failed")
+        [(_, _, data)] = world.events("user.login.failed")
         assert (answer.json["error"], data["reason"]) == (REFUSAL, "deactivated")
 
 
 class TestUnverified:
     """The documented refusal of an address that was not proved is for whoever knew the password."""
 
-    async def test_the_right_password_of_an_unverified_account_is_refused_in_its_own_words(self, door: Door) -> None:
-        door.account(is_verified=False)
+    async def test_the_right_password_of_an_unverified_account_is_refused_in_its_own_words(self, world: World) -> None:
+        world.user(is_verified=False)
 
-        answer = await door.knock()
+        answer = await world.log_in()
 
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"].startswith("Verify your email address first")
 
-    async def test_it_is_remembered_and_counted_as_what_it_is(self, door: Door) -> None:
-        door.account(is_verified=False)
+    async def test_it_is_remembered_and_counted_as_what_it_is(self, world: World) -> None:
+        world.user(is_verified=False)
 
-        await door.knock()
+        await world.log_in()
 
-        [(_, _, data)] = door.events("user.login.failed")
+        [(_, _, data)] = world.events("user.login.failed")
         assert data["reason"] == "email_not_verified"
-        assert 'sso_login_failures_total{reason="email_not_verified"} 1.0' in (await door.client.get("/metrics")).text
+        assert 'sso_login_failures_total{reason="email_not_verified"} 1.0' in (await world.client.get("/metrics")).text
 
 
 class TestBody:
@@ -252,247 +252,6 @@ class TestBody:
         assert [detail["field"] for detail in answer.json["details"]] == [named]
 
 
-class TestOrganization:
-    """A sign-in may name an organization, whose member somebody has to be (decisions 3.3)."""
-
-    async def test_a_member_signs_in_to_it(self, door: Door) -> None:
-        organization_id = door.organization()
-        door.member(organization_id, door.account(), "admin")
-
-        entered = await door.enter(org_slug="acme")
-
-        assert (entered.claims["org"], entered.claims["role"]) == ("acme", "admin")
-        assert door.value("SELECT organization_id FROM sessions") == organization_id
-        assert [organization for organization, _, _ in door.events("user.login.success")] == [organization_id]
-        assert door.value("SELECT organization_id FROM login_events") == organization_id
-
-    async def test_an_unknown_one_is_not_found_whoever_asks(self, door: Door) -> None:
-        door.account()
-
-        for email, password in ((EMAIL, PASSWORD), (EMAIL, "wrong"), ("nobody@example.com", "wrong")):
-            assert_refused(await door.knock(email, password, org_slug="nowhere"), 404, "NOT_FOUND")
-
-    async def test_whoever_is_no_member_is_forbidden(self, door: Door) -> None:
-        door.account()
-        door.organization()
-
-        assert_refused(await door.knock(org_slug="acme"), 403, "FORBIDDEN")
-
-    async def test_whether_somebody_is_a_member_is_told_to_whoever_knows_the_password(self, door: Door) -> None:
-        door.account()
-        door.organization()
-
-        assert_refused(await door.knock(password="wrong", org_slug="acme"), 401, "UNAUTHORIZED")
-
-    @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_one_that_is_not_active_takes_nobody_in(self, door: Door, status: str) -> None:
-        door.member(door.organization(status=status), door.account())
-
-        assert_refused(await door.knock(org_slug="acme"), 403, "ORGANIZATION_NOT_ACTIVE")
-
-    async def test_a_stranger_does_not_learn_that_it_is_suspended(self, door: Door) -> None:
-        door.account()
-        door.organization(status="suspended")
-
-        assert_refused(await door.knock(org_slug="acme"), 403, "FORBIDDEN")
-
-    async def test_whoever_is_refused_there_gets_no_session(self, door: Door) -> None:
-        door.account()
-        door.organization()
-
-        await door.knock(org_slug="acme")
-
-        assert door.value("SELECT count(*) FROM sessions") == 0
-        assert door.value("SELECT count(*) FROM sign_in_failures") == 1
-
-    async def test_one_that_asks_for_two_factors_refuses_one(self, door: Door) -> None:
-        door.member(door.organization(mfa_required=True), door.account())
-
-        answer = await door.knock(org_slug="acme")
-
-        assert_refused(answer, 403, "FORBIDDEN")
-        assert "multi-factor" in answer.json["error"]
-        assert (await door.knock()).status == 200
-
-    async def test_one_that_asks_for_two_factors_asks_whoever_has_a_second(self, door: Door) -> None:
-        door.member(door.organization(mfa_required=True), door.account(has_mfa=True))
-
-        answer = await door.knock(org_slug="acme")
-
-        assert (answer.status, answer.json["mfa_required"]) == (200, True)
-
-
-class TestService:
-    """A sign-in may name a service, whose end user everybody becomes (decisions 3.3)."""
-
-    async def test_whoever_signs_in_becomes_an_end_user(self, door: Door, clock: SettableClock) -> None:
-        user_id, organization_id = door.account(), door.organization()
-        door.service(organization_id)
-
-        await door.enter(org_slug="acme", service_slug="shop")
-
-        query = "SELECT user_id, organization_id, first_login_at, last_login_at FROM service_users"
-        assert door.rows(query) == [(user_id, organization_id, clock.now, clock.now)]
-
-    async def test_who_was_one_already_is_seen_again(self, door: Door, clock: SettableClock) -> None:
-        door.account()
-        door.service(door.organization())
-        await door.enter(org_slug="acme", service_slug="shop")
-        first = clock.now
-        clock.advance(timedelta(days=1))
-
-        await door.enter(org_slug="acme", service_slug="shop")
-
-        assert door.rows("SELECT first_login_at, last_login_at FROM service_users") == [(first, clock.now)]
-
-    async def test_the_token_is_for_the_service(self, door: Door) -> None:
-        door.account()
-        client_id = door.service(door.organization())
-
-        entered = await door.enter(org_slug="acme", service_slug="shop")
-
-        claims = entered.claims
-        assert (claims["org"], claims["service"], claims["aud"]) == ("acme", "shop", str(client_id))
-        assert "role" not in claims
-        assert (await door.ask(entered)).status == 200
-
-    async def test_an_unknown_one_is_not_found(self, door: Door) -> None:
-        door.account()
-        door.organization()
-
-        assert_refused(await door.knock(org_slug="acme", service_slug="shop"), 404, "NOT_FOUND")
-
-    async def test_one_of_another_organization_is_not_found(self, door: Door) -> None:
-        door.account()
-        door.organization()
-        door.service(door.organization("bolt"))
-
-        assert_refused(await door.knock(org_slug="acme", service_slug="shop"), 404, "NOT_FOUND")
-
-    async def test_one_of_a_suspended_organization_takes_nobody_in(self, door: Door) -> None:
-        door.account()
-        door.service(door.organization(status="suspended"))
-
-        answer = await door.knock(org_slug="acme", service_slug="shop")
-
-        assert_refused(answer, 403, "ORGANIZATION_NOT_ACTIVE")
-
-    async def test_what_an_organization_asks_of_its_members_it_does_not_ask_of_end_users(self, door: Door) -> None:
-        door.account()
-        door.service(door.organization(mfa_required=True))
-
-        assert (await door.knock(org_slug="acme", service_slug="shop")).status == 200
-
-
-class TestDevice:
-    """Whoever signs in gets a token of their device, by cookie and in the body (decisions 4.1)."""
-
-    async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(self, door: Door) -> None:
-        door.account()
-
-        answer = await door.knock()
-
-        value, *attributes = answer.headers["Set-Cookie"].split("; ")
-        assert value == f"gatehouse_device={answer.json['device_token']}"
-        assert {"HttpOnly", "SameSite=Lax", "Path=/", f"Max-Age={90 * 24 * 3600}"} < set(attributes)
-        assert not any(attribute.startswith("Domain") for attribute in attributes)
-
-    async def test_on_https_it_is_secure(self, door: Door, installation: Installation) -> None:
-        door.account()
-        client = serving(replace(installation, settings=Settings(base_url="https://id.example.com")))
-
-        answer = await client.post("/api/auth/login", body={"email": EMAIL, "password": PASSWORD})
-
-        assert "Secure" in answer.headers["Set-Cookie"].split("; ")
-
-    async def test_behind_a_proxy_that_speaks_https_it_is_secure_too(
-        self, door: Door, installation: Installation
-    ) -> None:
-        door.account()
-        client = serving(replace(installation, settings=Settings(trusted_proxies=(ip_network("192.0.2.0/24"),))))
-
-        answer = await client.post(
-            "/api/auth/login",
-            body={"email": EMAIL, "password": PASSWORD},
-            headers={"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"},
-            address="192.0.2.1",
-        )
-
-        assert "Secure" in answer.headers["Set-Cookie"].split("; ")
-        assert door.value("SELECT ip_address FROM sessions") == "198.51.100.1"
-
-    @pytest.mark.parametrize("way", ["cookie", "header"])
-    async def test_a_device_that_shows_its_token_is_the_same_one(self, door: Door, way: str) -> None:
-        door.account()
-        token = (await door.enter()).device_token
-        headers = {"Cookie": f"gatehouse_device={token}"} if way == "cookie" else {"X-Device-Token": token}
-
-        again = await door.enter(headers=headers | {"User-Agent": "another browser"})
-
-        assert again.device_token == token
-        assert door.value("SELECT count(*) FROM devices") == 1
-        assert door.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == []
-
-    async def test_without_it_a_device_counts_as_new(self, door: Door) -> None:
-        door.account()
-        token = (await door.enter()).device_token
-
-        again = await door.enter()
-
-        assert again.device_token != token
-        assert door.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
-
-    async def test_the_token_of_somebody_elses_device_is_none(self, door: Door) -> None:
-        door.account()
-        door.account("eve@example.com")
-        token = (await door.enter("eve@example.com")).device_token
-
-        entered = await door.enter(headers={"X-Device-Token": token})
-
-        assert entered.device_token != token
-
-    async def test_only_its_hash_is_stored(self, door: Door) -> None:
-        door.account()
-
-        answer = await door.knock()
-
-        cookie = parse_cookie(answer.headers["Set-Cookie"])["gatehouse_device"]
-        assert door.value("SELECT token_hash = sha256(%s) FROM device_tokens", cookie.encode())
-
-
-class TestSecondFactor:
-    """With MFA on, the password gets as far as the code (identity 3)."""
-
-    async def test_the_answer_has_the_documented_fields_and_the_token_twice(self, door: Door) -> None:
-        door.account(has_mfa=True)
-
-        answer = await door.knock()
-
-        token = answer.json["preauth_token"]
-        assert answer.json == {
-            "access_token": token,
-            "refresh_token": "",
-            "expires_in": 600,
-            "mfa_required": True,
-            "preauth_token": token,
-        }
-
-    async def test_no_session_begins_and_no_device_is_known_by_it(self, door: Door) -> None:
-        door.account(has_mfa=True)
-
-        answer = await door.knock()
-
-        assert door.value("SELECT count(*) FROM sessions") == 0
-        assert "Set-Cookie" not in answer.headers
-
-    async def test_the_token_opens_nothing_else(self, door: Door) -> None:
-        door.account(has_mfa=True)
-
-        token = (await door.knock()).json["access_token"]
-
-        assert_refused(await door.client.get("/api/user/sessions", token=token), 401, "JWT_ERROR")
-
-
 @dataclass
 class ManagedHasher:
     """The house's hasher, with what a test wants to happen at the moments that matter."""
@@ -509,7 +268,7 @@ class ManagedHasher:
             raise ServiceUnavailable(retry_after_seconds=2)
         verdict = await self.hasher.verify(password, encoded)
         if self.changes_meanwhile:
-            self.connection.execute("UPDATE users SET password_hash = %s", (hashed("another"),))
+            self.connection.execute("UPDATE users SET password_hash = %s", (hash_password("another"),))
         return verdict
 
     async def hash(self, password: str) -> str:
@@ -533,36 +292,36 @@ class TestWhileComparing:
         return serving(replace(installation, passwords=hasher))
 
     async def test_a_password_that_is_changed_meanwhile_is_no_longer_right(
-        self, door: Door, hasher: ManagedHasher
+        self, world: World, hasher: ManagedHasher
     ) -> None:
-        door.account()
+        world.user()
         hasher.changes_meanwhile = True
 
-        assert_refused(await door.knock(), 401, "UNAUTHORIZED")
+        assert_refused(await world.log_in(), 401, "UNAUTHORIZED")
 
-        [(_, _, data)] = door.events("user.login.failed")
+        [(_, _, data)] = world.events("user.login.failed")
         assert data["reason"] == "password_changed"
-        assert door.value("SELECT count(*) FROM sessions") == 0
+        assert world.value("SELECT count(*) FROM sessions") == 0
 
     async def test_who_finds_the_queue_full_is_told_when_to_come_back_and_has_not_tried(
-        self, door: Door, hasher: ManagedHasher
+        self, world: World, hasher: ManagedHasher
     ) -> None:
-        door.account()
+        world.user()
         hasher.is_too_busy_to_compare = True
 
-        answer = await door.knock()
+        answer = await world.log_in()
 
         assert_refused(answer, 503, "SERVICE_UNAVAILABLE")
         assert answer.headers["Retry-After"] == "2"
-        assert door.value("SELECT count(*) FROM sign_in_failures") == 0
+        assert world.value("SELECT count(*) FROM sign_in_failures") == 0
 
     async def test_when_there_is_no_time_for_a_better_hash_the_old_one_will_do(
-        self, door: Door, hasher: ManagedHasher
+        self, world: World, hasher: ManagedHasher
     ) -> None:
-        old = hashed(PASSWORD, memory_kib=16)
-        door.account(password_hash=old)
+        old = hash_password(PASSWORD, memory_kib=16)
+        world.user(password_hash=old)
         hasher.is_too_busy_to_hash = True
 
-        assert (await door.knock()).status == 200
+        assert (await world.log_in()).status == 200
 
-        assert door.value("SELECT password_hash FROM users") == old
+        assert world.value("SELECT password_hash FROM users") == old

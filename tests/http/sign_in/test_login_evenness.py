@@ -17,15 +17,14 @@ import pytest
 
 from entrypoints.settings import Settings
 from tests.application import serving
-from tests.sign_ins import EMAIL, PASSWORD, Door, door
 from tests.statements import recorded_statements
+from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
     from entrypoints.installation import Installation
     from tests.application import Client
     from tests.clock import SettableClock
-
-__all__ = ["door"]
+    from tests.world.world import World
 
 UNKNOWN = "nobody@example.com"
 ROUNDS_MIN = 20
@@ -34,15 +33,21 @@ DIFFERENCE_MAX = 0.10
 
 
 @pytest.fixture
-def strangers(door: Door) -> dict[str, tuple[str, str]]:
+def settings() -> Settings:
+    """With rate limits, without which failed sign-ins are not counted either."""
+    return Settings(dev=True)
+
+
+@pytest.fixture
+def strangers(world: World) -> dict[str, tuple[str, str]]:
     """An address and a password for every way to be refused in the same words."""
-    door.account("busy@example.com")
-    user_id = door.account("member@example.com")
+    world.user("busy@example.com")
+    user_id = world.user("member@example.com")
     for slug in ("acme", "bolt", "cord"):
-        door.member(door.organization(slug), user_id)
-    door.account("passwordless@example.com", password_hash=None)
-    door.account("deactivated@example.com", is_active=False)
-    door.account("unverified@example.com", is_verified=False)
+        world.member(world.organization(slug), user_id)
+    world.user("passwordless@example.com", password_hash=None)
+    world.user("deactivated@example.com", is_active=False)
+    world.user("unverified@example.com", is_verified=False)
     return {
         "unknown account": (UNKNOWN, "wrong"),
         "wrong password": ("busy@example.com", "wrong"),
@@ -57,11 +62,11 @@ def strangers(door: Door) -> dict[str, tuple[str, str]]:
 class TestStatements:
     """The same statements in the same order."""
 
-    async def test_of_every_refusal(self, door: Door, strangers: dict[str, tuple[str, str]]) -> None:
+    async def test_of_every_refusal(self, world: World, strangers: dict[str, tuple[str, str]]) -> None:
         taken: dict[str, list[str]] = {}
         for name, (email, password) in strangers.items():
             with recorded_statements() as statements:
-                assert (await door.knock(email, password)).status == 401
+                assert (await world.log_in(email, password)).status == 401
             taken[name] = statements
 
         assert len(taken["unknown account"]) >= 5
@@ -69,26 +74,26 @@ class TestStatements:
             assert statements == taken["unknown account"], name
 
     async def test_of_every_refusal_on_a_device_that_is_known_to_somebody(
-        self, door: Door, strangers: dict[str, tuple[str, str]]
+        self, world: World, strangers: dict[str, tuple[str, str]]
     ) -> None:
-        token = (await door.enter("busy@example.com")).device_token
+        token = (await world.sign_in("busy@example.com")).device_token
         taken: dict[str, list[str]] = {}
         for name, (email, password) in strangers.items():
             with recorded_statements() as statements:
-                await door.knock(email, password, headers={"X-Device-Token": token})
+                await world.log_in(email, password, headers={"X-Device-Token": token})
             taken[name] = statements
 
         for name, statements in taken.items():
             assert statements == taken["unknown account"], name
 
-    async def test_of_whoever_has_to_wait(self, door: Door) -> None:
-        door.account()
+    async def test_of_whoever_has_to_wait(self, world: World) -> None:
+        world.user()
         taken: list[list[str]] = []
         for email in (EMAIL, UNKNOWN):
             for number in range(1, 11):
-                await door.knock(email, "wrong", address=f"192.0.2.{number}")
+                await world.log_in(email, "wrong", address=f"192.0.2.{number}")
             with recorded_statements() as statements:
-                assert (await door.knock(email, "wrong", address="192.0.2.11")).status == 429
+                assert (await world.log_in(email, "wrong", address="192.0.2.11")).status == 429
             taken.append(statements)
 
         assert taken[0] == taken[1]
@@ -108,7 +113,7 @@ class TestTime:
         return serving(replace(installation, settings=Settings(rate_limits=False)))
 
     async def test_of_every_refusal(
-        self, door: Door, strangers: dict[str, tuple[str, str]], clock: SettableClock
+        self, world: World, strangers: dict[str, tuple[str, str]], clock: SettableClock
     ) -> None:
         seconds: dict[str, list[float]] = {name: [] for name in strangers}
         spread = 1.0
@@ -119,7 +124,7 @@ class TestTime:
             for name in random.sample(list(strangers), len(strangers)):
                 email, password = strangers[name]
                 started = time.perf_counter()
-                await door.knock(email, password)
+                await world.log_in(email, password)
                 seconds[name].append(time.perf_counter() - started)
             if number < ROUNDS_MIN:
                 continue

@@ -6,41 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from entrypoints.settings import Settings
-from tests.second_factors import somebody
-from tests.sign_ins import EMAIL, Door, door
+from tests.world.builder import EMAIL
+from tests.world.second_factors import insert_person
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from entrypoints.installation import Installation
-    from tests.application import Client
-    from tests.clock import SettableClock
-
-__all__ = ["door"]
+    from tests.world.world import World
 
 CURL = {"User-Agent": "curl/8.5.0"}
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-def events(door: Door, *columns: str) -> list[tuple[Any, ...]]:
+def events(world: World, *columns: str) -> list[tuple[Any, ...]]:
     """List what is remembered, the oldest first."""
-    return door.rows(f"SELECT {', '.join(columns)} FROM login_events ORDER BY id")
+    return world.rows(f"SELECT {', '.join(columns)} FROM login_events ORDER BY id")
 
 
-async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(door: Door) -> None:
-    user_id = door.account()
+async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(world: World) -> None:
+    user_id = world.user()
 
-    entered = await door.enter(headers=CURL)
+    tokens = await world.sign_in(headers=CURL)
 
-    device_id: UUID = door.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    device_id: UUID = world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
     assert events(
-        door,
+        world,
         "user_id",
         "provider",
         "success",
@@ -51,50 +40,50 @@ async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(door: Doo
         "device_id",
         "created_at",
     ) == [
-        (user_id, "password", True, "10.0.0.1", "curl/8.5.0", 30, ["new_device"], device_id, door.clock()),
+        (user_id, "password", True, "10.0.0.1", "curl/8.5.0", 30, ["new_device"], device_id, world.clock()),
     ]
 
 
-async def test_a_sign_in_is_remembered_in_its_organization_and_service(door: Door) -> None:
-    user_id = door.account()
-    organization_id = door.organization("acme")
-    door.member(organization_id, user_id)
-    door.service(organization_id, "shop")
-    service_id = door.value("SELECT id FROM services")
+async def test_a_sign_in_is_remembered_in_its_organization_and_service(world: World) -> None:
+    user_id = world.user()
+    organization_id = world.organization("acme")
+    world.member(organization_id, user_id)
+    world.service(organization_id, "shop")
+    service_id = world.value("SELECT id FROM services")
 
-    await door.enter()
-    await door.enter(org_slug="acme")
-    await door.enter(org_slug="acme", service_slug="shop")
+    await world.sign_in()
+    await world.sign_in(org_slug="acme")
+    await world.sign_in(org_slug="acme", service_slug="shop")
 
-    assert events(door, "organization_id", "service_id") == [
+    assert events(world, "organization_id", "service_id") == [
         (None, None),
         (organization_id, None),
         (organization_id, service_id),
     ]
 
 
-async def test_a_refused_attempt_is_remembered_with_its_risk_and_origin(door: Door) -> None:
-    user_id = door.account()
+async def test_a_refused_attempt_is_remembered_with_its_risk_and_origin(world: World) -> None:
+    user_id = world.user()
 
-    await door.knock(password="not the password", headers=CURL)
-    await door.knock(password="nor this", headers=CURL)
+    await world.log_in(password="not the password", headers=CURL)
+    await world.log_in(password="nor this", headers=CURL)
 
-    assert events(door, "user_id", "success", "ip_address", "user_agent", "risk_score", "risk_factors") == [
+    assert events(world, "user_id", "success", "ip_address", "user_agent", "risk_score", "risk_factors") == [
         (user_id, False, "10.0.0.1", "curl/8.5.0", 30, ["new_device"]),
         # How it looked then: the failure before counts, itself it does not.
         (user_id, False, "10.0.1.1", "curl/8.5.0", 50, ["new_device", "failed_attempt"]),
     ]
 
 
-async def test_a_refused_attempt_names_the_device_only_if_that_proved_to_be_it(door: Door) -> None:
-    door.account()
-    known = await door.enter(headers=CURL)
-    device_id: UUID = door.value("SELECT device_id FROM sessions WHERE id = %s", known.session_id)
+async def test_a_refused_attempt_names_the_device_only_if_that_proved_to_be_it(world: World) -> None:
+    world.user()
+    known = await world.sign_in(headers=CURL)
+    device_id: UUID = world.value("SELECT device_id FROM sessions WHERE id = %s", known.session_id)
 
-    await door.knock(password="not the password", headers=CURL)
-    await door.knock(password="not the password", headers=CURL | {"X-Device-Token": known.device_token})
+    await world.log_in(password="not the password", headers=CURL)
+    await world.log_in(password="not the password", headers=CURL | {"X-Device-Token": known.device_token})
 
-    assert events(door, "device_id", "risk_factors")[1:] == [
+    assert events(world, "device_id", "risk_factors")[1:] == [
         (None, ["new_device"]),
         (device_id, ["failed_attempt"]),
     ]
@@ -102,67 +91,63 @@ async def test_a_refused_attempt_names_the_device_only_if_that_proved_to_be_it(d
 
 @pytest.mark.parametrize(("is_verified", "is_active"), [(False, True), (True, False)])
 async def test_right_passwords_that_do_not_let_in_are_refused_attempts_too(
-    door: Door, *, is_verified: bool, is_active: bool
+    world: World, *, is_verified: bool, is_active: bool
 ) -> None:
-    door.account(is_verified=is_verified, is_active=is_active)
+    world.user(is_verified=is_verified, is_active=is_active)
 
-    await door.knock()
+    await world.log_in()
 
-    assert events(door, "success") == [(False,)]
-
-
-async def test_attempts_at_addresses_that_nobody_has_are_not_remembered(door: Door) -> None:
-    await door.knock()
-
-    assert events(door, "id") == []
+    assert events(world, "success") == [(False,)]
 
 
-async def test_a_code_that_is_due_is_no_attempt_yet_and_the_code_ends_it(
-    door: Door, installation: Installation, client: Client, clock: SettableClock
-) -> None:
-    ada = await somebody(installation, client, clock)
+async def test_attempts_at_addresses_that_nobody_has_are_not_remembered(world: World) -> None:
+    await world.log_in()
+
+    assert events(world, "id") == []
+
+
+async def test_a_code_that_is_due_is_no_attempt_yet_and_the_code_ends_it(world: World) -> None:
+    ada = insert_person(world)
     await ada.turn_mfa_on()
     ada.next_step()
 
     preauth_token = await ada.preauth_token()
-    assert len(events(door, "id")) == 1
+    assert len(events(world, "id")) == 1
     await ada.verify(preauth_token, ada.code())
 
-    assert events(door, "success", "risk_factors", "provider")[1:] == [(True, ["new_device"], "password")]
+    assert events(world, "success", "risk_factors", "provider")[1:] == [(True, ["new_device"], "password")]
 
 
-async def test_too_many_wrong_codes_are_one_refused_attempt(
-    door: Door, installation: Installation, client: Client, clock: SettableClock
-) -> None:
-    ada = await somebody(installation, client, clock)
+async def test_too_many_wrong_codes_are_one_refused_attempt(world: World) -> None:
+    ada = insert_person(world)
     await ada.turn_mfa_on()
     known = (await ada.verify(await ada.preauth_token(), ada.code())).json["device_token"]
     preauth_token = await ada.preauth_token()
 
     for _ in range(5):
-        await ada.client.post(
+        await ada.world.client.post(
             "/api/auth/mfa/verify",
             token=preauth_token,
             body={"code": ada.wrong_code()},
             headers={"X-Device-Token": known},
         )
 
-    assert events(door, "success", "risk_factors", "device_id IS NULL")[2:] == [(False, [], False)]
+    assert events(world, "success", "risk_factors", "device_id IS NULL")[2:] == [(False, [], False)]
 
 
-async def test_the_log_outlives_a_device(door: Door) -> None:
-    door.account()
-    await door.enter(headers=CURL)
+async def test_the_log_outlives_a_device(world: World) -> None:
+    world.user()
+    await world.sign_in(headers=CURL)
 
-    door.connection.execute("DELETE FROM devices")
+    world.connection.execute("DELETE FROM devices")
 
-    assert events(door, "device_id IS NULL") == [(False,)]
+    assert events(world, "device_id IS NULL") == [(False,)]
 
 
-async def test_the_log_goes_with_the_account(door: Door) -> None:
-    door.account()
-    await door.enter()
+async def test_the_log_goes_with_the_account(world: World) -> None:
+    world.user()
+    await world.sign_in()
 
-    door.connection.execute("DELETE FROM users WHERE email = %s", (EMAIL,))
+    world.connection.execute("DELETE FROM users WHERE email = %s", (EMAIL,))
 
-    assert events(door, "id") == []
+    assert events(world, "id") == []

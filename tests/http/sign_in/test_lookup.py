@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, people
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
-    from tests.accounts import People
     from tests.application import Client
-
-__all__ = ["people"]
-
-
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
+    from tests.world.world import World
 
 
 async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) -> None:
@@ -37,11 +28,11 @@ async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) 
     }
 
 
-async def test_whether_an_account_has_the_address_plays_no_part(people: People) -> None:
-    await people.register_and_verify()
+async def test_whether_an_account_has_the_address_plays_no_part(world: World) -> None:
+    await world.register_and_verify()
 
     answers = [
-        await people.client.post("/api/auth/lookup-email", body={"email": email})
+        await world.client.post("/api/auth/lookup-email", body={"email": email})
         for email in (EMAIL, "nobody@example.com")
     ]
 

@@ -11,54 +11,47 @@ import pytest
 import trio
 
 from entrypoints.settings import Settings
-from tests.accounts import EMAIL, PASSWORD, make_service, people, place
 from tests.application import serving
-from tests.sign_ins import assert_refused, claims_of
 from tests.waiting import waiting_for_a_lock
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.signing_in import claims_of
+from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People, Place
     from tests.application import Answer, Client
     from tests.clock import SettableClock
-
-__all__ = ["people", "place"]
+    from tests.world.acme_shop import AcmeShop
 
 ROUNDS = 50
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def request(people: People, email: str = EMAIL, **others: str) -> Answer:
+async def request(world: World, email: str = EMAIL, **others: str) -> Answer:
     """Ask for a link."""
-    return await people.client.post("/api/auth/magic-link/request", body={"email": email, **others})
+    return await world.client.post("/api/auth/magic-link/request", body={"email": email, **others})
 
 
-async def requested(people: People, email: str = EMAIL, **others: str) -> str:
+async def requested(world: World, email: str = EMAIL, **others: str) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.messages()
-    answer = await request(people, email, **others)
+    await world.mails()
+    answer = await request(world, email, **others)
     assert answer.status == 200, answer.text
-    return (await people.message()).values["token"]
+    return (await world.mail()).values["token"]
 
 
-async def verify(people: People, token: Any, **others: Any) -> Answer:
+async def verify(world: World, token: Any, **others: Any) -> Answer:
     """Sign in with a link."""
-    return await people.client.post("/api/auth/magic-link/verify", body={"token": token, **others})
+    return await world.client.post("/api/auth/magic-link/verify", body={"token": token, **others})
 
 
 class TestSigningIn:
     """With a right link."""
 
-    async def test_the_link_signs_in_and_answers_like_login(self, people: People) -> None:
-        await people.register_and_verify()
-        token = await requested(people)
+    async def test_the_link_signs_in_and_answers_like_login(self, world: World) -> None:
+        await world.register_and_verify()
+        token = await requested(world)
 
-        answer = await verify(people, token)
+        answer = await verify(world, token)
 
         assert UUID(token).version == 4
         assert answer.status == 200, answer.text
@@ -66,15 +59,15 @@ class TestSigningIn:
         assert answer.headers["Cache-Control"] == "no-store"
         claims = claims_of(answer.json["access_token"])
         assert (claims["email"], claims["amr"]) == (EMAIL, ["email"])
-        assert people.events("user.login.success")[-1][2]["provider"] == "magic_link"
+        assert world.events("user.login.success")[-1][2]["provider"] == "magic_link"
 
-    async def test_the_letter_has_the_link_and_says_what_it_is_good_for(self, people: People) -> None:
-        await people.register_and_verify()
-        await request(people, f" {EMAIL.upper()} ")
+    async def test_the_letter_has_the_link_and_says_what_it_is_good_for(self, world: World) -> None:
+        await world.register_and_verify()
+        await request(world, f" {EMAIL.upper()} ")
 
-        message = await people.message()
+        message = await world.mail()
 
-        rendered = people.installation.mail_renderer.render(message)
+        rendered = world.installation.mail_renderer.render(message)
         link = f"http://localhost:8000/auth/magic-link?token={message.values['token']}"
         assert message.to == EMAIL
         assert rendered.subject == "Sign in"
@@ -83,145 +76,145 @@ class TestSigningIn:
         assert "15 minutes" in rendered.text
         assert "password" not in rendered.text
 
-    async def test_whoever_has_no_password_signs_in(self, people: People) -> None:
-        await people.register_and_verify()
-        people.forget_password()
+    async def test_whoever_has_no_password_signs_in(self, world: World) -> None:
+        await world.register_and_verify()
+        world.remove_password()
 
-        assert (await verify(people, await requested(people))).status == 200
+        assert (await verify(world, await requested(world))).status == 200
 
-    async def test_with_mfa_a_code_is_asked_for(self, people: People, connection: Connection) -> None:
-        await people.register_and_verify()
+    async def test_with_mfa_a_code_is_asked_for(self, world: World, connection: Connection) -> None:
+        await world.register_and_verify()
         connection.execute("UPDATE users SET mfa_enabled_at = created_at")
 
-        answer = await verify(people, await requested(people))
+        answer = await verify(world, await requested(world))
 
         assert (answer.status, answer.json["mfa_required"], answer.json["refresh_token"]) == (200, True, "")
 
-    async def test_the_link_signs_in_where_it_was_asked_for(self, people: People, place: Place) -> None:
-        await people.register_and_verify()
-        await people.messages()
-        await request(people, **place.return_request)
-        message = await people.message()
+    async def test_the_link_signs_in_where_it_was_asked_for(self, world: World, acme_shop: AcmeShop) -> None:
+        await world.register_and_verify()
+        await world.mails()
+        await request(world, **acme_shop.return_request)
+        message = await world.mail()
 
-        answer = await verify(people, message.values["token"])
+        answer = await verify(world, message.values["token"])
 
         claims = claims_of(answer.json["access_token"])
-        assert people.installation.mail_renderer.render(message).subject == "Sign in to Acme Shop"
+        assert world.installation.mail_renderer.render(message).subject == "Sign in to Acme Shop"
         assert (claims["org"], claims["service"]) == ("acme", "shop")
 
     async def test_a_link_that_was_asked_for_nowhere_in_particular_signs_in_where_its_person_says(
-        self, people: People, place: Place
+        self, world: World, acme_shop: AcmeShop
     ) -> None:
-        await people.register_and_verify()
+        await world.register_and_verify()
 
-        answer = await verify(people, await requested(people), org_slug="acme", service_slug="shop")
+        answer = await verify(world, await requested(world), org_slug="acme", service_slug="shop")
 
         assert claims_of(answer.json["access_token"])["service"] == "shop"
 
-    async def test_what_the_link_left_open_may_be_said_later(self, people: People, place: Place) -> None:
-        await people.register_and_verify()
+    async def test_what_the_link_left_open_may_be_said_later(self, world: World, acme_shop: AcmeShop) -> None:
+        await world.register_and_verify()
 
-        answer = await verify(people, await requested(people, org_slug="acme"), org_slug="acme", service_slug="shop")
+        answer = await verify(world, await requested(world, org_slug="acme"), org_slug="acme", service_slug="shop")
 
         assert claims_of(answer.json["access_token"])["service"] == "shop"
 
     async def test_a_link_signs_in_nowhere_else_than_where_it_was_asked_for(
-        self, people: People, place: Place, connection: Connection
+        self, world: World, acme_shop: AcmeShop, connection: Connection
     ) -> None:
-        await people.register_and_verify()
-        make_service(connection, place.organization_id, "desk", "Acme Desk")
-        token = await requested(people, **place.return_request)
+        await world.register_and_verify()
+        world.service(acme_shop.organization_id, "desk", name="Acme Desk")
+        token = await requested(world, **acme_shop.return_request)
 
-        assert_refused(await verify(people, token, org_slug="other"), 400, "BAD_REQUEST")
-        assert_refused(await verify(people, token, org_slug="acme", service_slug="desk"), 400, "BAD_REQUEST")
+        assert_refused(await verify(world, token, org_slug="other"), 400, "BAD_REQUEST")
+        assert_refused(await verify(world, token, org_slug="acme", service_slug="desk"), 400, "BAD_REQUEST")
         # Nothing was spent by that.
-        assert (await verify(people, token, org_slug="acme", service_slug="shop")).status == 200
+        assert (await verify(world, token, org_slug="acme", service_slug="shop")).status == 200
 
-    async def test_who_does_not_belong_there_is_refused_like_at_login(self, people: People, place: Place) -> None:
-        await people.register_and_verify()
+    async def test_who_does_not_belong_there_is_refused_like_at_login(self, world: World, acme_shop: AcmeShop) -> None:
+        await world.register_and_verify()
 
-        answer = await verify(people, await requested(people, org_slug="acme"))
+        answer = await verify(world, await requested(world, org_slug="acme"))
 
         assert_refused(answer, 403, "FORBIDDEN")
 
     async def test_an_organization_that_was_suspended_meanwhile_takes_nobody(
-        self, people: People, place: Place, connection: Connection
+        self, world: World, acme_shop: AcmeShop, connection: Connection
     ) -> None:
-        await people.register_and_verify()
-        token = await requested(people, **place.return_request)
+        await world.register_and_verify()
+        token = await requested(world, **acme_shop.return_request)
         connection.execute("UPDATE organizations SET status = 'suspended'")
 
-        assert_refused(await verify(people, token), 403, "ORGANIZATION_NOT_ACTIVE")
+        assert_refused(await verify(world, token), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_other_links_end_with_the_one_that_is_used(self, people: People) -> None:
-        await people.register_and_verify()
-        first, second = await requested(people), await requested(people)
-        await verify(people, second)
+    async def test_other_links_end_with_the_one_that_is_used(self, world: World) -> None:
+        await world.register_and_verify()
+        first, second = await requested(world), await requested(world)
+        await verify(world, second)
 
-        assert_refused(await verify(people, first), 401, "UNAUTHORIZED")
+        assert_refused(await verify(world, first), 401, "UNAUTHORIZED")
 
 
 class TestRefusals:
     """With a wrong one."""
 
-    async def test_the_link_is_good_once(self, people: People) -> None:
-        await people.register_and_verify()
-        token = await requested(people)
-        await verify(people, token)
+    async def test_the_link_is_good_once(self, world: World) -> None:
+        await world.register_and_verify()
+        token = await requested(world)
+        await verify(world, token)
 
-        answer = await verify(people, token)
+        answer = await verify(world, token)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert "used already" in answer.json["error"]
 
-    async def test_the_link_is_good_for_15_minutes(self, people: People, clock: SettableClock) -> None:
-        await people.register_and_verify()
-        early, late = await requested(people), await requested(people)
+    async def test_the_link_is_good_for_15_minutes(self, world: World, clock: SettableClock) -> None:
+        await world.register_and_verify()
+        early, late = await requested(world), await requested(world)
 
         clock.advance(timedelta(minutes=15))
-        answer = await verify(people, late)
+        answer = await verify(world, late)
         clock.advance(timedelta(seconds=-1))
-        in_time = await verify(people, early)
+        in_time = await verify(world, early)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert "expired" in answer.json["error"]
         assert in_time.status == 200
 
     @pytest.mark.parametrize("token", ["", "nonsense", 7, None, "6fd2e1a8"])
-    async def test_a_malformed_token_is_400(self, people: People, token: Any) -> None:
-        answer = await verify(people, token)
+    async def test_a_malformed_token_is_400(self, world: World, token: Any) -> None:
+        answer = await verify(world, token)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "token"
 
-    async def test_an_unknown_token_is_401(self, people: People) -> None:
-        assert_refused(await verify(people, str(uuid4())), 401, "UNAUTHORIZED")
+    async def test_an_unknown_token_is_401(self, world: World) -> None:
+        assert_refused(await verify(world, str(uuid4())), 401, "UNAUTHORIZED")
 
-    async def test_a_token_of_another_purpose_is_401(self, people: People) -> None:
-        await people.register()
-        token = (await people.message()).values["token"]
+    async def test_a_token_of_another_purpose_is_401(self, world: World) -> None:
+        await world.register()
+        token = (await world.mail()).values["token"]
 
-        assert_refused(await verify(people, token), 401, "UNAUTHORIZED")
-        assert (await people.client.get(f"/auth/verify-email?token={token}")).status == 200
+        assert_refused(await verify(world, token), 401, "UNAUTHORIZED")
+        assert (await world.client.get(f"/auth/verify-email?token={token}")).status == 200
 
     async def test_whoever_was_deactivated_or_moved_meanwhile_is_refused(
-        self, people: People, connection: Connection
+        self, world: World, connection: Connection
     ) -> None:
         for number, change in enumerate(("deactivated_at = created_at", "email = 'elsewhere@example.com'")):
             email = f"person{number}@example.com"
-            await people.register_and_verify(email)
-            token = await requested(people, email)
+            await world.register_and_verify(email)
+            token = await requested(world, email)
             connection.execute(f"UPDATE users SET {change} WHERE email = %s".encode(), (email,))
 
-            assert_refused(await verify(people, token), 401, "UNAUTHORIZED")
+            assert_refused(await verify(world, token), 401, "UNAUTHORIZED")
 
-    async def test_of_two_uses_at_once_exactly_one_wins(self, people: People) -> None:
-        await people.register_and_verify()
+    async def test_of_two_uses_at_once_exactly_one_wins(self, world: World) -> None:
+        await world.register_and_verify()
         for _ in range(ROUNDS):
-            token, statuses = await requested(people), list[int]()
+            token, statuses = await requested(world), list[int]()
 
             async def use(token: str, statuses: list[int]) -> None:
-                statuses.append((await verify(people, token)).status)
+                statuses.append((await verify(world, token)).status)
 
             async with trio.open_nursery() as nursery:
                 for _ in range(2):
@@ -229,13 +222,13 @@ class TestRefusals:
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_of_two_links_of_one_person_at_once_exactly_one_wins(self, people: People) -> None:
-        await people.register_and_verify()
+    async def test_of_two_links_of_one_person_at_once_exactly_one_wins(self, world: World) -> None:
+        await world.register_and_verify()
         for _ in range(ROUNDS):
-            tokens, statuses = [await requested(people) for _ in range(2)], list[int]()
+            tokens, statuses = [await requested(world) for _ in range(2)], list[int]()
 
             async def use(token: str, statuses: list[int]) -> None:
-                statuses.append((await verify(people, token)).status)
+                statuses.append((await verify(world, token)).status)
 
             async with trio.open_nursery() as nursery:
                 for token in tokens:
@@ -243,38 +236,36 @@ class TestRefusals:
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_whoever_is_deactivated_at_this_moment_is_refused(
-        self, people: People, connection: Connection
-    ) -> None:
-        await people.register_and_verify()
-        token = await requested(people)
+    async def test_whoever_is_deactivated_at_this_moment_is_refused(self, world: World, connection: Connection) -> None:
+        await world.register_and_verify()
+        token = await requested(world)
         statuses: list[int] = []
 
         async def use() -> None:
-            statuses.append((await verify(people, token)).status)
+            statuses.append((await verify(world, token)).status)
 
         async with trio.open_nursery() as nursery:
             with connection.transaction():
-                people.deactivate()
+                world.deactivate()
                 nursery.start_soon(use)
                 await waiting_for_a_lock(connection)
 
         assert statuses == [401]
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
 
-    async def test_a_refusal_counts_as_a_failed_sign_in_and_tells_the_metrics_nothing(self, people: People) -> None:
-        await verify(people, str(uuid4()))
+    async def test_a_refusal_counts_as_a_failed_sign_in_and_tells_the_metrics_nothing(self, world: World) -> None:
+        await verify(world, str(uuid4()))
 
-        exposition = people.installation.metrics.exposition().decode()
+        exposition = world.installation.metrics.exposition().decode()
         assert 'sso_login_failures_total{reason="invalid_credentials"} 1.0' in exposition
 
 
 class TestProving:
     """A link proves the address, and nobody can have prepared the account (decisions 3.13)."""
 
-    async def test_the_first_proof_removes_what_was_set_up_before(self, people: People, connection: Connection) -> None:
-        await people.arrive("attacker@example.com")
-        intruder = await people.sign_in("attacker@example.com")
+    async def test_the_first_proof_removes_what_was_set_up_before(self, world: World, connection: Connection) -> None:
+        await world.register_and_sign_in("attacker@example.com")
+        intruder = (await world.sign_in("attacker@example.com")).access_token
         connection.execute(
             """
             INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
@@ -283,59 +274,57 @@ class TestProving:
             """
         )
         # As whoever has an account of their own does, to wait inside it for the address's owner.
-        changed = await people.client.request(
-            "PATCH", "/api/user", token=intruder, body={"email": "victim@example.com"}
-        )
+        changed = await world.client.request("PATCH", "/api/user", token=intruder, body={"email": "victim@example.com"})
         assert changed.status == 200, changed.text
-        token = await requested(people, "victim@example.com")
+        token = await requested(world, "victim@example.com")
 
-        answer = await verify(people, token)
+        answer = await verify(world, token)
 
         assert answer.status == 200
-        assert (await people.client.get("/api/user", token=intruder)).status == 401
-        assert (await people.log_in("victim@example.com")).status == 401
+        assert (await world.client.get("/api/user", token=intruder)).status == 401
+        assert (await world.log_in("victim@example.com")).status == 401
         assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
-        assert (await people.client.get("/api/user", token=answer.json["access_token"])).json["email_verified"] is True
+        assert (await world.client.get("/api/user", token=answer.json["access_token"])).json["email_verified"] is True
 
-    async def test_the_letter_says_so_before(self, people: People) -> None:
-        await people.register()
-        await people.messages()
-        await request(people)
+    async def test_the_letter_says_so_before(self, world: World) -> None:
+        await world.register()
+        await world.mails()
+        await request(world)
 
-        rendered = people.installation.mail_renderer.render(await people.message())
+        rendered = world.installation.mail_renderer.render(await world.mail())
 
         for text in (rendered.text, rendered.html):
             assert "that this address is yours" in text
 
-    async def test_an_address_that_is_proved_keeps_everything(self, people: People) -> None:
-        await people.register_and_verify()
-        token = await people.sign_in()
+    async def test_an_address_that_is_proved_keeps_everything(self, world: World) -> None:
+        await world.register_and_verify()
+        token = (await world.sign_in()).access_token
 
-        await verify(people, await requested(people))
+        await verify(world, await requested(world))
 
-        assert (await people.client.get("/api/user", token=token)).status == 200
-        assert (await people.log_in(EMAIL, PASSWORD)).status == 200
+        assert (await world.client.get("/api/user", token=token)).status == 200
+        assert (await world.log_in(EMAIL, PASSWORD)).status == 200
 
 
 class TestAsking:
     """Asking tells nobody who exists."""
 
-    async def test_every_address_gets_the_same_answer(self, people: People) -> None:
-        await people.register_and_verify()
-        told = await request(people)
-        await people.register_and_verify("gone@example.com")
-        people.deactivate("gone@example.com")
-        await people.messages()
+    async def test_every_address_gets_the_same_answer(self, world: World) -> None:
+        await world.register_and_verify()
+        told = await request(world)
+        await world.register_and_verify("gone@example.com")
+        world.deactivate("gone@example.com")
+        await world.mails()
 
         for email in ("nobody@example.com", "gone@example.com", "no address at all", "", "x" * 5000):
-            answer = await request(people, email)
+            answer = await request(world, email)
 
             assert (answer.status, answer.content) == (200, told.content)
-        assert await people.messages() == []
+        assert await world.mails() == []
 
-    async def test_what_is_malformed_is_refused(self, people: People) -> None:
+    async def test_what_is_malformed_is_refused(self, world: World) -> None:
         for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
-            answer = await people.client.post("/api/auth/magic-link/request", body=body)
+            answer = await world.client.post("/api/auth/magic-link/request", body=body)
 
             assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
@@ -350,12 +339,12 @@ class TestAsking:
         ],
     )
     async def test_a_place_that_is_not_there_and_an_address_that_is_not_registered_are_refused(
-        self, people: People, place: Place, return_request: dict[str, str], status: int
+        self, world: World, acme_shop: AcmeShop, return_request: dict[str, str], status: int
     ) -> None:
         for email in (EMAIL, "nobody@example.com"):
-            assert (await request(people, email, **return_request)).status == status
+            assert (await request(world, email, **return_request)).status == status
 
-    async def test_so_often_and_no_more(self, people: People, limited: Client) -> None:
+    async def test_so_often_and_no_more(self, world: World, limited: Client) -> None:
         statuses = [
             (await limited.post("/api/auth/magic-link/request", body={"email": EMAIL})).status for _ in range(6)
         ]
@@ -363,6 +352,6 @@ class TestAsking:
         assert statuses == [200] * 5 + [429]
 
     @pytest.fixture
-    def limited(self, people: People) -> Client:
+    def limited(self, world: World) -> Client:
         """A client with rate limits."""
-        return serving(replace(people.installation, settings=Settings(dev=True)))
+        return serving(replace(world.installation, settings=Settings(dev=True)))

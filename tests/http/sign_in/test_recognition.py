@@ -9,20 +9,15 @@ import pytest
 
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT
 from core.sign_in.recognition import TOKEN_LIFETIME
-from entrypoints.settings import Settings
-from tests.second_factors import organization_of, somebody
-from tests.sign_ins import Door, Entered, door
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from adapters.postgres.driver.connection import Connection
-    from entrypoints.installation import Installation
-    from tests.application import Client
     from tests.clock import SettableClock
-    from tests.second_factors import Person
-
-__all__ = ["door"]
+    from tests.world.signing_in import Tokens
+    from tests.world.world import World
 
 FIREFOX = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0"}
 CURL = {"User-Agent": "curl/8.5.0"}
@@ -30,159 +25,153 @@ MOMENT = timedelta(seconds=1)
 EVE = "eve@example.com"
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-def shown(entered: Entered) -> dict[str, str]:
+def shown(tokens: Tokens) -> dict[str, str]:
     """What the device of a sign-in shows from then on."""
-    return {"X-Device-Token": entered.device_token}
+    return {"X-Device-Token": tokens.device_token}
 
 
-def device_of(door: Door, entered: Entered) -> UUID:
+def device_of(world: World, tokens: Tokens) -> UUID:
     """Say on which device a session is."""
-    return door.value("SELECT device_id FROM sessions WHERE id = %s", entered.session_id)
+    return world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
 
 
-def counted_as_new(door: Door) -> bool:
+def counted_as_new(world: World) -> bool:
     """Say whether the device of the last sign-in was new for the risk."""
-    return "new_device" in door.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1")
+    return "new_device" in world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1")
 
 
 class TestToken:
     """A token proves a device."""
 
-    async def test_the_device_that_shows_it_is_known_whatever_it_calls_itself(self, door: Door) -> None:
-        door.account()
-        first = await door.enter(headers=FIREFOX)
+    async def test_the_device_that_shows_it_is_known_whatever_it_calls_itself(self, world: World) -> None:
+        world.user()
+        first = await world.sign_in(headers=FIREFOX)
 
-        again = await door.enter(headers=CURL | shown(first))
+        again = await world.sign_in(headers=CURL | shown(first))
 
-        assert device_of(door, again) == device_of(door, first)
+        assert device_of(world, again) == device_of(world, first)
         assert again.device_token == first.device_token
-        assert not counted_as_new(door)
+        assert not counted_as_new(world)
 
-    async def test_it_wins_over_another_device_that_calls_itself_the_same(self, door: Door) -> None:
-        door.account()
-        firefox = await door.enter(headers=FIREFOX)
-        curl = await door.enter(headers=CURL)
+    async def test_it_wins_over_another_device_that_calls_itself_the_same(self, world: World) -> None:
+        world.user()
+        firefox = await world.sign_in(headers=FIREFOX)
+        curl = await world.sign_in(headers=CURL)
 
-        again = await door.enter(headers=FIREFOX | shown(curl))
+        again = await world.sign_in(headers=FIREFOX | shown(curl))
 
-        assert device_of(door, again) == device_of(door, curl) != device_of(door, firefox)
+        assert device_of(world, again) == device_of(world, curl) != device_of(world, firefox)
 
-    async def test_it_is_good_for_ninety_days(self, door: Door) -> None:
-        door.account()
-        first = await door.enter(headers=FIREFOX)
+    async def test_it_is_good_for_ninety_days(self, world: World) -> None:
+        world.user()
+        first = await world.sign_in(headers=FIREFOX)
 
-        door.clock.advance(TOKEN_LIFETIME - MOMENT)
-        await door.enter(headers=FIREFOX | shown(first))
-        assert not counted_as_new(door)
-        door.clock.advance(MOMENT)
-        later = await door.enter(headers=FIREFOX | shown(first))
+        world.clock.advance(TOKEN_LIFETIME - MOMENT)
+        await world.sign_in(headers=FIREFOX | shown(first))
+        assert not counted_as_new(world)
+        world.clock.advance(MOMENT)
+        later = await world.sign_in(headers=FIREFOX | shown(first))
 
-        assert counted_as_new(door)
+        assert counted_as_new(world)
         assert later.device_token != first.device_token
-        assert device_of(door, later) == device_of(door, first)
+        assert device_of(world, later) == device_of(world, first)
 
-    async def test_the_token_of_another_users_device_proves_nothing(self, door: Door) -> None:
-        door.account()
-        door.account(EVE)
-        ada = await door.enter(headers=FIREFOX)
+    async def test_the_token_of_another_users_device_proves_nothing(self, world: World) -> None:
+        world.user()
+        world.user(EVE)
+        ada = await world.sign_in(headers=FIREFOX)
 
-        eve = await door.enter(EVE, headers=FIREFOX | shown(ada))
+        eve = await world.sign_in(EVE, headers=FIREFOX | shown(ada))
 
-        assert counted_as_new(door)
-        assert device_of(door, eve) != device_of(door, ada)
+        assert counted_as_new(world)
+        assert device_of(world, eve) != device_of(world, ada)
         assert eve.device_token != ada.device_token
-        assert door.value("SELECT user_id FROM devices WHERE id = %s", device_of(door, ada)) == door.value(
+        assert world.value("SELECT user_id FROM devices WHERE id = %s", device_of(world, ada)) == world.value(
             "SELECT id FROM users WHERE email = 'ada@example.com'"
         )
 
     @pytest.mark.parametrize("token", ["an invention", "x" * 5000, "ünïcödé"])
-    async def test_an_invention_proves_nothing(self, door: Door, token: str) -> None:
-        door.account()
+    async def test_an_invention_proves_nothing(self, world: World, token: str) -> None:
+        world.user()
 
-        entered = await door.enter(headers=FIREFOX | {"Cookie": f"gatehouse_device={token}"})
+        tokens = await world.sign_in(headers=FIREFOX | {"Cookie": f"gatehouse_device={token}"})
 
-        assert counted_as_new(door)
-        assert entered.device_token != token
+        assert counted_as_new(world)
+        assert tokens.device_token != token
 
 
 class TestSameMake:
     """What calls itself the same, without a token, is listed as the same device and is new to everything else."""
 
-    async def test_it_is_listed_once_and_counts_as_new(self, door: Door) -> None:
-        door.account()
-        first = await door.enter(headers=FIREFOX)
+    async def test_it_is_listed_once_and_counts_as_new(self, world: World) -> None:
+        world.user()
+        first = await world.sign_in(headers=FIREFOX)
 
-        again = await door.enter(headers=FIREFOX)
+        again = await world.sign_in(headers=FIREFOX)
 
-        assert device_of(door, again) == device_of(door, first)
-        assert counted_as_new(door)
+        assert device_of(world, again) == device_of(world, first)
+        assert counted_as_new(world)
 
-    async def test_each_machine_keeps_a_token_of_its_own(self, door: Door) -> None:
-        door.account()
-        one, other = await door.enter(headers=FIREFOX), await door.enter(headers=FIREFOX)
+    async def test_each_machine_keeps_a_token_of_its_own(self, world: World) -> None:
+        world.user()
+        one, other = await world.sign_in(headers=FIREFOX), await world.sign_in(headers=FIREFOX)
 
         for machine in (one, other, one):
-            again = await door.enter(headers=FIREFOX | shown(machine))
-            assert not counted_as_new(door)
+            again = await world.sign_in(headers=FIREFOX | shown(machine))
+            assert not counted_as_new(world)
             assert again.device_token == machine.device_token
         assert one.device_token != other.device_token
 
-    async def test_another_make_is_another_device(self, door: Door) -> None:
-        door.account()
-        firefox, curl = await door.enter(headers=FIREFOX), await door.enter(headers=CURL)
+    async def test_another_make_is_another_device(self, world: World) -> None:
+        world.user()
+        firefox, curl = await world.sign_in(headers=FIREFOX), await world.sign_in(headers=CURL)
 
-        assert device_of(door, curl) != device_of(door, firefox)
-        assert counted_as_new(door)
+        assert device_of(world, curl) != device_of(world, firefox)
+        assert counted_as_new(world)
 
-    async def test_those_that_call_themselves_nothing_are_one(self, door: Door) -> None:
-        door.account()
+    async def test_those_that_call_themselves_nothing_are_one(self, world: World) -> None:
+        world.user()
         nameless = {"User-Agent": ""}
 
-        one, other = await door.enter(headers=nameless), await door.enter(headers=nameless)
+        one, other = await world.sign_in(headers=nameless), await world.sign_in(headers=nameless)
 
-        assert device_of(door, one) == device_of(door, other)
+        assert device_of(world, one) == device_of(world, other)
 
-    async def test_of_two_of_one_make_it_is_the_one_used_last(self, door: Door) -> None:
-        door.account()
-        curl = await door.enter(headers=CURL)
-        firefox = await door.enter(headers=FIREFOX)
-        door.clock.advance(MOMENT)
+    async def test_of_two_of_one_make_it_is_the_one_used_last(self, world: World) -> None:
+        world.user()
+        curl = await world.sign_in(headers=CURL)
+        firefox = await world.sign_in(headers=FIREFOX)
+        world.clock.advance(MOMENT)
         # From now on both call themselves the same.
-        await door.enter(headers=FIREFOX | shown(curl))
-        door.clock.advance(MOMENT)
-        await door.enter(headers=FIREFOX | shown(firefox))
+        await world.sign_in(headers=FIREFOX | shown(curl))
+        world.clock.advance(MOMENT)
+        await world.sign_in(headers=FIREFOX | shown(firefox))
 
-        assert device_of(door, await door.enter(headers=FIREFOX)) == device_of(door, firefox)
+        assert device_of(world, await world.sign_in(headers=FIREFOX)) == device_of(world, firefox)
 
-    async def test_everybody_has_devices_of_their_own(self, door: Door) -> None:
-        door.account()
-        door.account(EVE)
+    async def test_everybody_has_devices_of_their_own(self, world: World) -> None:
+        world.user()
+        world.user(EVE)
 
-        ada, eve = await door.enter(headers=FIREFOX), await door.enter(EVE, headers=FIREFOX)
+        ada, eve = await world.sign_in(headers=FIREFOX), await world.sign_in(EVE, headers=FIREFOX)
 
-        assert device_of(door, ada) != device_of(door, eve)
+        assert device_of(world, ada) != device_of(world, eve)
 
 
 class TestTrust:
     """A device remembers the second factor for a while, if somebody asked it to."""
 
     @pytest.fixture
-    async def ada(self, installation: Installation, client: Client, clock: SettableClock) -> Person:
+    async def ada(self, world: World) -> Person:
         """Somebody with a second factor, whose app showed a new code since it was set up."""
-        person = await somebody(installation, client, clock)
+        person = insert_person(world)
         await person.turn_mfa_on()
         person.next_step()
         return person
 
     async def verified(self, ada: Person, headers: dict[str, str], *, trust: bool = True, **where: str) -> Any:
         """Sign in with a code from a device."""
-        answer = await ada.client.post(
+        answer = await ada.world.client.post(
             "/api/auth/mfa/verify",
             token=(await ada.log_in(headers=headers, **where)).json["preauth_token"],
             body={"code": ada.code(), "trust_device": trust},
@@ -193,9 +182,9 @@ class TestTrust:
 
     async def trusted(self, ada: Person, access_token: str) -> dict[str, bool]:
         """Say of each device in the list, by its name, whether it is trusted, and see that its detail agrees."""
-        listed = (await ada.client.get("/api/user/devices", token=access_token)).json["devices"]
+        listed = (await ada.world.client.get("/api/user/devices", token=access_token)).json["devices"]
         for device in listed:
-            detail = await ada.client.get(f"/api/user/devices/{device['id']}", token=access_token)
+            detail = await ada.world.client.get(f"/api/user/devices/{device['id']}", token=access_token)
             assert detail.json["trusted"] == device["trusted"]
         return {device["name"]: device["trusted"] for device in listed}
 
@@ -240,7 +229,7 @@ class TestTrust:
     async def test_it_lasts_as_long_as_the_organization_of_the_caller_says(
         self, ada: Person, clock: SettableClock, connection: Connection
     ) -> None:
-        organization_of(connection, ada, device_trust_days=1)
+        ada.join_organization(device_trust_days=1)
         verified = await self.verified(ada, FIREFOX)
         firefox = FIREFOX | {"X-Device-Token": verified["device_token"]}
         clock.advance(timedelta(days=1) - MOMENT)
@@ -255,7 +244,7 @@ class TestTrust:
     async def test_it_ends_with_the_life_of_the_token(
         self, ada: Person, clock: SettableClock, connection: Connection
     ) -> None:
-        organization_of(connection, ada, device_trust_days=1000)
+        ada.join_organization(device_trust_days=1000)
         verified = await self.verified(ada, FIREFOX)
         firefox = FIREFOX | {"X-Device-Token": verified["device_token"]}
 
@@ -271,7 +260,7 @@ class TestTrust:
         curl = await self.verified(ada, CURL)
         [(device_id,)] = connection.execute("SELECT id FROM devices WHERE browser = 'Firefox'").fetchall()
 
-        answer = await ada.client.delete(f"/api/user/devices/{device_id}", token=curl["access_token"])
+        answer = await ada.world.client.delete(f"/api/user/devices/{device_id}", token=curl["access_token"])
 
         assert answer.status == 200
         again = await ada.log_in(headers=FIREFOX | {"X-Device-Token": verified["device_token"]})
@@ -280,6 +269,6 @@ class TestTrust:
     async def test_it_ends_when_the_second_factor_is_turned_off(self, ada: Person) -> None:
         verified = await self.verified(ada, FIREFOX)
 
-        await ada.client.delete("/api/user/mfa", token=verified["access_token"])
+        await ada.world.client.delete("/api/user/mfa", token=verified["access_token"])
 
         assert (await self.trusted(ada, verified["access_token"]))["Firefox on Linux"] is False

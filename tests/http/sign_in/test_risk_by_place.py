@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.geoip_database import MaxMindLocations
-from entrypoints.settings import Settings
 from tests.geoip import make_database, place
-from tests.second_factors import PASSWORD, somebody
-from tests.sign_ins import Door, door
+from tests.world.builder import PASSWORD
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from adapters.postgres.transaction import Tools
-    from entrypoints.installation import Installation
-    from tests.application import Answer, Client
-    from tests.clock import SettableClock
-    from tests.second_factors import Person
-
-__all__ = ["door"]
+    from adapters.postgres.unit_of_work import Tools
+    from tests.application import Answer
+    from tests.world.world import World
 
 LONDON, LEEDS, OSAKA, TOR = "81.2.69.142", "81.2.70.9", "2001:218::7", "185.220.101.4"
 
@@ -45,84 +40,78 @@ def tools(tools: Tools, tmp_path: Path) -> Iterator[Tools]:
     locations.close()
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-def last_event(door: Door) -> tuple[Any, ...]:
+def last_event(world: World) -> tuple[Any, ...]:
     """Look at the risk and the place of the last attempt."""
-    [row] = door.rows(
+    [row] = world.rows(
         "SELECT risk_score, risk_factors, geo_country, geo_city FROM login_events ORDER BY id DESC LIMIT 1"
     )
     return row
 
 
-async def known_in_london(door: Door) -> dict[str, str]:
+async def known_in_london(world: World) -> dict[str, str]:
     """Sign in from London; give what the device shows from then on."""
-    door.account()
-    answer = await door.knock(address=LONDON)
+    world.user()
+    answer = await world.log_in(address=LONDON)
     assert answer.status == 200
     return {"X-Device-Token": answer.json["device_token"]}
 
 
-async def test_the_first_place_is_remembered_and_not_unknown(door: Door) -> None:
-    await known_in_london(door)
+async def test_the_first_place_is_remembered_and_not_unknown(world: World) -> None:
+    await known_in_london(world)
 
-    assert last_event(door) == (30, ["new_device"], "GB", "London")
-
-
-async def test_another_country_is_an_unknown_location(door: Door) -> None:
-    known = await known_in_london(door)
-
-    await door.knock(address=OSAKA, headers=known)
-    assert last_event(door) == (20, ["unknown_location"], "JP", "Ōsaka")
-
-    await door.knock(address=OSAKA, headers=known)
-    assert last_event(door) == (0, [], "JP", "Ōsaka")
+    assert last_event(world) == (30, ["new_device"], "GB", "London")
 
 
-async def test_another_city_is_not(door: Door) -> None:
-    known = await known_in_london(door)
+async def test_another_country_is_an_unknown_location(world: World) -> None:
+    known = await known_in_london(world)
 
-    await door.knock(address=LEEDS, headers=known)
+    await world.log_in(address=OSAKA, headers=known)
+    assert last_event(world) == (20, ["unknown_location"], "JP", "Ōsaka")
 
-    assert last_event(door) == (0, [], "GB", "Leeds")
-
-
-async def test_a_proxy_counts(door: Door) -> None:
-    known = await known_in_london(door)
-
-    await door.knock(address=TOR, headers=known)
-
-    assert last_event(door) == (10, ["proxy"], "GB", None)
+    await world.log_in(address=OSAKA, headers=known)
+    assert last_event(world) == (0, [], "JP", "Ōsaka")
 
 
-async def test_an_address_that_is_nowhere_says_nothing(door: Door) -> None:
-    known = await known_in_london(door)
+async def test_another_city_is_not(world: World) -> None:
+    known = await known_in_london(world)
 
-    await door.knock(address="10.0.0.7", headers=known)
+    await world.log_in(address=LEEDS, headers=known)
 
-    assert last_event(door) == (0, [], None, None)
-
-
-async def test_a_refused_attempt_makes_no_place_known(door: Door) -> None:
-    known = await known_in_london(door)
-    await door.knock(address=OSAKA, password="not the password", headers=known)
-    assert last_event(door) == (20, ["unknown_location"], "JP", "Ōsaka")
-
-    await door.knock(address=OSAKA, headers=known)
-
-    assert last_event(door) == (40, ["unknown_location", "failed_attempt"], "JP", "Ōsaka")
+    assert last_event(world) == (0, [], "GB", "Leeds")
 
 
-async def test_a_device_shows_the_place_of_the_last_sign_in(door: Door) -> None:
-    known = await known_in_london(door)
-    answer = await door.knock(address=OSAKA, headers=known)
-    [(device_id,)] = door.rows("SELECT id FROM devices")
+async def test_a_proxy_counts(world: World) -> None:
+    known = await known_in_london(world)
 
-    detail = await door.client.get(f"/api/user/devices/{device_id}", token=answer.json["access_token"])
+    await world.log_in(address=TOR, headers=known)
+
+    assert last_event(world) == (10, ["proxy"], "GB", None)
+
+
+async def test_an_address_that_is_nowhere_says_nothing(world: World) -> None:
+    known = await known_in_london(world)
+
+    await world.log_in(address="10.0.0.7", headers=known)
+
+    assert last_event(world) == (0, [], None, None)
+
+
+async def test_a_refused_attempt_makes_no_place_known(world: World) -> None:
+    known = await known_in_london(world)
+    await world.log_in(address=OSAKA, password="not the password", headers=known)
+    assert last_event(world) == (20, ["unknown_location"], "JP", "Ōsaka")
+
+    await world.log_in(address=OSAKA, headers=known)
+
+    assert last_event(world) == (40, ["unknown_location", "failed_attempt"], "JP", "Ōsaka")
+
+
+async def test_a_device_shows_the_place_of_the_last_sign_in(world: World) -> None:
+    known = await known_in_london(world)
+    answer = await world.log_in(address=OSAKA, headers=known)
+    [(device_id,)] = world.rows("SELECT id FROM devices")
+
+    detail = await world.client.get(f"/api/user/devices/{device_id}", token=answer.json["access_token"])
 
     assert detail.json["last_location"] == {"city": "Ōsaka", "country": "JP"}
     assert detail.json["risk_score"] == 0.2
@@ -131,9 +120,9 @@ async def test_a_device_shows_the_place_of_the_last_sign_in(door: Door) -> None:
 
 @pytest.mark.parametrize(("failures", "is_asked"), [(2, False), (3, True)])
 async def test_far_away_a_trusted_device_is_asked_for_a_code_after_fewer_failures(
-    installation: Installation, client: Client, clock: SettableClock, failures: int, *, is_asked: bool
+    world: World, failures: int, *, is_asked: bool
 ) -> None:
-    ada = await somebody(installation, client, clock)
+    ada = insert_person(world)
     await ada.turn_mfa_on()
     device = await trusted_device_in_london(ada)
     for _ in range(failures):
@@ -147,7 +136,7 @@ async def test_far_away_a_trusted_device_is_asked_for_a_code_after_fewer_failure
 
 async def trusted_device_in_london(person: Person) -> dict[str, str]:
     """Sign in with a code from London and ask to be remembered; give what the device shows from then on."""
-    answer = await person.client.post(
+    answer = await person.world.client.post(
         "/api/auth/mfa/verify",
         token=(await log_in_from(LONDON, person, {})).json["preauth_token"],
         body={"code": person.code(), "trust_device": True},
@@ -159,6 +148,6 @@ async def trusted_device_in_london(person: Person) -> dict[str, str]:
 
 async def log_in_from(address: str, person: Person, headers: dict[str, str], password: str = PASSWORD) -> Answer:
     """Send the password from an address."""
-    return await person.client.post(
+    return await person.world.client.post(
         "/api/auth/login", body={"email": person.email, "password": password}, headers=headers, address=address
     )

@@ -5,42 +5,29 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pytest
 
 from core.sessions.tokens import TokenKind
-from core.sign_in.mfa_challenges import LIFETIME
 from entrypoints.settings import Settings
-from tests.second_factors import Person, at_once, mfa_log, organization_of, published, somebody
+from tests.concurrency import at_once, statuses_of
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from tests.application import Answer, Client
     from tests.clock import SettableClock
+    from tests.world.world import World
+
 
 RACES = 50
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits, which have tests of their own."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(installation, client, clock)
-    await person.turn_mfa_on()
-    return person
-
-
-@pytest.fixture
-async def grace(installation: Installation, client: Client, clock: SettableClock) -> Person:
-    """Somebody else with a second factor."""
-    person = await somebody(installation, client, clock, email="grace@example.com")
+    person = insert_person(world)
     await person.turn_mfa_on()
     return person
 
@@ -113,7 +100,7 @@ async def test_the_pre_auth_token_may_be_sent_in_the_body(ada: Person, client: C
 async def test_a_sign_in_into_an_organization_ends_there(
     ada: Person, installation: Installation, connection: Connection
 ) -> None:
-    organization_of(connection, ada)
+    ada.join_organization()
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
 
@@ -124,7 +111,7 @@ async def test_a_sign_in_into_an_organization_ends_there(
 async def test_where_an_organization_insists_on_two_factors_they_are_enough(
     ada: Person, connection: Connection
 ) -> None:
-    organization_of(connection, ada, mfa_required=True)
+    ada.join_organization(mfa_required=True)
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
 
@@ -191,9 +178,9 @@ async def test_of_two_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person)
     for _ in range(RACES):
         token, code, next_code = await ada.preauth_token(), ada.code(), ada.code(1)
 
-        statuses = await at_once(partial(ada.verify, token, code), partial(ada.verify, token, next_code))
+        answers = await at_once(partial(ada.verify, token, code), partial(ada.verify, token, next_code))
 
-        assert sorted(statuses) == [200, 401]
+        assert statuses_of(answers) == [200, 401]
         ada.next_step()
         ada.next_step()
 
@@ -202,11 +189,11 @@ async def test_of_two_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.code()
 
-        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+        answers = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
 
-        assert sorted(statuses) == [200, 401]
+        assert statuses_of(answers) == [200, 401]
         # Long enough for the losers not to count against those who come later.
-        ada.clock.advance(timedelta(minutes=5))
+        ada.world.clock.advance(timedelta(minutes=5))
 
 
 async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
@@ -216,10 +203,10 @@ async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, conn
             ada.backup_codes = (await ada.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"]
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.backup_codes[round_ % 10]
 
-        statuses = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
+        answers = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
 
-        assert sorted(statuses) == [200, 401]
-        ada.clock.advance(timedelta(minutes=5))
+        assert statuses_of(answers) == [200, 401]
+        ada.world.clock.advance(timedelta(minutes=5))
 
 
 async def test_a_wrong_code_leaves_the_pre_auth_token_good(ada: Person) -> None:
@@ -243,7 +230,9 @@ async def test_five_wrong_codes_void_the_pre_auth_token(ada: Person) -> None:
 async def test_wrong_codes_at_once_are_all_counted(ada: Person) -> None:
     token, wrong = await ada.preauth_token(), ada.wrong_code()
 
-    assert await at_once(*[partial(ada.verify, token, wrong)] * 5) == [401] * 5
+    answers = await at_once(*[partial(ada.verify, token, wrong)] * 5)
+
+    assert statuses_of(answers) == [401] * 5
 
     assert_refused(await ada.verify(token, ada.code()))
 
@@ -269,84 +258,6 @@ async def test_a_malformed_code_is_refused_by_name_and_counts_as_none(ada: Perso
     assert (await ada.verify(token, ada.code())).status == 200
 
 
-@pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}, {"code": "123456", "trust_device": "yes"}])
-async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, body: dict[str, Any]) -> None:
-    answer = await client.post("/api/auth/mfa/verify", token=await ada.preauth_token(), body=body)
-
-    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
-
-
-async def test_without_a_pre_auth_token_nobody_is_let_in(ada: Person, client: Client) -> None:
-    answer = await client.post("/api/auth/mfa/verify", body={"code": ada.code()})
-
-    assert_refused(answer)
-
-
-@pytest.mark.parametrize("token", ["nonsense", "a.b.c"])
-async def test_what_is_no_token_is_no_pre_auth_token(ada: Person, client: Client, token: str) -> None:
-    in_header = await client.post("/api/auth/mfa/verify", token=token, body={"code": ada.code()})
-    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": token})
-
-    assert_refused(in_header, "JWT_ERROR")
-    assert_refused(in_body, "JWT_ERROR")
-
-
-async def test_another_scheme_is_no_pre_auth_token(ada: Person, client: Client) -> None:
-    body = {"code": ada.code(), "preauth_token": await ada.preauth_token()}
-
-    assert_refused(await client.post("/api/auth/mfa/verify", headers={"Authorization": "Basic YWRh"}, body=body))
-
-
-async def test_an_access_token_is_no_pre_auth_token(ada: Person, client: Client) -> None:
-    in_header = await client.post("/api/auth/mfa/verify", token=ada.token, body={"code": ada.code()})
-    in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": ada.token})
-
-    assert_refused(in_header, "JWT_ERROR")
-    assert_refused(in_body, "JWT_ERROR")
-
-
-@pytest.mark.parametrize("path", ["/api/user/sessions", "/api/user/mfa/status"])
-async def test_a_pre_auth_token_is_no_access_token(ada: Person, client: Client, path: str) -> None:
-    assert_refused(await client.get(path, token=await ada.preauth_token()), "JWT_ERROR")
-
-
-async def test_a_pre_auth_token_is_no_refresh_token(ada: Person, client: Client) -> None:
-    assert_refused(await client.post("/api/auth/refresh", body={"refresh_token": await ada.preauth_token()}))
-
-
-async def test_a_pre_auth_token_is_good_until_its_last_second(ada: Person, clock: SettableClock) -> None:
-    token = await ada.preauth_token()
-
-    clock.advance(LIFETIME - timedelta(seconds=1))
-
-    assert (await ada.verify(token, ada.code())).status == 200
-
-
-async def test_a_pre_auth_token_expires(ada: Person, clock: SettableClock) -> None:
-    token = await ada.preauth_token()
-
-    clock.advance(LIFETIME)
-
-    answer = await ada.verify(token, ada.code())
-    assert_refused(answer, "TOKEN_EXPIRED")
-    assert "Sign in again" in answer.json["error"]
-
-
-async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Person, grace: Person) -> None:
-    token = await ada.preauth_token()
-
-    assert_refused(await ada.verify(token, grace.code()))
-    assert_refused(await ada.verify(token, grace.backup_codes[0]))
-    assert (await grace.verify(await grace.preauth_token(), grace.backup_codes[0])).status == 200
-
-
-async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, installation: Installation) -> None:
-    claims = {"sub": str(ada.id), "aud": installation.settings.base_url, "challenge": str(uuid4())}
-    token = installation.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=installation.clock())
-
-    assert_refused(await ada.verify(token, ada.code()))
-
-
 async def test_a_sign_in_that_waits_is_over_when_no_code_is_asked_for_any_more(ada: Person) -> None:
     token = await ada.preauth_token()
     code, backup_code = ada.code(), ada.backup_codes[0]
@@ -368,104 +279,6 @@ async def test_a_deactivated_account_is_not_let_in_by_a_right_code(ada: Person, 
     assert_refused(answer)
     # The password was right, and so was the code.
     assert "password" not in answer.json["error"]
-
-
-async def test_what_happens_is_written_to_the_separate_log(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-    await ada.verify(await ada.preauth_token(), ada.backup_codes[0])
-
-    assert mfa_log(connection, ada)[4:] == [
-        "mfa_verify_attempt",
-        "mfa_verify_failed",
-        "mfa_verify_attempt",
-        "mfa_verify_success",
-        "mfa_verify_attempt",
-        "backup_code_used",
-        "mfa_verify_success",
-    ]
-
-
-async def test_the_log_says_how_and_whether_it_went_well(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.backup_codes[0])
-
-    rows = connection.execute(
-        "SELECT event_type, success, details, ip_address FROM mfa_events WHERE user_id = %s ORDER BY id OFFSET 5",
-        (ada.id,),
-    ).fetchall()
-    assert rows == [
-        ("mfa_verify_failed", False, {"method": "totp", "attempts": 1, "reason": "wrong_code"}, "127.0.0.1"),
-        ("mfa_verify_attempt", True, {"method": "backup_code"}, "127.0.0.1"),
-        ("backup_code_used", True, {"remaining": 9, "is_new_device": True}, "127.0.0.1"),
-        ("mfa_verify_success", True, {"method": "backup_code"}, "127.0.0.1"),
-    ]
-
-
-async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
-    ada: Person, connection: Connection
-) -> None:
-    first = await ada.verify(await ada.preauth_token(), ada.code())
-    await ada.client.post(
-        "/api/auth/mfa/verify",
-        token=await ada.preauth_token(),
-        body={"code": ada.backup_codes[0]},
-        headers={"X-Device-Token": first.json["device_token"]},
-    )
-
-    row = connection.execute("SELECT details ->> 'is_new_device' FROM mfa_events WHERE event_type = 'backup_code_used'")
-    assert row.fetchone() == ("false",)
-
-
-async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    looms = organization_of(connection, ada, slug="looms")
-    before = len(published(connection))
-
-    token = await ada.preauth_token()
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-
-    assert sorted(published(connection)[before:]) == sorted(
-        (event, organization)
-        for event in ("user.mfa.verify.failed", "user.mfa.verify.success")
-        for organization in (engines, looms)
-    )
-
-
-async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Person, connection: Connection) -> None:
-    engines = organization_of(connection, ada)
-    organization_of(connection, ada, slug="looms")
-    before = len(published(connection))
-
-    token = await ada.preauth_token(org_slug="engines")
-    await ada.verify(token, ada.wrong_code())
-    await ada.verify(token, ada.code())
-
-    assert published(connection)[before:] == [("user.mfa.verify.failed", engines), ("user.mfa.verify.success", engines)]
-
-
-async def test_a_sign_in_that_dies_of_wrong_codes_is_a_failed_sign_in(ada: Person, connection: Connection) -> None:
-    token = await ada.preauth_token()
-    for _ in range(5):
-        await ada.verify(token, ada.wrong_code())
-
-    failed = connection.execute("SELECT provider FROM login_events WHERE user_id = %s AND NOT success", (ada.id,))
-    assert failed.fetchall() == [("password",)]
-    told = connection.execute("SELECT data ->> 'reason' FROM events WHERE type = 'user.login.failed'")
-    assert told.fetchall() == [("wrong_code",)]
-
-
-async def test_a_sign_in_with_a_second_factor_is_one_login_event(ada: Person, connection: Connection) -> None:
-    before = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
-    assert before is not None
-
-    await ada.verify(await ada.preauth_token(), ada.code())
-
-    after = connection.execute("SELECT count(*) FROM login_events WHERE success").fetchone()
-    assert after == (before[0] + 1,)
 
 
 class TestPatience:

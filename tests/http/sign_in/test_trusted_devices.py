@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.sessions.tokens import TokenKind
-from entrypoints.settings import Settings
-from tests.second_factors import Person, organization_of, somebody
+from tests.world.second_factors import Person, insert_person
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
-    from tests.application import Client
     from tests.clock import SettableClock
+    from tests.world.world import World
 
 MOMENT = timedelta(seconds=1)
 TOKEN_LIFETIME = timedelta(days=90)
@@ -23,15 +22,9 @@ TRUST_DEFAULT = timedelta(days=30)
 
 
 @pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-@pytest.fixture
-async def ada(installation: Installation, client: Client, clock: SettableClock) -> Person:
+async def ada(world: World) -> Person:
     """Somebody with a second factor."""
-    person = await somebody(installation, client, clock)
+    person = insert_person(world)
     await person.turn_mfa_on()
     return person
 
@@ -74,10 +67,8 @@ async def test_another_device_is_asked_for_a_code(ada: Person) -> None:
     assert await is_asked_for_a_code(ada, {"X-Device-Token": "an invention"})
 
 
-async def test_the_device_of_somebody_else_is_asked_for_a_code(
-    ada: Person, installation: Installation, client: Client, clock: SettableClock
-) -> None:
-    grace = await somebody(installation, client, clock, email="grace@example.com")
+async def test_the_device_of_somebody_else_is_asked_for_a_code(ada: Person, world: World) -> None:
+    grace = insert_person(world, "grace@example.com")
     await grace.turn_mfa_on()
 
     assert await is_asked_for_a_code(grace, await trusted_device(ada))
@@ -103,7 +94,7 @@ async def test_trust_lasts_thirty_days_where_no_organization_says_otherwise(ada:
 async def test_an_organization_says_how_long_its_devices_are_trusted(
     ada: Person, clock: SettableClock, connection: Connection, days: int
 ) -> None:
-    organization_of(connection, ada, device_trust_days=days)
+    ada.join_organization(device_trust_days=days)
     device = await trusted_device(ada)
 
     clock.advance(timedelta(days=days) - MOMENT)
@@ -113,7 +104,7 @@ async def test_an_organization_says_how_long_its_devices_are_trusted(
 
 
 async def test_trust_ends_with_the_devices_token(ada: Person, clock: SettableClock, connection: Connection) -> None:
-    organization_of(connection, ada, device_trust_days=1000)
+    ada.join_organization(device_trust_days=1000)
     device = await trusted_device(ada)
 
     clock.advance(TOKEN_LIFETIME - MOMENT)
@@ -138,7 +129,7 @@ async def test_above_a_risk_of_0_7_a_trusted_device_is_asked_for_a_code(ada: Per
 async def test_a_code_given_again_makes_the_trust_young_again(ada: Person, clock: SettableClock) -> None:
     device = await trusted_device(ada)
     clock.advance(TRUST_DEFAULT)
-    await ada.client.post(
+    await ada.world.client.post(
         "/api/auth/mfa/verify",
         token=await ada.preauth_token(),
         body={"code": ada.code(), "trust_device": True},
@@ -159,10 +150,8 @@ async def test_a_device_does_not_stand_in_for_a_second_factor_that_was_turned_of
     assert await is_asked_for_a_code(ada, device)
 
 
-async def test_turning_it_off_leaves_the_devices_of_others_alone(
-    ada: Person, installation: Installation, client: Client, clock: SettableClock
-) -> None:
-    grace = await somebody(installation, client, clock, email="grace@example.com")
+async def test_turning_it_off_leaves_the_devices_of_others_alone(ada: Person, world: World) -> None:
+    grace = insert_person(world, "grace@example.com")
     await grace.turn_mfa_on()
     device = await trusted_device(grace)
 

@@ -7,30 +7,22 @@ from urllib.parse import urlencode
 
 import pytest
 
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, people, place
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
-    from tests.accounts import People, Place
     from tests.application import Answer, Client
-
-__all__ = ["people", "place"]
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
 
 NEW_PASSWORD = "a quite different one & more +"
 FORM = "application/x-www-form-urlencoded"
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def forgot_token(people: People, **return_request: str) -> str:
+async def forgot_token(world: World, **return_request: str) -> str:
     """Register somebody, who then forgets the password; give the token in the letter."""
-    await people.register_and_verify()
-    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL, **return_request})
-    return (await people.message()).values["token"]
+    await world.register_and_verify()
+    await world.client.post("/api/auth/forgot-password", body={"email": EMAIL, **return_request})
+    return (await world.mail()).values["token"]
 
 
 async def submit(client: Client, media_type: str = FORM, **fields: str) -> Answer:
@@ -40,36 +32,36 @@ async def submit(client: Client, media_type: str = FORM, **fields: str) -> Answe
     )
 
 
-async def test_the_link_shows_a_form_and_spends_nothing(people: People) -> None:
-    path = f"/auth/reset-password?token={await forgot_token(people)}"
+async def test_the_link_shows_a_form_and_spends_nothing(world: World) -> None:
+    path = f"/auth/reset-password?token={await forgot_token(world)}"
 
-    answers = [await people.client.get(path), await people.client.request("HEAD", path), await people.client.get(path)]
+    answers = [await world.client.get(path), await world.client.request("HEAD", path), await world.client.get(path)]
 
     assert [answer.status for answer in answers] == [200, 200, 200]
     assert EMAIL in answers[-1].text
     assert 'autocomplete="new-password"' in answers[-1].text
-    assert (await people.log_in()).status == 200
+    assert (await world.log_in()).status == 200
 
 
-async def test_the_form_changes_the_password_and_a_page_says_so(people: People) -> None:
-    token = await forgot_token(people)
+async def test_the_form_changes_the_password_and_a_page_says_so(world: World) -> None:
+    token = await forgot_token(world)
 
-    answer = await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
+    answer = await submit(world.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
 
     assert answer.status == 200
     assert "Your new password is saved" in answer.text
-    assert (await people.log_in(EMAIL, NEW_PASSWORD)).status == 200
-    assert (await people.client.get(f"/auth/reset-password?token={token}")).status == 400
+    assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
+    assert (await world.client.get(f"/auth/reset-password?token={token}")).status == 400
 
 
-async def test_the_page_leads_back_to_where_the_link_was_asked_for(people: People, place: Place) -> None:
-    token = await forgot_token(people, **place.return_request)
+async def test_the_page_leads_back_to_where_the_link_was_asked_for(world: World, acme_shop: AcmeShop) -> None:
+    token = await forgot_token(world, **acme_shop.return_request)
 
-    form = await people.client.get(f"/auth/reset-password?token={token}")
-    done = await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
+    form = await world.client.get(f"/auth/reset-password?token={token}")
+    done = await submit(world.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
 
     assert "at Acme Shop" in form.text
-    assert f'href="{place.redirect_uri}"' in done.text
+    assert f'href="{acme_shop.redirect_uri}"' in done.text
 
 
 @pytest.mark.parametrize(
@@ -82,17 +74,17 @@ async def test_the_page_leads_back_to_where_the_link_was_asked_for(people: Peopl
     ],
 )
 async def test_the_form_says_what_is_wrong_with_an_answer_and_can_be_sent_again(
-    people: People, new_password: str, repeated: str, problem: str
+    world: World, new_password: str, repeated: str, problem: str
 ) -> None:
-    token = await forgot_token(people)
+    token = await forgot_token(world)
 
-    refused = await submit(people.client, token=token, new_password=new_password, repeated=repeated)
+    refused = await submit(world.client, token=token, new_password=new_password, repeated=repeated)
 
     assert refused.status == 400
     assert problem in refused.text
     assert 'aria-invalid="true"' in refused.text
     assert not new_password or new_password not in refused.text
-    assert (await submit(people.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)).status == 200
+    assert (await submit(world.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)).status == 200
 
 
 async def test_a_link_that_is_no_good_answers_a_page(client: Client) -> None:
@@ -119,10 +111,10 @@ async def test_an_empty_form_answers_a_page(client: Client) -> None:
     assert "This link is not valid" in answer.text
 
 
-async def test_the_page_of_an_outage_shows_the_request_id(people: People) -> None:
-    people.connection.execute("ALTER TABLE one_time_tokens RENAME TO elsewhere")
+async def test_the_page_of_an_outage_shows_the_request_id(world: World) -> None:
+    world.connection.execute("ALTER TABLE one_time_tokens RENAME TO elsewhere")
 
-    answer = await people.client.get("/auth/reset-password?token=nonsense")
+    answer = await world.client.get("/auth/reset-password?token=nonsense")
 
     assert answer.status == 500
     assert answer.headers["X-Request-Id"] in answer.text

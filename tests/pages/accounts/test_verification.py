@@ -10,107 +10,100 @@ import pytest
 import trio
 
 from entrypoints.settings import Settings
-from tests.accounts import EMAIL, people, place
 from tests.application import serving
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People, Place
     from tests.application import Answer, Client
     from tests.clock import SettableClock
-
-__all__ = ["people", "place"]
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
 
 ROUNDS = 50
 JSON = {"Accept": "application/json"}
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def link(people: People) -> str:
+async def link(world: World) -> str:
     """Give the path of the link in the letter that has just left."""
-    return f"/auth/verify-email?token={(await people.message()).values['token']}"
+    return f"/auth/verify-email?token={(await world.mail()).values['token']}"
 
 
-async def resend(people: People, email: str = EMAIL, **others: str) -> Answer:
+async def resend(world: World, email: str = EMAIL, **others: str) -> Answer:
     """Ask for the link again."""
-    return await people.client.post("/api/auth/resend-verification", body={"email": email, **others})
+    return await world.client.post("/api/auth/resend-verification", body={"email": email, **others})
 
 
-async def test_the_link_verifies_the_address_and_answers_a_page(people: People) -> None:
-    await people.register()
+async def test_the_link_verifies_the_address_and_answers_a_page(world: World) -> None:
+    await world.register()
 
-    answer = await people.client.get(await link(people))
+    answer = await world.client.get(await link(world))
 
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "Your email address is verified" in answer.text
     assert EMAIL in answer.text
-    assert (await people.log_in()).status == 200
+    assert (await world.log_in()).status == 200
 
 
-async def test_json_is_answered_only_to_who_asks_for_it(people: People) -> None:
-    await people.register()
+async def test_json_is_answered_only_to_who_asks_for_it(world: World) -> None:
+    await world.register()
 
-    answer = await people.client.get(await link(people), headers=JSON)
+    answer = await world.client.get(await link(world), headers=JSON)
 
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.json == {"message": f"Your email address is verified. You can sign in with {EMAIL} now."}
 
 
 @pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "image/png"])
-async def test_whoever_does_not_ask_for_json_sees_a_page(people: People, accept: str) -> None:
-    answer = await people.client.get("/auth/verify-email?token=nonsense", headers={"Accept": accept})
+async def test_whoever_does_not_ask_for_json_sees_a_page(world: World, accept: str) -> None:
+    answer = await world.client.get("/auth/verify-email?token=nonsense", headers={"Accept": accept})
 
     assert answer.status == 400
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-async def test_a_link_is_good_for_24_hours(people: People, clock: SettableClock) -> None:
-    await people.register()
-    path = await link(people)
+async def test_a_link_is_good_for_24_hours(world: World, clock: SettableClock) -> None:
+    await world.register()
+    path = await link(world)
 
     clock.advance(timedelta(hours=24) - timedelta(seconds=1))
 
-    assert (await people.client.get(path)).status == 200
+    assert (await world.client.get(path)).status == 200
 
 
-async def test_after_24_hours_a_page_says_that_the_link_has_expired(people: People, clock: SettableClock) -> None:
-    await people.register()
-    path = await link(people)
+async def test_after_24_hours_a_page_says_that_the_link_has_expired(world: World, clock: SettableClock) -> None:
+    await world.register()
+    path = await link(world)
 
     clock.advance(timedelta(hours=24))
-    answer = await people.client.get(path)
+    answer = await world.client.get(path)
 
     assert answer.status == 400
     assert "This link has expired" in answer.text
-    assert (await people.log_in()).status == 401
+    assert (await world.log_in()).status == 401
 
 
-async def test_a_link_is_good_once(people: People) -> None:
-    await people.register()
-    path = await link(people)
-    await people.client.get(path)
+async def test_a_link_is_good_once(world: World) -> None:
+    await world.register()
+    path = await link(world)
+    await world.client.get(path)
 
-    answer = await people.client.get(path)
-    as_json = await people.client.get(path, headers=JSON)
+    answer = await world.client.get(path)
+    as_json = await world.client.get(path, headers=JSON)
 
     assert answer.status == 400
     assert "used already" in answer.text
     assert (as_json.status, as_json.json["error_code"]) == (400, "BAD_REQUEST")
 
 
-async def test_of_two_that_open_a_link_at_once_one_is_told_that_it_is_good(people: People) -> None:
+async def test_of_two_that_open_a_link_at_once_one_is_told_that_it_is_good(world: World) -> None:
     for round_number in range(ROUNDS):
-        await people.register(f"racer{round_number}@example.com")
-        path, statuses = await link(people), list[int]()
+        await world.register(f"racer{round_number}@example.com")
+        path, statuses = await link(world), list[int]()
 
         async def open_link(path: str, statuses: list[int]) -> None:
-            statuses.append((await people.client.get(path)).status)
+            statuses.append((await world.client.get(path)).status)
 
         async with trio.open_nursery() as nursery:
             for _ in range(2):
@@ -128,57 +121,57 @@ async def test_a_link_that_is_none_answers_a_page_that_says_what_to_do(client: C
     assert "<h1" in answer.text
 
 
-async def test_a_token_for_something_else_verifies_nothing(people: People) -> None:
-    await people.register()
-    await people.messages()
-    await people.client.post("/api/auth/forgot-password", body={"email": EMAIL})
+async def test_a_token_for_something_else_verifies_nothing(world: World) -> None:
+    await world.register()
+    await world.mails()
+    await world.client.post("/api/auth/forgot-password", body={"email": EMAIL})
 
-    answer = await people.client.get(await link(people))
+    answer = await world.client.get(await link(world))
 
     assert answer.status == 400
-    assert (await people.log_in()).status == 401
+    assert (await world.log_in()).status == 401
 
 
-async def test_looking_whether_the_link_leads_anywhere_spends_nothing(people: People) -> None:
-    await people.register()
-    path = await link(people)
+async def test_looking_whether_the_link_leads_anywhere_spends_nothing(world: World) -> None:
+    await world.register()
+    path = await link(world)
 
-    looks = [await people.client.request("HEAD", path) for _ in range(2)]
+    looks = [await world.client.request("HEAD", path) for _ in range(2)]
 
     assert [look.status for look in looks] == [200, 200]
     assert looks[0].headers["Content-Type"] == "text/html; charset=utf-8"
-    assert (await people.client.request("HEAD", "/auth/verify-email?token=nonsense")).status == 400
-    assert (await people.client.get(path)).status == 200
+    assert (await world.client.request("HEAD", "/auth/verify-email?token=nonsense")).status == 400
+    assert (await world.client.get(path)).status == 200
 
 
-async def test_the_account_of_a_link_may_have_been_deactivated(people: People) -> None:
-    await people.register()
-    path = await link(people)
-    people.deactivate()
+async def test_the_account_of_a_link_may_have_been_deactivated(world: World) -> None:
+    await world.register()
+    path = await link(world)
+    world.deactivate()
 
-    assert (await people.client.get(path)).status == 400
+    assert (await world.client.get(path)).status == 400
 
 
 async def test_a_link_to_an_address_that_was_proved_meanwhile_is_still_good(
-    people: People, connection: Connection
+    world: World, connection: Connection
 ) -> None:
-    await people.register()
-    path = await link(people)
+    await world.register()
+    path = await link(world)
     connection.execute("UPDATE users SET email_verified_at = created_at - interval '1 hour'")
 
-    answer = await people.client.get(path)
+    answer = await world.client.get(path)
 
     assert answer.status == 200
     proved_at = connection.execute("SELECT email_verified_at < created_at FROM users").fetchall()
     assert proved_at == [(True,)]
 
 
-async def test_a_link_leads_back_to_the_service_that_it_came_from(people: People, place: Place) -> None:
-    await people.register(**place.return_request)
+async def test_a_link_leads_back_to_the_service_that_it_came_from(world: World, acme_shop: AcmeShop) -> None:
+    await world.register(**acme_shop.return_request)
 
-    answer = await people.client.get(await link(people))
+    answer = await world.client.get(await link(world))
 
-    assert f'href="{place.redirect_uri}"' in answer.text
+    assert f'href="{acme_shop.redirect_uri}"' in answer.text
     assert "Continue to Acme Shop" in answer.text
 
 
@@ -192,65 +185,67 @@ async def test_a_link_leads_back_to_the_service_that_it_came_from(people: People
     ],
 )
 async def test_an_address_that_was_withdrawn_since_is_no_longer_led_back_to(
-    people: People, place: Place, connection: Connection, since: LiteralString
+    world: World, acme_shop: AcmeShop, connection: Connection, since: LiteralString
 ) -> None:
-    await people.register(**place.return_request)
-    path = await link(people)
+    await world.register(**acme_shop.return_request)
+    path = await link(world)
     connection.execute(since)
 
-    answer = await people.client.get(path)
+    answer = await world.client.get(path)
 
     assert answer.status == 200
-    assert place.redirect_uri not in answer.text
+    assert acme_shop.redirect_uri not in answer.text
 
 
-async def test_the_link_is_sent_again(people: People) -> None:
-    await people.register()
-    first = await link(people)
+async def test_the_link_is_sent_again(world: World) -> None:
+    await world.register()
+    first = await link(world)
 
-    answer = await resend(people, " ADA@example.com")
+    answer = await resend(world, " ADA@example.com")
 
     assert answer.status == 200
-    assert (await people.client.get(await link(people))).status == 200
-    assert (await people.client.get(first)).status == 400
+    assert (await world.client.get(await link(world))).status == 200
+    assert (await world.client.get(first)).status == 400
 
 
-async def test_a_newer_link_leaves_the_older_one_good(people: People) -> None:
-    await people.register()
-    first = await link(people)
-    await resend(people)
+async def test_a_newer_link_leaves_the_older_one_good(world: World) -> None:
+    await world.register()
+    first = await link(world)
+    await resend(world)
 
-    assert (await people.client.get(first)).status == 200
-
-
-async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(people: People, place: Place) -> None:
-    await people.register()
-    await people.messages()
-
-    await resend(people, **place.return_request)
-
-    assert "Continue to Acme Shop" in (await people.client.get(await link(people))).text
+    assert (await world.client.get(first)).status == 200
 
 
-async def test_whoever_waits_for_no_link_is_told_the_same_and_gets_none(people: People) -> None:
-    await people.register_and_verify("verified@example.com")
-    await people.register("gone@example.com")
-    people.deactivate("gone@example.com")
-    await people.register()
-    await people.messages()
+async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(
+    world: World, acme_shop: AcmeShop
+) -> None:
+    await world.register()
+    await world.mails()
 
-    told = await resend(people)
-    assert len(await people.messages()) == 1
+    await resend(world, **acme_shop.return_request)
+
+    assert "Continue to Acme Shop" in (await world.client.get(await link(world))).text
+
+
+async def test_whoever_waits_for_no_link_is_told_the_same_and_gets_none(world: World) -> None:
+    await world.register_and_verify("verified@example.com")
+    await world.register("gone@example.com")
+    world.deactivate("gone@example.com")
+    await world.register()
+    await world.mails()
+
+    told = await resend(world)
+    assert len(await world.mails()) == 1
 
     for email in ("verified@example.com", "gone@example.com", "nobody@example.com", "no address at all"):
-        answer = await resend(people, email)
+        answer = await resend(world, email)
 
         assert (answer.status, answer.content) == (told.status, told.content)
-    assert await people.messages() == []
+    assert await world.mails() == []
 
 
-async def test_the_page_of_a_refusal_says_when_to_try_again(people: People) -> None:
-    limited = serving(replace(people.installation, settings=Settings(dev=True)))
+async def test_the_page_of_a_refusal_says_when_to_try_again(world: World) -> None:
+    limited = serving(replace(world.installation, settings=Settings(dev=True)))
 
     answers = [await limited.get("/auth/verify-email?token=nonsense") for _ in range(21)]
 

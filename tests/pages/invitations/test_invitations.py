@@ -11,17 +11,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from core.rate_limits import RateLimit
-from entrypoints.settings import Settings
-from tests.application import serving
-from tests.invitations import GUEST, OWNER, hosts
-from tests.sign_ins import door
+from tests.application import serving, serving_with_rate_limits
+from tests.world.inviter import GUEST, INVITER, Invitation, Inviter
 
 if TYPE_CHECKING:
-    from tests.application import Answer
+    from entrypoints.installation import Installation
+    from tests.application import Answer, Client
     from tests.clock import SettableClock
-    from tests.invitations import Hosts, Invitation
-
-__all__ = ["door", "hosts"]
 
 LINK = "/invitations/accept"
 ACCEPT = "/app/invitations/accept"
@@ -31,20 +27,9 @@ UNKNOWN = "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"
 WEEK = timedelta(days=7)
 
 
-@pytest.fixture
-def settings(request: pytest.FixtureRequest) -> Settings:
-    """Without rate limits, unless they are what a test is about."""
-    return Settings(dev=True, rate_limits=request.node.get_closest_marker("usefixtures") is not None)
-
-
-@pytest.fixture
-def limited() -> None:
-    """Turns the rate limits on."""
-
-
-async def press(hosts: Hosts, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
+async def press(client: Client, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
     """Press a button."""
-    return await hosts.door.client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
+    return await client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
 
 
 def fields_of(page: str, action: str) -> dict[str, str]:
@@ -53,28 +38,28 @@ def fields_of(page: str, action: str) -> dict[str, str]:
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
 
 
-async def opened(hosts: Hosts, invitation: Invitation) -> str:
+async def opened(inviter: Inviter, invitation: Invitation) -> str:
     """Open the page of an invitation by its mailed link."""
-    leading = await hosts.door.client.get(LINK + invitation.link)
+    leading = await inviter.world.client.get(LINK + invitation.link)
     parts = urlsplit(leading.headers["Location"])
-    answer = await hosts.door.client.get(f"{parts.path}?{parts.query}")
+    answer = await inviter.world.client.get(f"{parts.path}?{parts.query}")
     assert answer.status == 200, answer.text
     return answer.text
 
 
-async def test_the_mailed_link_leads_to_a_page_of_our_own(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
+async def test_the_mailed_link_leads_to_a_page_of_our_own(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
 
-    answer = await hosts.door.client.get(LINK + invitation.link)
+    answer = await inviter.world.client.get(LINK + invitation.link)
 
     assert answer.status == 301
     assert answer.headers["Location"] == f"http://localhost:8000{ACCEPT}{invitation.link}"
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_is_one(hosts: Hosts) -> None:
-    settings = replace(hosts.installation.settings, frontend_url="https://app.example.com/team")
-    client = serving(replace(hosts.installation, settings=settings))
+async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_is_one(inviter: Inviter) -> None:
+    settings = replace(inviter.world.installation.settings, frontend_url="https://app.example.com/team")
+    client = serving(replace(inviter.world.installation, settings=settings))
 
     answer = await client.get(f"{LINK}?token={UNKNOWN}")
 
@@ -91,9 +76,9 @@ async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_i
     ],
 )
 async def test_the_link_keeps_token_and_proof_alone_and_safely(
-    hosts: Hosts, given: dict[str, str], kept: dict[str, list[str]]
+    inviter: Inviter, given: dict[str, str], kept: dict[str, list[str]]
 ) -> None:
-    answer = await hosts.door.client.get(f"{LINK}?{urlencode(given)}")
+    answer = await inviter.world.client.get(f"{LINK}?{urlencode(given)}")
 
     parts = urlsplit(answer.headers["Location"])
     assert (parts.scheme, parts.netloc, parts.path, parts.fragment) == ("http", "localhost:8000", ACCEPT, "")
@@ -102,99 +87,101 @@ async def test_the_link_keeps_token_and_proof_alone_and_safely(
 
 
 @pytest.mark.parametrize("path", [LINK, ACCEPT])
-async def test_a_link_without_token_says_what_to_do(hosts: Hosts, path: str) -> None:
-    answer = await hosts.door.client.get(path)
+async def test_a_link_without_token_says_what_to_do(inviter: Inviter, path: str) -> None:
+    answer = await inviter.world.client.get(path)
 
     assert answer.status == 400
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "Open it exactly as it stands in the letter" in answer.text
 
 
-async def test_the_page_shows_who_invites_into_what_and_runs_nothing(hosts: Hosts) -> None:
-    page = await opened(hosts, await hosts.invite(role="admin"))
+async def test_the_page_shows_who_invites_into_what_and_runs_nothing(inviter: Inviter) -> None:
+    page = await opened(inviter, await inviter.invite(role="admin"))
 
-    assert all(words in page for words in (OWNER, "Join Acme?", "as admin", GUEST, "2026-02-10 04:05 UTC"))
+    assert all(words in page for words in (INVITER, "Join Acme?", "as admin", GUEST, "2026-02-10 04:05 UTC"))
     assert "<script" not in page
     assert page.count('<button class="button') == 2
 
 
-async def test_looking_changes_nothing(hosts: Hosts, clock: SettableClock) -> None:
-    invitation, late = await hosts.invite(), await hosts.invite("late@example.com")
-    before = hosts.door.rows("SELECT * FROM invitations ORDER BY id")
+async def test_looking_changes_nothing(inviter: Inviter, clock: SettableClock) -> None:
+    invitation, late = await inviter.invite(), await inviter.invite("late@example.com")
+    before = inviter.world.rows("SELECT * FROM invitations ORDER BY id")
     for one in (invitation, late):
         for path in (LINK, ACCEPT):
             for method in ("HEAD", "GET", "GET"):
-                await hosts.door.client.request(method, path + one.link)
+                await inviter.world.client.request(method, path + one.link)
         clock.advance(WEEK)
 
-    assert hosts.door.rows("SELECT * FROM invitations ORDER BY id") == before
-    assert hosts.door.rows("SELECT FROM memberships WHERE role <> 'owner'") == []
-    assert hosts.audited("invitation.expired") == []
+    assert inviter.world.rows("SELECT * FROM invitations ORDER BY id") == before
+    assert inviter.world.rows("SELECT FROM memberships WHERE role <> 'owner'") == []
+    assert inviter.audit_entries("invitation.expired") == []
 
 
-async def test_an_inviter_who_is_gone_is_not_named(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
-    hosts.door.rows("UPDATE invitations SET invited_by = NULL RETURNING id")
+async def test_an_inviter_who_is_gone_is_not_named(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+    inviter.world.rows("UPDATE invitations SET invited_by = NULL RETURNING id")
 
-    assert "You are invited" in await opened(hosts, invitation)
+    assert "You are invited" in await opened(inviter, invitation)
 
 
-async def test_an_inviter_is_not_named_by_an_address_that_they_have_not_proved(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
-    await hosts.door.client.patch("/api/user", token=hosts.owner.access_token, body={"email": "president@example.com"})
+async def test_an_inviter_is_not_named_by_an_address_that_they_have_not_proved(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+    await inviter.world.client.patch(
+        "/api/user", token=inviter.owner.access_token, body={"email": "president@example.com"}
+    )
 
-    page = await hosts.door.client.get(f"/app/invitations/accept{invitation.link}")
+    page = await inviter.world.client.get(f"/app/invitations/accept{invitation.link}")
 
     assert "You are invited" in page.text
     assert "president@example.com" not in page.text
 
 
-async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_password_comes(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
-    fields = fields_of(await opened(hosts, invitation), ACCEPT)
+async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_password_comes(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+    fields = fields_of(await opened(inviter, invitation), ACCEPT)
 
-    answer = await press(hosts, ACCEPT, **fields)
+    answer = await press(inviter.world.client, ACCEPT, **fields)
 
     assert answer.status == 200
     assert "You are a member of Acme" in answer.text
-    assert f"We are sending a mail to {GUEST}" in answer.text
-    assert hosts.role_of() == "member"
+    assert f"A letter is on its way to {GUEST}" in answer.text
+    assert inviter.role_of() == "member"
 
 
-async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verified(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
+async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verified(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof="")
+    answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="")
 
     assert answer.status == 200
-    assert f"verify that {GUEST} is yours" in answer.text
-    assert hosts.role_of() == "member"
+    assert f"show that {GUEST} is yours" in answer.text
+    assert inviter.role_of() == "member"
 
 
-async def test_who_has_an_account_is_told_to_sign_in(hosts: Hosts) -> None:
-    hosts.door.account(GUEST)
-    invitation = await hosts.invite()
+async def test_who_has_an_account_is_told_to_sign_in(inviter: Inviter) -> None:
+    inviter.world.user(GUEST)
+    invitation = await inviter.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof=invitation.proof)
+    answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof=invitation.proof)
 
     assert f"Sign in with your account {GUEST}" in answer.text
 
 
-async def test_declining_says_that_nothing_is_joined(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
-    fields = fields_of(await opened(hosts, invitation), DECLINE)
+async def test_declining_says_that_nothing_is_joined(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+    fields = fields_of(await opened(inviter, invitation), DECLINE)
 
-    answer = await press(hosts, DECLINE, **fields)
+    answer = await press(inviter.world.client, DECLINE, **fields)
 
     assert answer.status == 200
-    assert "You declined the invitation" in answer.text
-    assert (hosts.status(invitation), hosts.role_of()) == ("rejected", None)
+    assert "You have declined" in answer.text
+    assert (inviter.status(invitation), inviter.role_of()) == ("rejected", None)
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", UNKNOWN, "<script>"])
-async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, token: str) -> None:
-    looked = await hosts.door.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
-    pressed = [await press(hosts, path, token=token) for path in (ACCEPT, DECLINE)]
+async def test_an_unknown_token_has_a_page_that_says_what_to_do(inviter: Inviter, token: str) -> None:
+    looked = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
+    pressed = [await press(inviter.world.client, path, token=token) for path in (ACCEPT, DECLINE)]
 
     for answer in (looked, *pressed):
         assert answer.status == 400
@@ -203,81 +190,81 @@ async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, to
         assert "in the letter, or ask" in answer.text
 
 
-async def test_a_wrong_proof_is_an_unknown_token(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
+async def test_a_wrong_proof_is_an_unknown_token(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token, proof="<nonsense>")
+    answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="<nonsense>")
 
     assert answer.status == 400
     assert "This invitation is not valid" in answer.text
-    assert hosts.status(invitation) == "pending"
+    assert inviter.status(invitation) == "pending"
 
 
-async def test_an_answered_invitation_has_a_page_of_its_own(hosts: Hosts) -> None:
-    accepted, declined, withdrawn = [await hosts.invite(f"guest{n}@example.com") for n in range(3)]
-    await hosts.accept(accepted)
-    await hosts.decline(declined)
-    await hosts.revoke(withdrawn)
+async def test_an_answered_invitation_has_a_page_of_its_own(inviter: Inviter) -> None:
+    accepted, declined, withdrawn = [await inviter.invite(f"guest{n}@example.com") for n in range(3)]
+    await inviter.accept(accepted)
+    await inviter.decline(declined)
+    await inviter.revoke(withdrawn)
 
     for invitation in (accepted, declined, withdrawn):
-        looked = await hosts.door.client.get(ACCEPT + invitation.link)
-        pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+        looked = await inviter.world.client.get(ACCEPT + invitation.link)
+        pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
         for answer in (looked, *pressed):
             assert answer.status == 400
             assert "This invitation was answered already, or withdrawn" in answer.text
 
 
-async def test_an_expired_invitation_has_a_page_of_its_own(hosts: Hosts, clock: SettableClock) -> None:
-    invitation = await hosts.invite()
+async def test_an_expired_invitation_has_a_page_of_its_own(inviter: Inviter, clock: SettableClock) -> None:
+    invitation = await inviter.invite()
     clock.advance(WEEK)
 
-    looked = await hosts.door.client.get(ACCEPT + invitation.link)
-    pressed = await press(hosts, ACCEPT, token=invitation.token)
-    looked_again = await hosts.door.client.get(ACCEPT + invitation.link)
+    looked = await inviter.world.client.get(ACCEPT + invitation.link)
+    pressed = await press(inviter.world.client, ACCEPT, token=invitation.token)
+    looked_again = await inviter.world.client.get(ACCEPT + invitation.link)
 
     for answer in (looked, pressed, looked_again):
         assert answer.status == 400
         assert "This invitation has expired" in answer.text
         assert "ask whoever invited you to send you a new one" in answer.text
-    assert hosts.status(invitation) == "expired"
+    assert inviter.status(invitation) == "expired"
 
 
-async def test_a_full_organization_says_what_to_do(hosts: Hosts) -> None:
-    hosts.door.rows("UPDATE organizations SET max_users = 1 RETURNING id")
-    invitation = await hosts.invite()
+async def test_a_full_organization_says_what_to_do(inviter: Inviter) -> None:
+    inviter.world.rows("UPDATE organizations SET max_users = 1 RETURNING id")
+    invitation = await inviter.invite()
 
-    answer = await press(hosts, ACCEPT, token=invitation.token)
+    answer = await press(inviter.world.client, ACCEPT, token=invitation.token)
 
     assert answer.status == 400
     assert "as many members as it may have" in answer.text
 
 
-async def test_an_organization_that_is_not_active_has_a_page_that_says_so(hosts: Hosts) -> None:
-    invitation = await hosts.invite()
-    hosts.set_status("suspended")
+async def test_an_organization_that_is_not_active_has_a_page_that_says_so(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+    inviter.world.set_organization_status(inviter.organization_id, "suspended")
 
-    looked = await hosts.door.client.get(ACCEPT + invitation.link)
-    pressed = [await press(hosts, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
+    looked = await inviter.world.client.get(ACCEPT + invitation.link)
+    pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
     for answer in (looked, *pressed):
         assert answer.status == 403
         assert "This organization is not active" in answer.text
-    assert hosts.status(invitation) == "pending"
+    assert inviter.status(invitation) == "pending"
 
 
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-async def test_another_kind_of_form_is_refused(hosts: Hosts, path: str) -> None:
-    invitation = await hosts.invite()
+async def test_another_kind_of_form_is_refused(inviter: Inviter, path: str) -> None:
+    invitation = await inviter.invite()
 
-    assert (await press(hosts, path, token=invitation.token, media_type="text/plain")).status == 415
-    assert hosts.status(invitation) == "pending"
+    assert (await press(inviter.world.client, path, token=invitation.token, media_type="text/plain")).status == 415
+    assert inviter.status(invitation) == "pending"
 
 
-@pytest.mark.usefixtures("limited")
-async def test_pages_and_programs_share_the_limit_of_answers(hosts: Hosts) -> None:
+async def test_pages_and_programs_share_the_limit_of_answers(installation: Installation) -> None:
+    client = serving_with_rate_limits(installation)
     for _ in range(RateLimit.INVITATION_ANSWER.burst):
-        assert (await press(hosts, DECLINE, token=UNKNOWN)).status == 400
+        assert (await press(client, DECLINE, token=UNKNOWN)).status == 400
 
-    assert (await press(hosts, ACCEPT, token=UNKNOWN)).status == 429
-    assert (await hosts.door.client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429
+    assert (await press(client, ACCEPT, token=UNKNOWN)).status == 429
+    assert (await client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429

@@ -11,17 +11,15 @@ from uuid import UUID
 import pytest
 import trio
 
-from entrypoints.settings import Settings
-from tests.accounts import EMAIL, people, place
-from tests.sign_ins import claims_of
+from tests.world.builder import EMAIL
+from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
-    from tests.accounts import People, Place
     from tests.application import Answer
     from tests.clock import SettableClock
-
-__all__ = ["people", "place"]
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
 
 PATH = "/auth/magic-link"
 FORM = "application/x-www-form-urlencoded"
@@ -29,29 +27,23 @@ ROUNDS = 50
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-@pytest.fixture
-def settings() -> Settings:
-    """Without rate limits."""
-    return Settings(dev=True, rate_limits=False)
-
-
-async def requested(people: People, **return_request: str) -> str:
+async def requested(world: World, **return_request: str) -> str:
     """Ask for a link, and give the token in the letter."""
-    await people.messages()
-    answer = await people.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **return_request})
+    await world.mails()
+    answer = await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **return_request})
     assert answer.status == 200, answer.text
-    return (await people.message()).values["token"]
+    return (await world.mail()).values["token"]
 
 
-async def press(people: People, token: str, *, media_type: str = FORM) -> Answer:
+async def press(world: World, token: str, *, media_type: str = FORM) -> Answer:
     """Press the button."""
     data = urlencode({"token": token}).encode()
-    return await people.client.post(PATH, data=data, headers={"Content-Type": media_type})
+    return await world.client.post(PATH, data=data, headers={"Content-Type": media_type})
 
 
-async def verify(people: People, token: str) -> Answer:
+async def verify(world: World, token: str) -> Answer:
     """Sign in with a token or a code."""
-    return await people.client.post("/api/auth/magic-link/verify", body={"token": token})
+    return await world.client.post("/api/auth/magic-link/verify", body={"token": token})
 
 
 def code_on(answer: Answer) -> str:
@@ -61,12 +53,12 @@ def code_on(answer: Answer) -> str:
     return code
 
 
-async def test_looking_shows_a_button_and_spends_nothing(people: People) -> None:
-    await people.register_and_verify()
-    token = await requested(people)
+async def test_looking_shows_a_button_and_spends_nothing(world: World) -> None:
+    await world.register_and_verify()
+    token = await requested(world)
     path = f"{PATH}?token={token}"
 
-    answers = [await people.client.request(method, path) for method in ("HEAD", "GET", "GET", "HEAD")]
+    answers = [await world.client.request(method, path) for method in ("HEAD", "GET", "GET", "HEAD")]
 
     assert [answer.status for answer in answers] == [200] * 4
     page = answers[1].text
@@ -76,16 +68,16 @@ async def test_looking_shows_a_button_and_spends_nothing(people: People) -> None
     assert "<script" not in page
     assert answers[1].headers["Cache-Control"] == "no-store"
     assert answers[1].headers["Referrer-Policy"] == "no-referrer"
-    assert (await verify(people, token)).status == 200
+    assert (await verify(world, token)).status == 200
 
 
-async def test_the_button_uses_the_link_up_and_shows_a_code_that_signs_in_once(people: People) -> None:
-    await people.register_and_verify()
-    token = await requested(people)
+async def test_the_button_uses_the_link_up_and_shows_a_code_that_signs_in_once(world: World) -> None:
+    await world.register_and_verify()
+    token = await requested(world)
 
-    pressed = await press(people, token)
+    pressed = await press(world, token)
     code = code_on(pressed)
-    by_link, by_code, again = await verify(people, token), await verify(people, code), await verify(people, code)
+    by_link, by_code, again = await verify(world, token), await verify(world, code), await verify(world, code)
 
     assert UUID(code).version == 4
     assert code != token
@@ -93,60 +85,60 @@ async def test_the_button_uses_the_link_up_and_shows_a_code_that_signs_in_once(p
     assert "code was used already" in again.json["error"]
 
 
-async def test_the_page_gives_tokens_to_nobody_and_begins_no_session(people: People, connection: Connection) -> None:
-    await people.register_and_verify()
+async def test_the_page_gives_tokens_to_nobody_and_begins_no_session(world: World, connection: Connection) -> None:
+    await world.register_and_verify()
 
-    pressed = await press(people, await requested(people))
+    pressed = await press(world, await requested(world))
 
     assert "Set-Cookie" not in pressed.headers
     assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
-    assert people.events("user.login.success") == []
+    assert world.events("user.login.success") == []
 
 
 async def test_the_code_signs_in_where_the_link_was_asked_for_and_the_page_leads_back(
-    people: People, place: Place
+    world: World, acme_shop: AcmeShop
 ) -> None:
-    await people.register_and_verify()
-    token = await requested(people, **place.return_request)
+    await world.register_and_verify()
+    token = await requested(world, **acme_shop.return_request)
 
-    looked = await people.client.get(f"{PATH}?token={token}")
-    pressed = await press(people, token)
+    looked = await world.client.get(f"{PATH}?token={token}")
+    pressed = await press(world, token)
 
     assert "Sign in to Acme Shop" in looked.text
-    assert f'href="{place.redirect_uri}"' in pressed.text
-    claims = claims_of((await verify(people, code_on(pressed))).json["access_token"])
+    assert f'href="{acme_shop.redirect_uri}"' in pressed.text
+    claims = claims_of((await verify(world, code_on(pressed))).json["access_token"])
     assert (claims["org"], claims["service"]) == ("acme", "shop")
 
 
-async def test_the_code_is_good_for_five_minutes(people: People, clock: SettableClock) -> None:
-    await people.register_and_verify()
-    code = code_on(await press(people, await requested(people)))
+async def test_the_code_is_good_for_five_minutes(world: World, clock: SettableClock) -> None:
+    await world.register_and_verify()
+    code = code_on(await press(world, await requested(world)))
 
     clock.advance(timedelta(minutes=5))
-    late = await verify(people, code)
+    late = await verify(world, code)
     clock.advance(timedelta(seconds=-1))
 
     assert late.status == 401
     assert "code has expired" in late.json["error"]
-    assert (await verify(people, code)).status == 200
+    assert (await verify(world, code)).status == 200
 
 
-async def test_a_code_is_no_link(people: People) -> None:
-    await people.register_and_verify()
-    code = code_on(await press(people, await requested(people)))
+async def test_a_code_is_no_link(world: World) -> None:
+    await world.register_and_verify()
+    code = code_on(await press(world, await requested(world)))
 
-    assert (await people.client.get(f"{PATH}?token={code}")).status == 401
-    assert (await press(people, code)).status == 401
-    assert (await verify(people, code)).status == 200
+    assert (await world.client.get(f"{PATH}?token={code}")).status == 401
+    assert (await press(world, code)).status == 401
+    assert (await verify(world, code)).status == 200
 
 
-async def test_of_two_presses_at_once_exactly_one_gets_a_code(people: People) -> None:
-    await people.register_and_verify()
+async def test_of_two_presses_at_once_exactly_one_gets_a_code(world: World) -> None:
+    await world.register_and_verify()
     for _ in range(ROUNDS):
-        token, statuses = await requested(people), list[int]()
+        token, statuses = await requested(world), list[int]()
 
         async def press_it(token: str, statuses: list[int]) -> None:
-            statuses.append((await press(people, token)).status)
+            statuses.append((await press(world, token)).status)
 
         async with trio.open_nursery() as nursery:
             for _ in range(2):
@@ -156,9 +148,9 @@ async def test_of_two_presses_at_once_exactly_one_gets_a_code(people: People) ->
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11", "<script>"])
-async def test_a_link_that_is_none_says_what_to_do(people: People, token: str) -> None:
-    looked = await people.client.get(f"{PATH}?{urlencode({'token': token})}")
-    pressed = await press(people, token)
+async def test_a_link_that_is_none_says_what_to_do(world: World, token: str) -> None:
+    looked = await world.client.get(f"{PATH}?{urlencode({'token': token})}")
+    pressed = await press(world, token)
 
     for answer in (looked, pressed):
         assert answer.status == 401
@@ -167,20 +159,20 @@ async def test_a_link_that_is_none_says_what_to_do(people: People, token: str) -
         assert "ask for a new one" in answer.text
 
 
-async def test_a_link_that_was_used_or_is_too_old_says_so(people: People, clock: SettableClock) -> None:
-    await people.register_and_verify()
-    used, old = await requested(people), await requested(people)
-    await press(people, used)
+async def test_a_link_that_was_used_or_is_too_old_says_so(world: World, clock: SettableClock) -> None:
+    await world.register_and_verify()
+    used, old = await requested(world), await requested(world)
+    await press(world, used)
 
-    assert "This link was used already" in (await people.client.get(f"{PATH}?token={used}")).text
+    assert "This link was used already" in (await world.client.get(f"{PATH}?token={used}")).text
     clock.advance(timedelta(minutes=15))
-    assert "This link has expired" in (await people.client.get(f"{PATH}?token={old}")).text
-    assert "This link has expired" in (await press(people, old)).text
+    assert "This link has expired" in (await world.client.get(f"{PATH}?token={old}")).text
+    assert "This link has expired" in (await press(world, old)).text
 
 
-async def test_another_kind_of_form_is_refused(people: People) -> None:
-    await people.register_and_verify()
-    token = await requested(people)
+async def test_another_kind_of_form_is_refused(world: World) -> None:
+    await world.register_and_verify()
+    token = await requested(world)
 
-    assert (await press(people, token, media_type="text/plain")).status == 415
-    assert (await verify(people, token)).status == 200
+    assert (await press(world, token, media_type="text/plain")).status == 415
+    assert (await verify(world, token)).status == 200

@@ -5,43 +5,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from core.mail import mail
 from tests.authenticators import Authenticator
-from tests.sign_ins import EMAIL, Door
+from tests.world.builder import EMAIL
 
 if TYPE_CHECKING:
-    from core.mail.mail import MailMessage
-    from entrypoints.installation import Installation
     from tests.application import Answer, Client
+    from tests.world.world import World
 
 PATH = "/api/auth/passkeys"
-MAILS_MAX = 100
 
 
 @dataclass
 class Keyring:
     """Registers passkeys and signs in with them, as pages would."""
 
-    installation: Installation
-    door: Door
+    world: World
     token: str = ""
 
     @property
     def client(self) -> Client:
         """Who speaks to the house."""
-        return self.door.client
+        return self.world.client
 
-    async def arrive(self, email: str = EMAIL, **account: Any) -> None:
-        """Make an account, and sign in to it by password."""
-        self.door.account(email, **account)
-        self.token = (await self.door.enter(email)).access_token
+    async def sign_up(self, email: str = EMAIL, **account: Any) -> None:
+        """Insert a user, and sign in by password."""
+        self.world.user(email, **account)
+        self.token = (await self.world.sign_in(email)).access_token
 
     async def ask(self, method: str, path: str = "", body: Any = None, *, token: str | None = None) -> Answer:
         """Call an endpoint as whoever is signed in, or as whoever else has a token."""
         return await self.client.request(
-            method, PATH + path, token=token or self.token, body=body, address=next(self.door.addresses)
+            method, PATH + path, token=token or self.token, body=body, address=next(self.world.addresses)
         )
 
     async def start_registration(self) -> dict[str, Any]:
@@ -72,7 +66,7 @@ class Keyring:
     async def start(self, email: str | None = EMAIL, **where: str) -> Answer:
         """Begin to sign in."""
         return await self.client.post(
-            f"{PATH}/authenticate/start", body={"email": email, **where}, address=next(self.door.addresses)
+            f"{PATH}/authenticate/start", body={"email": email, **where}, address=next(self.world.addresses)
         )
 
     async def started(self, email: str | None = EMAIL) -> dict[str, Any]:
@@ -88,7 +82,7 @@ class Keyring:
             f"{PATH}/authenticate/finish",
             body={"challenge_id": asked["challenge_id"], "credential": credential, **others},
             headers=headers,
-            address=next(self.door.addresses),
+            address=next(self.world.addresses),
         )
 
     async def sign_in(self, authenticator: Authenticator, email: str | None = EMAIL, **others: Any) -> Answer:
@@ -96,19 +90,9 @@ class Keyring:
         asked = await self.started(email)
         return await self.finish(asked, authenticator.get(asked["options"]), **others)
 
-    async def messages(self) -> list[MailMessage]:
-        """Give the letters that have left since the last look."""
-        return [one.message for one in await self.installation.database.transact(mail.claim, MAILS_MAX)]
-
     def security_log(self) -> list[tuple[str, bool, dict[str, Any]]]:
         """List what the separate log says of passkeys, the oldest first."""
-        rows = self.door.rows(
+        rows = self.world.rows(
             "SELECT event_type, success, details FROM mfa_events WHERE event_type LIKE 'passkey%%' ORDER BY id"
         )
         return [(kind, success, details) for kind, success, details in rows]
-
-
-@pytest.fixture
-def keyring(installation: Installation, door: Door) -> Keyring:
-    """Somebody's passkeys."""
-    return Keyring(installation, door)

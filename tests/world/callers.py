@@ -1,4 +1,4 @@
-"""Every kind of caller, in a small world of two organizations, for tests that try each of them on each route.
+"""Every kind of caller, in two organizations, for tests that try each of them on each route.
 
 `acme` is the organization of the path; `globex` is another tenant, of which nobody at acme may see or touch anything.
 """
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from core.organizations.access import capabilities_of
 from core.sessions.tokens import TokenKind
-from tests.sign_ins import Door, new_id
+from tests.world.builder import new_id
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from core.organizations.access import Capability
-    from entrypoints.installation import Installation
+    from tests.world.world import World
 
 ACME = "acme"
 GLOBEX = "globex"
@@ -55,11 +55,10 @@ UNKNOWN = frozenset({Caller.NOBODY, Caller.EXPIRED, Caller.REVOKED, Caller.API_K
 
 
 @dataclass(frozen=True)
-class World:
+class Callers:
     """Two organizations and all who may call."""
 
-    door: Door
-    installation: Installation
+    world: World
     acme_id: UUID
     globex_id: UUID
     people: dict[Caller, UUID]
@@ -74,7 +73,7 @@ class World:
 
     def set_status(self, status: str) -> None:
         """Change what acme is."""
-        self.door.connection.execute("UPDATE organizations SET status = %s WHERE id = %s", (status, self.acme_id))
+        self.world.set_organization_status(self.acme_id, status)
 
     def credentials(self, caller: Caller) -> dict[str, str]:
         """Give what a caller shows."""
@@ -92,18 +91,18 @@ class World:
         # Signed when it is asked for: to sign one for everybody takes longer than most tests of a route.
         claims: dict[str, Any] = {
             "sub": str(self.people[caller]),
-            "aud": self.installation.settings.base_url,
+            "aud": self.world.installation.settings.base_url,
             "sid": str(self.sessions[caller]),
         }
         kind = TokenKind.PRE_AUTH if caller is Caller.PRE_AUTH else TokenKind.ACCESS
         age = timedelta(hours=1) if caller is Caller.EXPIRED else timedelta()
-        return self.installation.tokens.sign(
-            claims, kind=kind, lifetime=timedelta(minutes=15), now=self.door.clock() - age
+        return self.world.installation.tokens.sign(
+            claims, kind=kind, lifetime=timedelta(minutes=15), now=self.world.clock() - age
         )
 
     def everything_of_globex(self) -> list[tuple[Any, ...]]:
         """List every row that belongs to the other tenant, after the name of its table."""
-        tables = self.door.rows(
+        tables = self.world.rows(
             """
             SELECT relname
             FROM   pg_class JOIN pg_attribute ON attrelid = pg_class.oid
@@ -113,7 +112,7 @@ class World:
         theirs = [f"SELECT '{table}', t::text FROM {table} AS t WHERE organization_id = g.id" for (table,) in tables]
         own = "SELECT 'organizations', t::text FROM organizations AS t WHERE t.id = g.id"
         # In one statement, because this is asked twice for each route.
-        return self.door.rows(
+        return self.world.rows(
             f"""
             SELECT   found.*
             FROM     (SELECT %s::uuid AS id) AS g, LATERAL ({" UNION ALL ".join([own, *theirs])}) AS found
@@ -123,32 +122,27 @@ class World:
         )
 
 
-def make_world(door: Door, installation: Installation) -> World:
-    """Make the organizations and everybody in them."""
-    acme, globex = door.organization(ACME), door.organization(GLOBEX)
-    people = {caller: door.account(f"{caller.name.lower()}@example.com") for caller in Caller}
-    door.connection.execute(
-        """
-        INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
-        SELECT id, %s, 'Intern', '{}', now(), now() FROM organizations
-        """,
-        (CUSTOM_ROLE,),
-    )
+def insert_callers(world: World) -> Callers:
+    """Insert the organizations and every caller."""
+    acme, globex = world.organization(ACME), world.organization(GLOBEX)
+    people = {caller: world.user(f"{caller.name.lower()}@example.com") for caller in Caller}
+    for organization_id in (acme, globex):
+        world.custom_role(organization_id, CUSTOM_ROLE)
     for caller, role in ROLES.items():
-        door.member(acme, people[caller], "member" if caller is Caller.IMPERSONATED else role)
-    door.connection.execute("UPDATE memberships SET role = 'admin' WHERE user_id = %s", (people[Caller.IMPERSONATED],))
-    door.member(globex, people[Caller.OTHER_OWNER], "owner")
-    door.service(globex, "till")
-    door.connection.execute("UPDATE users SET is_platform_owner = true WHERE id = %s", (people[Caller.PLATFORM_OWNER],))
-    sessions = {caller: _session(door, user_id) for caller, user_id in people.items()}
-    door.connection.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s", (sessions[Caller.REVOKED],))
-    door.connection.execute(
+        world.member(acme, people[caller], role)
+    world.member(globex, people[Caller.OTHER_OWNER], "owner")
+    world.service(globex, "till")
+    world.connection.execute(
+        "UPDATE users SET is_platform_owner = true WHERE id = %s", (people[Caller.PLATFORM_OWNER],)
+    )
+    sessions = {caller: _session(world, user_id) for caller, user_id in people.items()}
+    world.connection.execute("UPDATE sessions SET revoked_at = now() WHERE id = %s", (sessions[Caller.REVOKED],))
+    world.connection.execute(
         "UPDATE sessions SET impersonator_id = %s WHERE id = %s",
         (people[Caller.PLATFORM_OWNER], sessions[Caller.IMPERSONATED]),
     )
-    return World(
-        door=door,
-        installation=installation,
+    return Callers(
+        world=world,
         acme_id=acme,
         globex_id=globex,
         people=people,
@@ -161,9 +155,9 @@ def make_world(door: Door, installation: Installation) -> World:
     )
 
 
-def _session(door: Door, user_id: UUID) -> UUID:
-    session_id, now = new_id(), door.clock()
-    door.connection.execute(
+def _session(world: World, user_id: UUID) -> UUID:
+    session_id, now = new_id(), world.clock()
+    world.connection.execute(
         """
         INSERT INTO sessions (id, user_id, provider, amr, authenticated_at, refresh_hash, refreshed_at, expires_at,
                               created_at)

@@ -1,0 +1,5 @@
+"""A builder of rows, for the tests in this folder."""
+
+from tests.world.fixtures import builder
+
+__all__ = ["builder"]

@@ -1,0 +1,98 @@
+"""The address of a mail server, and the check of a mail server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from core.mail.mail import MailDeferred
+from tests.adapters.mail.smtp import gateway_to
+from tests.mail_server import PostOffice
+
+if TYPE_CHECKING:
+    import ssl
+
+
+class TestCheck:
+    """What `gatehouse doctor` asks."""
+
+    async def test_a_server_that_lets_us_in_is_fine_and_gets_no_letter(
+        self, certificate: ssl.SSLContext, tls: ssl.SSLContext
+    ) -> None:
+        with PostOffice(logins={"gate": "secret"}).open(starttls=certificate) as office:
+            await gateway_to(office.port, login="gate:secret@", tls=tls).check()
+
+        assert office.received == []
+
+    async def test_a_server_that_refuses_us_is_not(self) -> None:
+        with PostOffice(logins={"gate": "another"}).open() as office, pytest.raises(MailDeferred, match="login"):
+            await gateway_to(office.port, login="gate:secret@").check()
+
+
+class TestServerAddress:
+    """The setting that names the mail server."""
+
+    def test_it_names_host_port_login_and_sender(self) -> None:
+        server = SmtpServer.parse("smtp://gate:p%40ss@mail.example.com:2525?from=Gate House <a+b@example.com>")
+
+        assert (server.host, server.port, server.uses_implicit_tls) == ("mail.example.com", 2525, False)
+        assert str(server.sender) == "Gate House <a+b@example.com>"
+        assert server.login is not None
+        assert (server.login.username, server.login.password.reveal()) == ("gate", "p@ss")
+
+    @pytest.mark.parametrize(("scheme", "port", "is_encrypted_at_once"), [("smtp", 587, False), ("smtps", 465, True)])
+    def test_each_scheme_has_its_usual_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
+        server = SmtpServer.parse(f"{scheme}://mail.example.com?from=a@example.com")
+
+        assert (server.port, server.uses_implicit_tls, server.login) == (port, uses_implicit_tls, None)
+
+    @pytest.mark.parametrize(
+        "sender",
+        ["a@b.example", "<a@b.example>", "R&D <a@b.example>", "R%26D%20%3Ca@b.example%3E", '"R, D" <a@b.example>'],
+    )
+    def test_the_sender_may_be_written_as_people_write_it(self, sender: str) -> None:
+        server = SmtpServer.parse(f"smtp://mail.example.com?from={sender}")
+
+        assert server.sender.addr_spec == "a@b.example"
+
+    @pytest.mark.parametrize(
+        ("url", "problem"),
+        [
+            ("", "begin with smtp"),
+            ("http://mail.example.com?from=a@b.example", "begin with smtp"),
+            ("smtp://?from=a@b.example", "no host"),
+            ("smtp://mail.example.com", "who the sender is"),
+            ("smtp://mail.example.com?from=", "who the sender is"),
+            ("smtp://mail.example.com?sender=a@b.example", "who the sender is"),
+            ("smtp://mail.example.com?from=a", "sender must be like"),
+            ("smtp://mail.example.com?from=A <a@b.example>&x=1", "sender must be like"),
+            ("smtp://mail.example.com?from=A%0D%0ABcc:x <a@b.example>", "sender must be like"),
+            ("smtp://mail.example.com?from=jürgen@b.example", "beyond ASCII"),
+            ("smtp://gate@mail.example.com?from=a@b.example", "both a user and a password"),
+            ("smtp://gate:pässword@mail.example.com?from=a@b.example", "only have ASCII"),
+            ("smtp://gate:pass#word@mail.example.com?from=a@b.example", "percent-encoded"),
+            ("smtp://gate:pass/word@mail.example.com?from=a@b.example", "percent-encoded"),
+            ("smtp://mail.example.com/inbox?from=a@b.example", "percent-encoded"),
+            ("smtp://gate:pass?word@mail.example.com?from=a@b.example", "percent-encoded"),
+            ("smtp://mail.example.com:port?from=a@b.example", "percent-encoded"),
+            ("smtp://mail.example.com:99999?from=a@b.example", "percent-encoded"),
+            ("smtp://[::1?from=a@b.example", "percent-encoded"),
+            ("smtp://mail..example.com?from=a@b.example", "percent-encoded"),
+        ],
+    )
+    def test_what_cannot_be_meant_is_refused_by_what_is_wrong_with_it(self, url: str, problem: str) -> None:
+        with pytest.raises(SmtpUrlInvalid, match=problem):
+            SmtpServer.parse(url)
+
+    @given(st.text(max_size=20))
+    def test_neither_a_complaint_nor_the_parsed_server_tells_the_password(self, rest: str) -> None:
+        try:
+            told = repr(SmtpServer.parse(f"smtp://gate:hunter2{rest}@mail.example.com?from=a@b.example"))
+        except SmtpUrlInvalid as complaint:
+            told = str(complaint)
+
+        assert "hunter2" not in told

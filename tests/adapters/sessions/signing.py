@@ -1,0 +1,40 @@
+"""Signers and signed tokens for tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from adapters.crypto.randomness import SystemRandomness
+from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from core.sessions.signing_keys import KeyState
+from core.sessions.tokens import TokenKind
+from tests.signing_keys import signing_key
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.sessions.signing_keys import SigningKey
+
+
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+QUARTER_HOUR = timedelta(minutes=15)
+ISSUER = "https://id.example.com"
+CLAIMS = {"sub": "0191d3c1-0000-7000-8000-000000000001", "aud": "client-1", "email": "ann@example.com"}
+
+
+ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT), signing_key(KeyState.RETIRED)
+
+
+def signer_with(*keys: SigningKey, issuer: str = ISSUER) -> JwtTokenSigner:
+    # Its clock stands still, because it signs until the last test of a run that may be long.
+    ring = RsaKeyRing(lambda: 0.0)
+    ring.load(keys)
+    return JwtTokenSigner(ring, issuer=issuer, randomness=SystemRandomness())
+
+
+SIGNER = signer_with(ACTIVE, NEXT, RETIRED)
+
+
+def signed(claims: Mapping[str, Any] = CLAIMS, kind: TokenKind = TokenKind.ACCESS) -> str:
+    return SIGNER.sign(claims, kind=kind, lifetime=QUARTER_HOUR, now=NOW)

@@ -1,0 +1,68 @@
+"""Several answers to an invitation at the same time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.concurrency import at_once, statuses_of
+from tests.world.builder import PASSWORD
+
+if TYPE_CHECKING:
+    from tests.world.inviter import Inviter
+
+
+async def test_the_last_seat_is_given_once_to_two_who_accept_at_once(inviter: Inviter) -> None:
+    for seats in range(2, 8):
+        inviter.world.rows("UPDATE organizations SET max_users = %s RETURNING id", seats)
+        pair = [await inviter.invite(f"{name}{seats}@example.com") for name in ("anna", "bert")]
+
+        answers = await at_once(*(lambda one=one: inviter.accept(one) for one in pair))
+
+        assert statuses_of(answers) == [200, 400]
+        assert inviter.world.value("SELECT count(*) FROM memberships") == seats
+
+
+async def test_an_invitation_that_is_accepted_several_times_at_once_makes_one_member(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+
+    answers = await at_once(
+        lambda: inviter.accept(invitation),
+        lambda: inviter.accept(invitation, is_proved=True),
+        lambda: inviter.accept_on_behalf(invitation),
+        lambda: inviter.accept(invitation),
+    )
+
+    assert statuses_of(answers).count(200) == 1
+    assert inviter.world.value("SELECT count(*) FROM memberships") == 2
+    assert len(inviter.audit_entries("user.joined")) == 1
+
+
+async def test_of_an_acceptance_and_other_ends_at_once_one_wins(inviter: Inviter) -> None:
+    for number in range(5):
+        invitation = await inviter.invite(f"guest{number}@example.com")
+
+        answers = await at_once(
+            lambda one=invitation: inviter.accept(one),
+            lambda one=invitation: inviter.decline(one),
+            lambda one=invitation: inviter.revoke(one),
+        )
+
+        assert statuses_of(answers).count(200) == 1
+        is_member = inviter.role_of(f"guest{number}@example.com") is not None
+        assert is_member == (inviter.status(invitation) == "accepted")
+
+
+async def test_whoever_registers_while_the_invitation_is_accepted_has_one_account(inviter: Inviter) -> None:
+    for number in range(5):
+        email = f"guest{number}@example.com"
+        invitation = await inviter.invite(email)
+        body = {"email": email, "password": PASSWORD}
+
+        answers = await at_once(
+            lambda one=invitation: inviter.accept(one),
+            lambda sent=body: inviter.world.client.post("/api/auth/register", body=sent),
+        )
+
+        assert statuses_of(answers) in ([200, 200], [200, 409])
+        assert inviter.role_of(email) == "member"
+        await inviter.world.mails()

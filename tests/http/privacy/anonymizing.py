@@ -1,0 +1,16 @@
+"""Anonymizing a user, for tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.world.platform import Platform
+    from tests.world.signing_in import Tokens
+
+
+async def forget(platform: Platform, user_id: UUID | str, *, by: Tokens | None = None) -> Answer:
+    return await platform.request("DELETE", f"/api/privacy/forget/{user_id}", by=by)

@@ -1,0 +1,128 @@
+"""Ending the sessions of an end user (operations 4.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import pytest
+import trio
+
+from tests.http.services.end_users import emails, use, user_id
+from tests.world.builder import EMAIL
+from tests.world.world import World, assert_refused
+
+if TYPE_CHECKING:
+    from tests.application import Answer
+    from tests.world.signing_in import Tokens
+
+
+PATH = "/api/organizations/acme/users"
+BOB = "bob@example.com"
+NOBODY = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+
+
+@pytest.fixture
+def acme(world: World) -> UUID:
+    """An organization with two services."""
+    organization_id = world.organization()
+    for slug in ("shop", "blog"):
+        world.service(organization_id, slug)
+    return organization_id
+
+
+@pytest.fixture
+async def ada(world: World, acme: UUID) -> Tokens:
+    """Its owner, signed in."""
+    world.member(acme, world.user(), "owner")
+    return await world.sign_in()
+
+
+async def end_sessions(world: World, ada: Tokens, whom: UUID | str, slug: str = "acme") -> Answer:
+    return await world.client.delete(f"/api/organizations/{slug}/users/{whom}/sessions", token=ada.access_token)
+
+
+class TestEndSessions:
+    """Ending an end user's sessions in this organization's context."""
+
+    async def test_they_end_on_the_very_next_request(self, world: World, ada: Tokens) -> None:
+        sessions = [await use(world), await use(world, service="blog")]
+
+        answer = await end_sessions(world, ada, user_id(world))
+
+        assert answer.status == 200
+        assert answer.json == {
+            "message": "The sessions are ended. The person has to sign in again.",
+            "sessions_revoked": 2,
+        }
+        for session in sessions:
+            assert_refused(await world.list_sessions(session), 401, "UNAUTHORIZED")
+            assert_refused(await world.refresh(session.refresh_token), 401, "UNAUTHORIZED")
+
+    async def test_those_of_other_organizations_of_none_and_of_others_go_on(self, world: World, ada: Tokens) -> None:
+        world.service(world.organization("bolt"), "market")
+        await use(world)
+        others = [
+            await use(world, service="market", org="bolt"),
+            await world.sign_in(BOB),
+            await use(world, "eve@example.com"),
+        ]
+
+        answer = await end_sessions(world, ada, user_id(world))
+
+        assert answer.json["sessions_revoked"] == 1
+        assert [(await world.list_sessions(other)).status for other in others] == [200, 200, 200]
+
+    async def test_the_organization_learns_of_it(self, world: World, ada: Tokens, acme: UUID) -> None:
+        for _ in range(2):
+            await use(world)
+
+        await end_sessions(world, ada, user_id(world))
+
+        revoked_by = str(user_id(world, EMAIL))
+        assert world.events("session.revoked") == [(acme, BOB, {"sessions": 2, "revoked_by": revoked_by})]
+
+    async def test_without_sessions_nothing_happens(self, world: World, ada: Tokens) -> None:
+        await use(world)
+        await end_sessions(world, ada, user_id(world))
+
+        answer = await end_sessions(world, ada, user_id(world))
+
+        assert (answer.status, answer.json) == (
+            200,
+            {"message": "There was no session to end.", "sessions_revoked": 0},
+        )
+        assert len(world.events("session.revoked")) == 1
+
+    async def test_who_is_no_end_user_of_this_organization_is_not_found(self, world: World, ada: Tokens) -> None:
+        world.service(world.organization("bolt"), "market")
+        elsewhere = await use(world, service="market", org="bolt")
+
+        for whom in (user_id(world), user_id(world, EMAIL), NOBODY, "no-id"):
+            assert_refused(await end_sessions(world, ada, whom), 404, "NOT_FOUND")
+        assert (await world.list_sessions(elsewhere)).status == 200
+        assert (await world.list_sessions(ada)).status == 200
+
+    async def test_a_member_may_look_and_not_end(self, world: World, acme: UUID) -> None:
+        bob = await use(world)
+        world.member(acme, world.user("member@example.com"))
+        member = await world.sign_in("member@example.com")
+
+        assert await emails(world, member) == [BOB]
+        assert_refused(await end_sessions(world, member, user_id(world)), 403, "FORBIDDEN")
+        assert (await world.list_sessions(bob)).status == 200
+
+    async def test_of_two_who_end_them_at_once_each_session_is_told_once(self, world: World, ada: Tokens) -> None:
+        for _ in range(3):
+            await use(world)
+        revoked: list[int] = []
+
+        async def end() -> None:
+            revoked.append((await end_sessions(world, ada, user_id(world))).json["sessions_revoked"])
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(end)
+            nursery.start_soon(end)
+
+        assert sorted(revoked) == [0, 3]
+        assert [data["sessions"] for _, _, data in world.events("session.revoked")] == [3]

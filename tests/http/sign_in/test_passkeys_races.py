@@ -1,0 +1,115 @@
+"""Sign-ins with one passkey at the same time, and the counter that tells a copy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from tests.authenticators import Authenticator
+from tests.http.sign_in.passkeys import assert_not_accepted
+from tests.world.builder import EMAIL
+
+if TYPE_CHECKING:
+    from tests.world.passkeys import Keyring
+    from tests.world.world import World
+
+
+ROUNDS = 50
+
+
+class TestCounting:
+    """What an authenticator says about how often it was used."""
+
+    async def test_one_that_counts_backwards_or_stands_still_is_refused_and_written_down(
+        self, keyring: Keyring, world: World
+    ) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+        authenticator.sign_count = 41
+        assert (await keyring.sign_in(authenticator)).status == 200
+
+        for sign_count in (41, 0):
+            authenticator.sign_count = sign_count
+            assert_not_accepted(await keyring.sign_in(authenticator))
+
+        passkey_id = str(world.value("SELECT id FROM passkeys"))
+        assert keyring.security_log()[1:] == [
+            ("passkey_sign_count_regressed", False, {"passkey_id": passkey_id, "expected_over": 42, "given": given})
+            for given in (42, 1)
+        ]
+        assert [data["reason"] for _, _, data in world.events("user.login.failed")] == ["sign_count_regressed"] * 2
+
+    async def test_one_that_stops_counting_is_refused(self, keyring: Keyring) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+        authenticator.counts, authenticator.sign_count = False, 0
+
+        assert_not_accepted(await keyring.sign_in(authenticator))
+
+    async def test_one_that_never_counts_is_taken(self, keyring: Keyring) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered(counts=False)
+
+        assert [(await keyring.sign_in(authenticator)).status for _ in range(2)] == [200, 200]
+
+
+class TestRaces:
+    """Of any two at once one wins."""
+
+    async def test_of_two_answers_to_one_challenge(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered(counts=False)
+        for number in range(ROUNDS):
+            asked = await keyring.started(EMAIL if number % 2 else None)
+            credential, statuses = authenticator.get(asked["options"]), list[int]()
+
+            async def finish(asked: dict[str, Any], credential: Any, statuses: list[int]) -> None:
+                statuses.append((await keyring.finish(asked, credential)).status)
+
+            async with trio.open_nursery() as nursery:
+                for _ in range(2):
+                    nursery.start_soon(finish, asked, credential, statuses)
+
+            assert sorted(statuses) == [200, 401]
+
+    async def test_of_two_copies_that_count_alike(self, keyring: Keyring) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+        for _ in range(ROUNDS):
+            copies, statuses = [authenticator, replace(authenticator)], list[int]()
+            both = [await keyring.started() for _ in copies]
+
+            async def finish(copy: Authenticator, asked: dict[str, Any], statuses: list[int]) -> None:
+                statuses.append((await keyring.finish(asked, copy.get(asked["options"]))).status)
+
+            async with trio.open_nursery() as nursery:
+                for copy, asked in zip(copies, both, strict=True):
+                    nursery.start_soon(finish, copy, asked, statuses)
+
+            assert sorted(statuses) == [200, 401]
+
+    async def test_a_passkey_that_is_removed_at_this_moment_signs_in_before_or_not_at_all(
+        self, keyring: Keyring
+    ) -> None:
+        await keyring.sign_up()
+        for _ in range(ROUNDS):
+            authenticator = Authenticator()
+            passkey_id = (await keyring.register(authenticator)).json["id"]
+            asked, statuses = await keyring.started(), dict[str, int]()
+            credential = authenticator.get(asked["options"])
+
+            async def finish(asked: dict[str, Any], credential: Any, statuses: dict[str, int]) -> None:
+                statuses["sign in"] = (await keyring.finish(asked, credential)).status
+
+            async def remove(passkey_id: str, statuses: dict[str, int]) -> None:
+                statuses["remove"] = (await keyring.ask("DELETE", f"/{passkey_id}")).status
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(finish, asked, credential, statuses)
+                nursery.start_soon(remove, passkey_id, statuses)
+
+            assert statuses["remove"] == 204
+            assert statuses["sign in"] in {200, 401}
+            assert_not_accepted(await keyring.sign_in(authenticator, None))

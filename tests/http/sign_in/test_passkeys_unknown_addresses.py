@@ -1,0 +1,112 @@
+"""Sign-ins with passkeys do not show which addresses have an account (decisions 3.9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.authenticators import Authenticator, decoded
+from tests.http.sign_in.passkeys import assert_not_accepted
+from tests.statements import recorded_statements
+from tests.world.builder import EMAIL
+from tests.world.world import World, assert_refused
+
+if TYPE_CHECKING:
+    from tests.world.passkeys import Keyring
+
+
+OTHER = "grace@example.com"
+
+
+class TestStrangers:
+    """Nothing tells whoever asks who exists."""
+
+    async def test_an_address_that_nobody_has_gets_a_plausible_challenge(self, keyring: Keyring) -> None:
+        await keyring.sign_up()
+        await keyring.registered(transports=["hybrid", "internal"])
+
+        known, unknown = await keyring.start(), await keyring.start("nobody@example.com")
+
+        assert set(known.json) == set(unknown.json)
+        assert set(known.json["options"]) == set(unknown.json["options"])
+        assert len(known.json["options"]["challenge"]) == len(unknown.json["options"]["challenge"])
+        [credential, *_] = unknown.json["options"]["allowCredentials"]
+        assert set(credential) == {"id", "type", "transports"}
+        assert len(known.content) - len(unknown.content) < 200
+
+    @pytest.mark.parametrize("email", ["nobody@example.com", "passwordonly@example.com", "no address", "", "x" * 9999])
+    async def test_asking_twice_looks_the_same(self, keyring: Keyring, world: World, email: str) -> None:
+        world.user("passwordonly@example.com")
+
+        first, second = await keyring.started(email), await keyring.started(f" {email.upper()}")
+
+        assert first["options"]["allowCredentials"] == second["options"]["allowCredentials"] != []
+        assert first["options"]["challenge"] != second["options"]["challenge"]
+
+    async def test_another_house_makes_up_others(self, keyring: Keyring, world: World) -> None:
+        one = await keyring.started("nobody@example.com")
+        database: Any = keyring.world.installation.database
+        database.tools.pepper.load(b"\x07" * 32)
+
+        other = await keyring.started("nobody@example.com")
+
+        assert one["options"]["allowCredentials"] != other["options"]["allowCredentials"]
+
+    async def test_a_made_up_passkey_cannot_be_told_by_registering_it(self, keyring: Keyring) -> None:
+        await keyring.sign_up(OTHER)
+        real = await keyring.registered()
+        await keyring.sign_up()
+        [made_up, *_] = (await keyring.started("nobody@example.com"))["options"]["allowCredentials"]
+
+        answers = [
+            await keyring.register(Authenticator(credential_id=credential_id))
+            for credential_id in (real.credential_id, decoded(made_up["id"]))
+        ]
+
+        for answer in answers:
+            assert_refused(answer, 409, "CONFLICT")
+        assert answers[0].json["error"] == answers[1].json["error"]
+        assert (await keyring.ask("GET")).json["total"] == 0
+
+    async def test_asking_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
+        world.user("passwordonly@example.com")
+        world.user("gone@example.com", is_active=False)
+        await keyring.sign_up()
+        await keyring.registered()
+        taken: dict[str, list[str]] = {}
+        for email in (EMAIL, "passwordonly@example.com", "gone@example.com", "nobody@example.com", "no address"):
+            with recorded_statements() as statements:
+                await keyring.start(email)
+            taken[email] = statements
+
+        for statements in taken.values():
+            assert statements == taken[EMAIL]
+        # Nor does a row belong to an account, whose key would be looked up.
+        assert world.rows("SELECT DISTINCT user_id FROM passkey_challenges WHERE purpose = 'authenticate'") == [(None,)]
+
+    async def test_being_refused_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
+        await keyring.sign_up()
+        world.member(world.organization(), world.value("SELECT id FROM users"))
+        real = await keyring.registered()
+        forged = {
+            "real": replace(real, key=Authenticator().key),
+            "made up": Authenticator(
+                credential_id=decoded(
+                    (await keyring.started("nobody@example.com"))["options"]["allowCredentials"][0]["id"]
+                )
+            ),
+            "unknown": Authenticator(),
+        }
+        taken: dict[str, list[str]] = {}
+        for name, authenticator in forged.items():
+            for email in (EMAIL, "nobody@example.com"):
+                asked = await keyring.started(email)
+                with recorded_statements() as statements:
+                    assert_not_accepted(await keyring.finish(asked, authenticator.get(asked["options"])))
+                taken[f"{name}, asked for {email}"] = statements
+
+        assert len(taken[f"real, asked for {EMAIL}"]) >= 5
+        for name, statements in taken.items():
+            assert statements == taken[f"real, asked for {EMAIL}"], name

@@ -1,0 +1,136 @@
+"""Connections that are slow, silent or too long open are hung up on."""
+
+import math
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from entrypoints.server import KEEP_ALIVE_SECONDS
+from entrypoints.web.application import BODY_SECONDS_MAX
+from entrypoints.web.connections import LINGER_SECONDS_MAX, SEND_SECONDS_MAX
+from tests.web.connections.wires import GOOD, LARGE_BYTES, Running, request
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("data", [b"", b"GET /good HT", request(b"GET /good HTTP/1.1", b"X: y")[:-2]])
+async def test_who_never_finishes_a_request_is_hung_up_on(
+    server: Running, data: bytes, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(data)
+        with trio.fail_after(2 * KEEP_ALIVE_SECONDS):
+            rest = await wire.stream.receive_some()
+
+    assert rest == b""
+    assert trio.current_time() - began == pytest.approx(KEEP_ALIVE_SECONDS, abs=1)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_dribbles_the_headers_is_hung_up_on_all_the_same(server: Running, autojump_clock: MockClock) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(b"GET /good HTTP/1.1\r\nHost: x\r\n")
+        with trio.move_on_after(3 * KEEP_ALIVE_SECONDS):
+            while trio.current_time() - began < 2 * KEEP_ALIVE_SECONDS:
+                try:
+                    await wire.stream.send_all(b"X: y\r\n")
+                except trio.BrokenResourceError:
+                    break
+                await trio.sleep(1)
+
+    assert trio.current_time() - began == pytest.approx(KEEP_ALIVE_SECONDS, abs=5)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_is_too_slow_with_a_body_hears_408_and_is_hung_up_on(
+    server: Running, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(request(b"POST /notes HTTP/1.1", b"Content-Length: 1000", body=b"{"))
+        with trio.fail_after(2 * BODY_SECONDS_MAX):
+            first = await wire.stream.receive_some()
+            answered = trio.current_time() - began
+        while data := await wire.stream.receive_some():
+            first += data
+
+    assert first.startswith(b"HTTP/1.1 408 ")
+    assert answered == pytest.approx(BODY_SECONDS_MAX, abs=1)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_goes_on_sending_after_the_end_is_listened_to_for_a_while_only(
+    server: Running, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = math.inf
+
+    async with wire.stream:
+        await wire.send(b"nonsense\r\n\r\n")
+        while data := await wire.stream.receive_some():
+            began = trio.current_time() if data else began
+        with trio.fail_after(10 * LINGER_SECONDS_MAX):
+            while True:
+                try:
+                    await wire.stream.send_all(b"more")
+                except trio.BrokenResourceError:
+                    break
+                await trio.sleep(LINGER_SECONDS_MAX / 4)
+
+    # It takes the client two more attempts to notice.
+    assert LINGER_SECONDS_MAX <= trio.current_time() - began <= 2 * LINGER_SECONDS_MAX
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("path", [b"/large", b"/endless"])
+async def test_who_does_not_read_the_answer_is_hung_up_on(
+    server: Running, path: bytes, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(request(b"GET " + path + b" HTTP/1.1"))
+        await trio.sleep(SEND_SECONDS_MAX + 1)
+        received = 0
+        try:
+            while data := await wire.stream.receive_some():
+                received += len(data)
+        except trio.BrokenResourceError:
+            pass
+
+    assert received < LARGE_BYTES
+    assert trio.current_time() - began < 2 * SEND_SECONDS_MAX
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_large_answer_arrives_whole_when_it_is_read(server: Running) -> None:
+    answer = await server.exchange(request(b"GET /large HTTP/1.1"))
+
+    assert len(answer.content) == LARGE_BYTES
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_when_the_server_stops_idle_connections_end_and_the_others_get_their_answer(server: Running) -> None:
+    idle, busy = await server.connect(), await server.connect()
+    await idle.send(GOOD)
+    await idle.answer()
+    await busy.send(request(b"POST /notes HTTP/1.1", b"Content-Length: 2"))
+    server.stopping.set()
+
+    async with idle.stream, busy.stream:
+        end_of_idle = await idle.rest()
+        await busy.send(b"{}")
+        answer = await busy.answer()
+        end_of_busy = await busy.rest()
+
+    assert (end_of_idle, end_of_busy) == (b"", b"")
+    assert (answer.status, answer.headers["connection"]) == (200, "close")

@@ -1,0 +1,172 @@
+"""Requests and answers that follow each other on one connection."""
+
+import json
+import socket
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from entrypoints.web.connections import LINGER_SECONDS_MAX
+from entrypoints.web.decoding import BODY_BYTES_MAX
+from tests.web.connections.wires import GOOD, Running, assert_envelope, request
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_requests_sent_at_once_are_answered_one_after_the_other(server: Running) -> None:
+    wire = await server.connect()
+    words = [b"a", b"b", b"c", b"d"]
+
+    async with wire.stream:
+        await wire.send(b"".join(request(b"GET /words/" + word + b" HTTP/1.1") for word in words))
+        answers = [await wire.answer() for _ in words]
+
+    assert [json.loads(answer.content)["text"] for answer in answers] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_connection_is_used_again_after_every_kind_of_answer(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        statuses: list[int] = []
+        for first_line in [
+            b"HEAD /good",
+            b"DELETE /notes",
+            b"OPTIONS /good",
+            b"GET /nothing",
+            b"POST /good",
+            b"GET /streamed",
+        ]:
+            await wire.send(request(first_line + b" HTTP/1.1"))
+            answer = await wire.answer(is_to_head=first_line.startswith(b"HEAD"))
+            statuses.append(answer.status)
+        await wire.send(GOOD)
+        last = await wire.answer()
+
+    assert statuses == [200, 204, 204, 404, 405, 200]
+    assert last.content == b'{"text":"good"}'
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_an_answer_of_unknown_length_comes_in_chunks(server: Running) -> None:
+    answer = await server.exchange(request(b"GET /streamed HTTP/1.1"))
+
+    assert answer.content == b"one two"
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_short_answer_leaves_in_one_piece(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(GOOD)
+        first = await wire.stream.receive_some()
+
+    assert first.startswith(b"HTTP/1.1 200 ")
+    assert first.endswith(b'{"text":"good"}')
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_an_old_client_gets_its_answer_and_the_end(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(b"GET /good HTTP/1.0\r\n\r\n")
+        answer = await wire.answer()
+        rest = await wire.rest()
+
+    assert (answer.status, answer.headers["connection"], rest) == (200, "close", b"")
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_waits_for_a_continue_is_told_to_go_on(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(request(b"POST /notes HTTP/1.1", b"Content-Length: 2", b"Expect: 100-continue"))
+        interim = await wire.answer()
+        await wire.send(b"{}")
+        answer = await wire.answer()
+
+    assert (interim.status, answer.status) == (100, 200)
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize(
+    "headers", [[b"Content-Length: 20000000"], [b"Transfer-Encoding: chunked"]], ids=["known length", "chunked"]
+)
+async def test_who_sends_too_much_hears_413_while_still_sending(server: Running, headers: list[bytes]) -> None:
+    wire = await server.connect()
+    is_chunked = headers == [b"Transfer-Encoding: chunked"]
+    piece = b"10000\r\n" + bytes(2**16) + b"\r\n" if is_chunked else bytes(2**16)
+
+    async with wire.stream:
+        await wire.send(request(b"POST /notes HTTP/1.1", *headers))
+        # All of it is sent before the answer is read, as simple clients do.
+        for _ in range(4 * BODY_BYTES_MAX // 2**16):
+            await wire.send(piece)
+        answer = await wire.answer()
+        rest = await wire.rest()
+
+    assert_envelope(answer, 413, "PAYLOAD_TOO_LARGE")
+    assert answer.headers["connection"] == "close"
+    assert rest == b""
+    assert (await server.exchange(GOOD)).status == 200
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_sends_too_much_hears_at_once_that_this_is_the_end(
+    server: Running, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(request(b"POST /notes HTTP/1.1", b"Content-Length: 20000000"))
+        while await wire.stream.receive_some():
+            pass
+
+    assert trio.current_time() - began < LINGER_SECONDS_MAX
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_body_that_was_not_read_does_not_become_the_next_request(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(request(b"GET /good HTTP/1.1", b"Content-Length: 1000"))
+        first = await wire.answer()
+        await wire.send(GOOD)
+        rest = await wire.rest()
+
+    assert (first.status, first.headers["connection"]) == (200, "close")
+    assert rest == b""
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_who_closes_one_half_after_a_request_does_no_harm(server: Running) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        await wire.send(GOOD)
+        await wire.stream.send_eof()
+        await wire.rest()
+
+    assert (await server.exchange(GOOD)).status == 200
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize(
+    "data", [b"", b"GET", b"GET /good HTTP/1.1\r\nHos", request(b"POST /notes HTTP/1.1", b"Content-Length: 9") + b"{"]
+)
+@pytest.mark.parametrize("is_rude", [False, True], ids=["closes", "resets"])
+async def test_who_hangs_up_in_the_middle_does_no_harm(server: Running, data: bytes, is_rude: bool) -> None:
+    for _ in range(5):
+        wire = await server.connect()
+        await wire.send(data)
+        if is_rude:
+            wire.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        await wire.stream.aclose()
+
+    assert (await server.exchange(GOOD)).status == 200

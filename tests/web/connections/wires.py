@@ -1,0 +1,225 @@
+"""A real server on a real socket, for tests of bytes on connections."""
+
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, MutableMapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+import trio
+from quart import Response
+from structlog.testing import capture_logs
+
+from entrypoints.server import Server, listen
+from entrypoints.settings import Bind
+from entrypoints.web.answers import Media
+from entrypoints.web.application import Application
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+from tests.web.probe import serving
+
+GOOD = b"GET /good HTTP/1.1\r\nHost: x\r\n\r\n"
+LARGE_BYTES = 30_000_000
+ANSWER_SECONDS_MAX = 5.0
+
+
+class Note(msgspec.Struct):
+    """A small body."""
+
+    text: str = ""
+
+
+routes = Routes("wires", "Routes of this test.")
+
+
+@routes.get("/good")
+@public
+async def good(call: Call) -> Note:
+    """Answer."""
+    return Note(text="good")
+
+
+@routes.get("/words/:word")
+@public
+async def word(call: Call, word: str) -> Note:
+    """Give the word back."""
+    return Note(text=word)
+
+
+@routes.post("/notes")
+@public
+async def write(call: Call, body: Note) -> Note:
+    """Take a body."""
+    return body
+
+
+@routes.delete("/notes", status=204)
+@public
+async def delete(call: Call) -> None:
+    """Answer with nothing."""
+
+
+@routes.get("/large")
+@public
+async def large(call: Call) -> Annotated[Response, Media("text/plain")]:
+    """Answer with much."""
+    return Response(b"x" * LARGE_BYTES, content_type="text/plain")
+
+
+@routes.get("/streamed")
+@public
+async def streamed(call: Call) -> Annotated[Response, Media("text/plain")]:
+    """Answer bit by bit."""
+
+    async def bits() -> AsyncIterator[bytes]:
+        yield b"one "
+        await trio.lowlevel.checkpoint()
+        yield b"two"
+
+    return Response(bits(), content_type="text/plain")
+
+
+@routes.get("/endless")
+@public
+async def endless(call: Call) -> Annotated[Response, Media("text/plain")]:
+    """Answer without an end."""
+
+    async def bits() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 2**20
+
+    return Response(bits(), content_type="text/plain")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back over a connection."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+
+class Wire:
+    """A client's end of a connection."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self._buffer = bytearray()
+
+    async def send(self, data: bytes) -> None:
+        """Send it, as far as the other side takes it."""
+        try:
+            await self.stream.send_all(data)
+        except trio.BrokenResourceError:
+            # Hung up on; what it said before can still be read.
+            return
+
+    async def answer(self, *, is_to_head: bool = False) -> Answer:
+        """Read one answer."""
+        head = (await self._until(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in head[1:])
+        content = b""
+        if headers.get("transfer-encoding") == "chunked":
+            while length := int(await self._until(b"\r\n"), 16):
+                content += await self._bytes(length)
+                await self._until(b"\r\n")
+            await self._until(b"\r\n")
+        elif not is_to_head:
+            content = await self._bytes(int(headers.get("content-length", "0")))
+        return Answer(status=int(head[0].split(" ")[1]), headers=headers, content=content)
+
+    async def rest(self) -> bytes:
+        """Read whatever comes until the other side hangs up."""
+        try:
+            while await self._more():
+                pass
+        except trio.BrokenResourceError:
+            return b"reset"
+        return bytes(self._buffer)
+
+    async def _until(self, mark: bytes) -> bytes:
+        while mark not in self._buffer:
+            assert await self._more(), f"hung up before {mark!r}"
+        end = self._buffer.index(mark)
+        found = bytes(self._buffer[:end])
+        del self._buffer[: end + len(mark)]
+        return found
+
+    async def _bytes(self, count: int) -> bytes:
+        while len(self._buffer) < count:
+            assert await self._more(), "hung up in the middle"
+        found = bytes(self._buffer[:count])
+        del self._buffer[:count]
+        return found
+
+    async def _more(self) -> bool:
+        with trio.fail_after(ANSWER_SECONDS_MAX):
+            data = await self.stream.receive_some()
+        self._buffer += data
+        return bool(data)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that runs."""
+
+    port: int
+    stopping: trio.Event
+    application: Application
+
+    async def connect(self) -> Wire:
+        """Open a connection to it."""
+        return Wire(await trio.open_tcp_stream("127.0.0.1", self.port))
+
+    async def exchange(self, data: bytes) -> Answer:
+        """Send this on a connection of its own and read one answer."""
+        wire = await self.connect()
+        async with wire.stream:
+            await wire.send(data)
+            return await wire.answer()
+
+
+@asynccontextmanager
+async def running(application: Application) -> AsyncGenerator[Running]:
+    """Run a server on a port of its own."""
+    stopping = trio.Event()
+    with listen(Bind("127.0.0.1", 0)) as listener:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Server(application, listener, 5.0).serve, stopping)
+            yield Running(listener.getsockname()[1], stopping, application)
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Running]:
+    """A running server of this test's routes."""
+    async with running(serving(routes)) as server:
+        yield server
+
+
+@pytest.fixture
+def complaints(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[Any]]]:
+    """Everything that the log says at warning and above, ours and the libraries'."""
+    with capture_logs() as logs:
+
+        def complaints() -> list[MutableMapping[str, Any] | logging.LogRecord]:
+            ours = [line for line in logs if line["log_level"] in {"warning", "error", "critical"}]
+            return [*ours, *(record for record in caplog.get_records("call") if record.levelno >= logging.WARNING)]
+
+        yield complaints
+        assert complaints() == []
+
+
+def assert_envelope(answer: Answer, status: int, code: str) -> None:
+    assert (answer.status, json.loads(answer.content)["error_code"]) == (status, code)
+    assert json.loads(answer.content)["request_id"] == answer.headers["x-request-id"]
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def request(first_line: bytes, *headers: bytes, body: bytes = b"") -> bytes:
+    return b"\r\n".join([first_line, b"Host: x", *headers, b"", body])

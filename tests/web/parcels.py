@@ -1,0 +1,92 @@
+"""Routes that take a body, a query, an id and a word, for tests of decoding."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.decoding import (
+    Query,
+)
+from entrypoints.web.routes import Routes
+from tests.web.probe import Answer, ask, serving
+
+ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+
+
+class Address(msgspec.Struct):
+    """Where a parcel goes."""
+
+    street: str
+
+
+class Parcel(msgspec.Struct):
+    """A body with every sort of field."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
+    weight: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+    price: float = 0.0
+    note: str | None = None
+    kind: Literal["letter", "box"] = "letter"
+    is_fragile: bool = False
+    address: Address | None = None
+    tags: Annotated[list[str], msgspec.Meta(max_length=2)] = []
+    colour: Annotated[str, msgspec.Meta(pattern="^str|int$")] = "str"
+    owner: UUID | None = None
+    sent_at: datetime | None = None
+    marks: dict[str, str] = {}
+
+
+class Search(Query):
+    """A query with a text, a number that may be missing and a switch."""
+
+    text: str = ""
+    age: int | None = None
+    is_open: bool = False
+
+
+routes = Routes("parcels", "Routes of this test.")
+
+
+@routes.post("/parcels")
+@public
+async def post(call: Call, body: Parcel) -> Parcel:
+    """Give the parcel back."""
+    return body
+
+
+@routes.get("/parcels")
+@public
+async def search(call: Call, query: Search) -> dict[str, Any]:
+    """Give the query back."""
+    return {"text": query.text, "age": query.age, "is_open": query.is_open}
+
+
+@routes.get("/parcels/:parcel_id")
+@public
+async def read(call: Call, parcel_id: UUID) -> dict[str, UUID]:
+    """Give the id back."""
+    return {"id": parcel_id}
+
+
+@routes.get("/shelves/:name")
+@public
+async def shelf(call: Call, name: str) -> dict[str, str]:
+    """Give the name back."""
+    return {"name": name}
+
+
+async def posted(data: bytes | list[bytes], content_type: str | None = "application/json") -> Answer:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    return await ask(serving(routes), "POST", "/parcels", data=data, headers=headers)
+
+
+async def got(target: str) -> Answer:
+    return await ask(serving(routes), "GET", target)
+
+
+def is_storable(text: str) -> bool:
+    return "\x00" not in text and text.encode("utf-8", "ignore").decode() == text

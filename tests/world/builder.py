@@ -1,0 +1,186 @@
+"""Users, organizations, members, services and custom roles, put into the tables.
+
+It needs a database and a clock and no application; `World` of `world.py` adds one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+import argon2
+
+from adapters.crypto.randomness import SystemRandomness
+from tests.application import CHEAP
+from tests.world.records import Records
+
+if TYPE_CHECKING:
+    from ports.clock import Clock
+
+EMAIL = "ada@example.com"
+PASSWORD = "correct horse battery"
+TIERS = {
+    "free": UUID("00000000-0000-7000-8000-000000000001"),
+    "professional": UUID("00000000-0000-7000-8000-000000000002"),
+    "enterprise": UUID("00000000-0000-7000-8000-000000000003"),
+}
+FREE_TIER = TIERS["free"]
+NO_ID = UUID("0191d3c1-0000-7000-8000-00000000000f")
+new_id = SystemRandomness().new_id
+
+
+def hash_password(password: str, *, memory_kib: int = CHEAP.memory_kib) -> str:
+    """Hash a password as the tests' application does."""
+    return argon2.PasswordHasher(time_cost=CHEAP.passes, memory_cost=memory_kib, parallelism=CHEAP.lanes).hash(password)
+
+
+PASSWORD_HASH = hash_password(PASSWORD)
+
+
+class Service(NamedTuple):
+    """A service in the tables."""
+
+    id: UUID
+    client_id: UUID
+
+
+@dataclass(frozen=True)
+class Builder(Records):
+    """Puts what is not the subject of a test into the tables."""
+
+    clock: Clock
+
+    def user(
+        self,
+        email: str = EMAIL,
+        *,
+        password_hash: str | None = PASSWORD_HASH,
+        is_verified: bool = True,
+        is_active: bool = True,
+        is_platform_owner: bool = False,
+        has_mfa: bool = False,
+    ) -> UUID:
+        """Insert a user."""
+        user_id, now = new_id(), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO users (id, email, email_verified_at, password_hash, is_platform_owner, mfa_enabled_at,
+                               created_at, updated_at, deactivated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                user_id,
+                email,
+                now if is_verified else None,
+                password_hash,
+                is_platform_owner,
+                now if has_mfa else None,
+                now,
+                now,
+                None if is_active else now,
+            ),
+        )
+        return user_id
+
+    def organization(
+        self,
+        slug: str = "acme",
+        *,
+        name: str | None = None,
+        status: str = "active",
+        mfa_required: bool = False,
+        device_trust_days: int = 30,
+    ) -> UUID:
+        """Insert an organization of the free tier, active unless `status` says otherwise."""
+        organization_id, now = new_id(), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO organizations (id, slug, name, status, tier_id, mfa_required, device_trust_days, created_at,
+                                       updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                organization_id,
+                slug,
+                slug.title() if name is None else name,
+                status,
+                FREE_TIER,
+                mfa_required,
+                device_trust_days,
+                now,
+                now,
+            ),
+        )
+        return organization_id
+
+    def member(self, organization_id: UUID, user_id: UUID, role: str = "member") -> None:
+        """Make a user a member of an organization."""
+        self.connection.execute(
+            "INSERT INTO memberships (id, organization_id, user_id, role, created_at) VALUES (%s, %s, %s, %s, %s)",
+            (new_id(), organization_id, user_id, role, self.clock()),
+        )
+
+    def service(
+        self, organization_id: UUID, slug: str = "shop", *, name: str | None = None, redirect_uris: Any = ()
+    ) -> Service:
+        """Insert a service of an organization."""
+        service, now = Service(id=new_id(), client_id=new_id()), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO services (id, organization_id, slug, name, service_type, client_id, redirect_uris, created_at,
+                                  updated_at)
+            VALUES (%s, %s, %s, %s, 'web', %s, %s, %s, %s)
+            """,
+            (
+                service.id,
+                organization_id,
+                slug,
+                slug.title() if name is None else name,
+                service.client_id,
+                list(redirect_uris),
+                now,
+                now,
+            ),
+        )
+        return service
+
+    def grant(self, organization_id: UUID, service_id: UUID, user_id: UUID, relation: str) -> None:
+        """Grant a member a relation to a service."""
+        self.connection.execute(
+            """
+            INSERT INTO service_grants (service_id, organization_id, user_id, relation, created_at)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            (service_id, organization_id, user_id, relation, self.clock()),
+        )
+
+    def custom_role(self, organization_id: UUID, slug: str, *permissions: str) -> None:
+        """Insert a custom role of an organization."""
+        now = self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO organization_roles (organization_id, slug, name, permissions, created_at, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (organization_id, slug, slug.title(), list(permissions), now, now),
+        )
+
+    def set_organization_status(self, organization_id: UUID, status: str) -> None:
+        """Change the status of an organization."""
+        self.connection.execute("UPDATE organizations SET status = %s WHERE id = %s", (status, organization_id))
+
+    def remove_password(self, email: str = EMAIL) -> None:
+        """Make a user one who never had a password."""
+        self.connection.execute("UPDATE users SET password_hash = NULL WHERE email = %s", (email,))
+
+    def deactivate(self, email: str = EMAIL) -> None:
+        """Deactivate a user."""
+        self.connection.execute("UPDATE users SET deactivated_at = created_at WHERE email = %s", (email,))
+
+    def impersonate_in_sessions(self, email: str = EMAIL, *, owner: str) -> None:
+        """Make every session of a user one in which a platform owner impersonates them."""
+        self.connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (owner,))
+        self.connection.execute(
+            "UPDATE sessions SET impersonator_id = %s WHERE user_id = %s", (self.user_id(owner), self.user_id(email))
+        )

@@ -1,0 +1,68 @@
+"""The world and its views as fixtures; the `conftest.py` of a folder imports those that its tests use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world.acme_shop import AcmeShop, insert_acme_shop
+from tests.world.builder import Builder
+from tests.world.inviter import Inviter, insert_inviter
+from tests.world.passkeys import Keyring
+from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.world import World
+
+if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import Connection
+    from entrypoints.installation import Installation
+    from tests.application import Client
+    from tests.clock import SettableClock
+    from tests.world.team import Team
+
+
+@pytest.fixture
+def builder(connection: Connection, clock: SettableClock) -> Builder:
+    """A builder of rows, for tests without the application."""
+    return Builder(connection, clock)
+
+
+@pytest.fixture
+def world(connection: Connection, clock: SettableClock, client: Client, installation: Installation) -> World:
+    """The test's world, which is empty."""
+    return World(connection=connection, clock=clock, client=client, installation=installation)
+
+
+@pytest.fixture
+def team(world: World) -> Team:
+    """An organization with an owner, an admin and a member."""
+    team = world.team()
+    team.add("owner", "owner")
+    team.add("admin", "admin")
+    team.add("member", "member")
+    return team
+
+
+@pytest.fixture
+async def platform(world: World) -> Platform:
+    """The platform, with an owner who is signed in."""
+    owner_id = world.user(PLATFORM_OWNER, is_platform_owner=True)
+    return Platform(world, owner_id, await world.sign_in(PLATFORM_OWNER))
+
+
+@pytest.fixture
+def acme_shop(world: World) -> AcmeShop:
+    """An active organization with a service."""
+    return insert_acme_shop(world)
+
+
+@pytest.fixture
+async def inviter(world: World) -> Inviter:
+    """An organization whose owner invites."""
+    return await insert_inviter(world)
+
+
+@pytest.fixture
+def keyring(world: World) -> Keyring:
+    """A user's passkeys."""
+    return Keyring(world)

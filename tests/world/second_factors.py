@@ -1,0 +1,106 @@
+"""People with a second factor, for tests: they sign in over HTTP, and their app shows codes by the test's clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from pyotp.totp import TOTP
+
+from tests.world.builder import EMAIL, PASSWORD
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from tests.application import Answer
+    from tests.world.world import World
+
+STEP = timedelta(seconds=30)
+
+
+@dataclass
+class Person:
+    """Somebody with a password, a client, and maybe an app."""
+
+    world: World
+    id: UUID
+    email: str
+    address: str = "127.0.0.1"
+    token: str = ""
+    secret: str = ""
+    backup_codes: list[str] = field(default_factory=list)
+
+    def join_organization(self, slug: str = "engines", **columns: Any) -> UUID:
+        """Insert an organization with this one member."""
+        organization_id = self.world.organization(slug, **columns)
+        self.world.member(organization_id, self.id)
+        return organization_id
+
+    def code(self, steps: int = 0) -> str:
+        """What the app shows now, or so many steps later."""
+        return TOTP(self.secret).at(self.world.clock() + steps * STEP)
+
+    def wrong_code(self) -> str:
+        """A code of six digits that the app does not show anywhere near."""
+        near = {self.code(steps) for steps in range(-2, 3)}
+        return next(code for code in (f"{number:06}" for number in range(10)) if code not in near)
+
+    def next_step(self) -> None:
+        """Wait for the next code."""
+        self.world.clock.advance(STEP)
+
+    async def log_in(self, password: str = PASSWORD, headers: dict[str, str] | None = None, **body: Any) -> Answer:
+        """Send the password."""
+        return await self.world.client.post(
+            "/api/auth/login",
+            body={"email": self.email, "password": password, **body},
+            headers=headers,
+            address=self.address,
+        )
+
+    async def preauth_token(self, **body: Any) -> str:
+        """Send the password and get as far as the code."""
+        answer = await self.log_in(**body)
+        assert answer.json["mfa_required"] is True, answer.json
+        return answer.json["preauth_token"]
+
+    async def verify(self, preauth_token: str, code: str, **body: Any) -> Answer:
+        """Send a code with the pre-auth token."""
+        return await self.world.client.post(
+            "/api/auth/mfa/verify", token=preauth_token, body={"code": code, **body}, address=self.address
+        )
+
+    async def mfa(self, method: str, path: str, body: Any = None) -> Answer:
+        """Call an endpoint below /api/user/mfa as the person who is signed in."""
+        return await self.world.client.request(
+            method, f"/api/user/mfa{path}", token=self.token, body=body, address=self.address
+        )
+
+    async def sign_in(self) -> None:
+        """Get an access token, without a second factor."""
+        self.token = (await self.log_in()).json["access_token"]
+
+    async def sign_in_with_second_factor(self) -> None:
+        """Get an access token with a code of the app."""
+        self.token = (await self.verify(await self.preauth_token(), self.code())).json["access_token"]
+
+    async def set_up(self) -> Answer:
+        """Begin to set the app up."""
+        answer = await self.mfa("POST", "/setup")
+        assert answer.status == 200, answer.json
+        self.secret = answer.json["secret"]
+        return answer
+
+    async def turn_mfa_on(self) -> None:
+        """Sign in, set the app up and turn it on."""
+        await self.sign_in()
+        await self.set_up()
+        answer = await self.mfa("POST", "/verify", {"code": self.code()})
+        assert answer.status == 200, answer.json
+        self.backup_codes = answer.json["backup_codes"]
+
+
+def insert_person(world: World, email: str = EMAIL) -> Person:
+    """Insert a user with a password and a verified address."""
+    return Person(world, world.user(email), email)
