@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # All that a courier does about two letters: a claim that finds them, one that finds no more, and the rest for each.
 STEPS = [
     (f"{moment} {step}", nth)
-    for step, times in (("forget", 1), ("claim", 2), ("acceptance", 2), ("record_sent", 2))
+    for step, times in (("delete_old", 1), ("claim", 2), ("acceptance", 2), ("record_sent", 2))
     for moment in ("before", "after")
     for nth in range(1, times + 1)
 ]

@@ -105,12 +105,12 @@ class TestHousekeeping:
         await trio.sleep(1)
 
         assert installation.states() == {}
-        assert installation.database.calls.count("forget") == 3
+        assert installation.database.calls.count("delete_old") == 3
 
     async def test_it_is_done_every_hour_even_after_the_database_was_away(
         self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        installation.database.absences["forget"] = 1
+        installation.database.absences["delete_old"] = 1
         await installation.queue("ada@example.org")
         await installation.live(installation.all_sent)
         installation.grow_old(RETENTION)

@@ -123,7 +123,7 @@ def test_a_lost_password_is_named_and_postgres_is_not_left_running(folder: Path)
 def test_a_changed_password_is_explained(folder: Path) -> None:
     (folder / "postgres.password").write_text("another\n")
 
-    with pytest.raises(EmbeddedPostgresError, match="must be the one that was made together with it"):
+    with pytest.raises(EmbeddedPostgresError, match="must be the one that was created together with it"):
         EmbeddedPostgres(folder).start()
 
 

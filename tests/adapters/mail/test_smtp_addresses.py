@@ -44,7 +44,7 @@ class TestServerAddress:
         assert server.login is not None
         assert (server.login.username, server.login.password.reveal()) == ("gate", "p@ss")
 
-    @pytest.mark.parametrize(("scheme", "port", "is_encrypted_at_once"), [("smtp", 587, False), ("smtps", 465, True)])
+    @pytest.mark.parametrize(("scheme", "port", "uses_implicit_tls"), [("smtp", 587, False), ("smtps", 465, True)])
     def test_each_scheme_has_its_usual_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
         server = SmtpServer.parse(f"{scheme}://mail.example.com?from=a@example.com")
 

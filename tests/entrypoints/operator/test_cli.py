@@ -106,7 +106,7 @@ def test_config_shows_every_setting_with_its_sentence_and_no_secret(commands: Co
     finished = commands.run("config", SMTP_URL="smtp://me:hush@mail.example.com", LOG_LEVEL="debug")
 
     assert finished.returncode == 0
-    assert re.search(r"^GATEHOUSE_LOG_LEVEL +debug\n +From which level on the log is written\.$", finished.stdout, re.M)
+    assert re.search(r"^GATEHOUSE_LOG_LEVEL +debug\n +The lowest level that is logged\.$", finished.stdout, re.M)
     assert re.search(r"^GATEHOUSE_SMTP_URL +\*\*\*$", finished.stdout, re.MULTILINE)
     assert re.search(r"^GATEHOUSE_OWNER_EMAIL +\(not set\)$", finished.stdout, re.MULTILINE)
     assert "hush" not in finished.stdout

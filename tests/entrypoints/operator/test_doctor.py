@@ -197,7 +197,7 @@ def test_password_hashing_that_is_slow_is_told_how_to_get_faster(
 
 
 def test_password_hashing_that_is_wrong_is_not_ok(house_doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equipment, "hashing_is_right", lambda: False)
+    monkeypatch.setattr(equipment, "hashing_is_correct", lambda: False)
 
     said = house_doctor.look()["password hashing"]
 

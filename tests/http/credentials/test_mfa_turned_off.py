@@ -71,7 +71,7 @@ async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_yo
         for text in (message.text, message.html):
             assert "127.0.0.1" in text
             assert "2026-02-03 04:05 UTC" in text
-            assert "If that was not you" in text
+            assert "If this was not you" in text
 
 
 async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Person, connection: Connection) -> None:

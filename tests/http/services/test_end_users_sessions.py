@@ -52,7 +52,7 @@ class TestEndSessions:
 
         assert answer.status == 200
         assert answer.json == {
-            "message": "The sessions are ended. The person has to sign in again.",
+            "message": "The sessions have ended. The user has to sign in again.",
             "sessions_revoked": 2,
         }
         for session in sessions:

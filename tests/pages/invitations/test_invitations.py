@@ -144,7 +144,7 @@ async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_passw
 
     assert answer.status == 200
     assert "You are a member of Acme" in answer.text
-    assert f"A letter is on its way to {GUEST}" in answer.text
+    assert f"We are sending a mail to {GUEST}" in answer.text
     assert inviter.role_of() == "member"
 
 
@@ -154,7 +154,7 @@ async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verifi
     answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="")
 
     assert answer.status == 200
-    assert f"show that {GUEST} is yours" in answer.text
+    assert f"verify that {GUEST} is yours" in answer.text
     assert inviter.role_of() == "member"
 
 
@@ -174,7 +174,7 @@ async def test_declining_says_that_nothing_is_joined(inviter: Inviter) -> None:
     answer = await press(inviter.world.client, DECLINE, **fields)
 
     assert answer.status == 200
-    assert "You have declined" in answer.text
+    assert "You declined the invitation" in answer.text
     assert (inviter.status(invitation), inviter.role_of()) == ("rejected", None)
 
 
