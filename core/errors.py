@@ -85,7 +85,7 @@ class BadRequest(Refusal):
 
 
 class Unauthorized(Refusal):
-    """The caller is not authenticated, or no longer."""
+    """The caller is not authenticated, or their session has ended."""
 
     code = ErrorCode.UNAUTHORIZED
     default_message = "Sign in first: a valid access token is missing."
@@ -134,12 +134,12 @@ class Conflict(Refusal):
 
 
 class MethodNotAllowed(Refusal):
-    """The path exists, with other methods."""
+    """The path exists, but not with this method."""
 
     code = ErrorCode.METHOD_NOT_ALLOWED
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
-        super().__init__(f"This path takes {', '.join(allowed)}.")
+        super().__init__(f"This path accepts {', '.join(allowed)}.")
         self.allowed = allowed
 
 
