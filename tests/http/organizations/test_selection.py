@@ -108,7 +108,7 @@ class TestSelect:
         answer = await buyer.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("Your token is for a service")
+        assert answer.json["error"].startswith("This token was issued to a service")
         assert (await buyer.get("/api/user")).json["service"] == "shop"
 
     async def test_only_members_select_it(self, tenants: Tenants, acme: UUID) -> None:
@@ -278,7 +278,7 @@ class TestSecondFactor:
         answer = await tenants.door.refresh(inside.refresh_token)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
-        assert answer.json["error"] == ("This organization asks for multi-factor authentication now. Sign in again.")
+        assert answer.json["error"] == ("This organization now requires multi-factor authentication. Sign in again.")
         assert (await tenants.door.refresh(ada.refresh_token)).status == 200
 
     async def test_one_that_was_begun_with_two_is(self, tenants: Tenants, grace: Person, client: Client) -> None:

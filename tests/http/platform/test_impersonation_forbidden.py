@@ -114,7 +114,7 @@ async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, d
     answer = await platform.ask(method, path, ["no object"], by=shopping)
 
     assert_refused(answer, 403, "FORBIDDEN")
-    assert answer.json["error"].startswith("Your token is for a service")
+    assert answer.json["error"].startswith("This token was issued to a service")
     assert door.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
