@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SessionItem`
+from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `SessionItem`
 
 from core.errors import NotFound
 from core.events import person_events

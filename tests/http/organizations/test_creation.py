@@ -184,7 +184,7 @@ async def test_nobody_owns_more_than_five_that_are_pending(tenants: Tenants, ada
 
     assert PENDING_MAX == 5
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "wait for approval" in answer.json["error"]
+    assert "waiting for approval" in answer.json["error"]
 
 
 async def test_those_that_were_decided_about_and_those_of_others_do_not_count(tenants: Tenants, ada: Somebody) -> None:

@@ -212,7 +212,7 @@ class TestSecondFactor:
         answer = await ada.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
+        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert tenants.door.value("SELECT organization_id FROM sessions") is None
 
     @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ class TestSecondFactor:
         answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
+        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert tenants.door.value("SELECT mfa_required FROM organizations") is True
 
     async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: Somebody) -> None:
