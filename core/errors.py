@@ -51,7 +51,7 @@ class ErrorCode(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldProblem:
-    """A field of the input and its problem, in words for people."""
+    """A field of the input and a description of its problem."""
 
     field: str
     message: str

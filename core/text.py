@@ -32,7 +32,7 @@ def checked_name(name: str, *, characters_min: int) -> str:
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
-    """Return the short name of an organization, service or role as it stands in paths (decisions 5.1).
+    """Return the short name of an organization, service or role, as used in paths (decisions 5.1).
 
     Raise `BadRequest` for the field when the text is not a slug.
     """

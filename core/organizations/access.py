@@ -180,7 +180,7 @@ def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> Orga
 
 
 def authorize_platform(uow: UnitOfWork) -> Caller:
-    """Return the caller if they are a platform owner, in person; raise `Forbidden` otherwise."""
+    """Return the caller; raise `Forbidden` unless they are a platform owner and not impersonated or using a service."""
     caller = uow.caller
     if not caller.is_governing:
         raise Forbidden("Only a platform owner can do this.")
