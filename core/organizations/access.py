@@ -120,7 +120,7 @@ class Operation(Enum):
         return member
 
 
-# Members can always read what the organization requires; and an admin who required a second factor without having one
+# Members can always read what the organization requires; and the member who required a second factor without having one
 # can revert that.
 _WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE})
 
