@@ -1,10 +1,10 @@
-"""What was asked of the database and is not waited for yet."""
+"""Deferred query results."""
 
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
 Answer = TypeVar("Answer")
 
-# Calling it gives the answer. What is asked one after the other goes to the database together, with the next question
-# that waits for its answer; so whoever wants several things asks for all of them first.
+# The call returns the result. Deferred queries are sent together with the next statement whose result is needed, so a
+# use case with several queries defers all of them first and pays for one round trip.
 Deferred: TypeAlias = Callable[[], Answer]

@@ -1,4 +1,4 @@
-"""What an email address is, and how two of them are compared."""
+"""Email addresses: validation, and the canonical form in which they are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
 
-# No character is composed of more than four.
+# No character decomposes into more than four.
 _DECOMPOSED_CHARACTERS_MAX: Final = 4 * EMAIL_CHARACTERS_MAX
 
 # One @, something before it, a dotted name after it, no blanks and no quotes: what real mail systems deliver to.
@@ -17,17 +17,17 @@ _EMAIL = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_]
 
 
 def canonical_email(typed: str) -> str:
-    """Give the one spelling of an address, under which its account is found; what is no address has no account."""
+    """Return the canonical form of an address, under which its account is found; the text is not validated."""
     trimmed = typed.strip().lower()
-    # Composed, because an accented letter has two spellings that look the same and are one address to mail systems. But
-    # many marks on one letter take the square of their number, and nothing that long is an address.
+    # NFC, because an accented letter has two encodings that look the same and are one address to mail systems. The time
+    # is quadratic in the number of marks on one letter, so longer texts, which are not addresses, are left as they are.
     return unicodedata.normalize("NFC", trimmed) if len(trimmed) <= _DECOMPOSED_CHARACTERS_MAX else trimmed
 
 
 def normalize_email(email: str, field: str = "email") -> str:
-    """Give the one spelling under which an address is stored; refuse what is no address."""
+    """Return the canonical form under which an address is stored; raise `BadRequest` when it is not an address."""
     normalized = canonical_email(email)
-    # What cannot be printed (controls, invisible characters, halves of characters) would make two addresses look alike.
+    # Unprintable characters (controls, invisible characters, lone surrogates) would make two addresses look alike.
     is_possible = len(normalized) <= EMAIL_CHARACTERS_MAX and normalized.isprintable()
     if not is_possible or not _EMAIL.fullmatch(normalized):
         raise BadRequest.of_field(field, "This is not a valid email address.")

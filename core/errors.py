@@ -51,7 +51,7 @@ class ErrorCode(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldProblem:
-    """A field of the input and its problem, in words for people."""
+    """A field of the input and a description of its problem."""
 
     field: str
     message: str
@@ -85,7 +85,7 @@ class BadRequest(Refusal):
 
 
 class Unauthorized(Refusal):
-    """The caller is not authenticated, or no longer."""
+    """The caller is not authenticated, or their session has ended."""
 
     code = ErrorCode.UNAUTHORIZED
     default_message = "Sign in first: a valid access token is missing."
@@ -134,12 +134,12 @@ class Conflict(Refusal):
 
 
 class MethodNotAllowed(Refusal):
-    """The path exists, with other methods."""
+    """The path exists, but not with this method."""
 
     code = ErrorCode.METHOD_NOT_ALLOWED
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
-        super().__init__(f"This path takes {', '.join(allowed)}.")
+        super().__init__(f"This path accepts {', '.join(allowed)}.")
         self.allowed = allowed
 
 

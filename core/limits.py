@@ -1,4 +1,4 @@
-"""The named numbers of the interface: lengths, page sizes, lifetimes (operations 8, decisions 1 to 3)."""
+"""The limits of the interface: lengths, page sizes, lifetimes (operations 8, decisions 1 to 3)."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ USER_AGENT_CHARACTERS_MAX = 400
 
 PAGE_ITEMS_DEFAULT = 50
 PAGE_ITEMS_MAX = 100
-# Beyond this the answer is empty anyway, and the product with a page size still fits the database's bigint.
+# Pages beyond this are empty anyway, and its product with the page size still fits PostgreSQL's bigint.
 PAGE_NUMBER_MAX = 10**9
 
 ACCESS_TOKEN_LIFETIME_DEFAULT = timedelta(seconds=900)

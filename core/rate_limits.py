@@ -1,7 +1,7 @@
-"""How often one client may ask: the table of operations 8, and the arithmetic of a token bucket.
+"""Rate limits: the table of operations 8, and the arithmetic of a token bucket.
 
-The buckets themselves are kept by the HTTP layer, which knows the client's address; here is only what is true without
-a clock: a bucket never grants more than its burst plus rate times time.
+The HTTP layer keeps the buckets, because it knows the client's address. The arithmetic needs no clock: a bucket never
+grants more than its burst plus rate times time.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from math import ceil
 
 
 class RateLimit(Enum):
-    """A documented limit: so many seconds for one request to be earned back, and how many may come at once."""
+    """A documented limit: the seconds after which one more request is allowed, and how many are allowed at once."""
 
     SIGN_IN_GROUP = (1.0, 20)
     DEVICE_FLOW = (5.0, 10)
@@ -32,7 +32,7 @@ class RateLimit(Enum):
     burst: int
 
     def __new__(cls, seconds_per_request: float, burst: int) -> "RateLimit":
-        # Limits of equal numbers are still two limits; without a value of its own the second would be an alias.
+        # Limits with equal numbers stay two limits; without a distinct value the second would be an alias.
         member = object.__new__(cls)
         member._value_ = len(cls.__members__)
         member.seconds_per_request = seconds_per_request
@@ -41,32 +41,32 @@ class RateLimit(Enum):
 
     @property
     def seconds_to_refill(self) -> float:
-        """After this long a bucket is full again and need not be remembered."""
+        """The time after which a bucket is full again and can be dropped."""
         return self.seconds_per_request * self.burst
 
 
-# What floats lose in years of seconds, with much to spare, and still nothing beside the price of a request.
+# More than floats lose over years of seconds, and negligible beside the seconds of one request.
 ROUNDING_SECONDS = 1e-5
 
-# Every route below these paths draws from the group's bucket besides its own (operations 8).
+# Every route below these paths draws from the group's bucket as well as from its own (operations 8).
 SIGN_IN_PATHS = ("/auth/", "/api/auth/")
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The moment, in seconds, at which the bucket would be full again; the past means it is full now.
+    """The time, in seconds, at which the bucket is full again; a time in the past means that it is full now.
 
-    One number holds the whole state: the distance to that moment is what has been used and not yet earned back.
+    This number is the whole state: the time left until then stands for the requests that are not yet refilled.
     """
 
     full_at: float
 
     def take(self, limit: RateLimit, now: float) -> "Bucket | None":
-        """Take one request out of the bucket, or nothing when it is empty."""
+        """Return the bucket after one more request, or None when it is empty."""
         full_at = max(self.full_at, now) + limit.seconds_per_request
         return Bucket(full_at) if full_at - now <= limit.seconds_to_refill + ROUNDING_SECONDS else None
 
     def retry_after_seconds(self, limit: RateLimit, now: float) -> int:
-        """Say after how many whole seconds the next request will be granted; at least one."""
+        """Return after how many whole seconds the next request will be granted; at least one."""
         seconds = self.full_at + limit.seconds_per_request - limit.seconds_to_refill - now
         return max(1, ceil(seconds - ROUNDING_SECONDS / 2))

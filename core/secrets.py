@@ -1,7 +1,6 @@
-"""Values that must not be printed, and the one-way marks that we store instead of them.
+"""Values that must not be printed, and the hashes that are stored instead of them.
 
-Where secrets come from (the system's generator) is the port `Randomness`; how those that must be read again are
-encrypted is the vault's affair.
+The port `Randomness` generates secrets; the vault encrypts those that must be read again.
 """
 
 import hashlib
@@ -10,7 +9,7 @@ from typing import final
 
 @final
 class Secret:
-    """A text that shows as `***` wherever it is printed, logged or formatted; `reveal` is the only way to the value."""
+    """A text that appears as `***` wherever it is printed, logged or formatted; only `reveal` returns the value."""
 
     __slots__ = ("_value",)
 
@@ -18,7 +17,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """Give the value to whoever really has to have it: a hash, a cipher, the answer that shows it once."""
+        """Return the value, for code that needs it: a hash, a cipher, the response that shows it once."""
         return self._value
 
     def __repr__(self) -> str:
@@ -36,9 +35,9 @@ class Secret:
         return hash(self._value)
 
     def __reduce__(self) -> "tuple[object, ...]":
-        raise TypeError("A secret is not written anywhere, and a pickle is a place.")
+        raise TypeError("A secret cannot be pickled.")
 
 
 def hash_token(token: str) -> bytes:
-    """Give the mark that is stored for a token: its SHA-256, enough for 122 random bits and more."""
+    """Return the hash that is stored for a token: its SHA-256, which is sufficient from 122 random bits on."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -22,7 +22,7 @@ _DIRECTION_CLASSES: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI",
 
 
 def checked_name(name: str, *, characters_min: int) -> str:
-    """Return a name in the form in which it is stored; raise `BadRequest` when it is none."""
+    """Return a name in the form in which it is stored; raise `BadRequest` when it is invalid."""
     trimmed = name.strip()
     if not characters_min <= len(trimmed) <= NAME_CHARACTERS_MAX:
         raise BadRequest.of_field("name", f"A name has {characters_min} to {NAME_CHARACTERS_MAX} characters.")
@@ -32,9 +32,9 @@ def checked_name(name: str, *, characters_min: int) -> str:
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
-    """Return the short name of an organization, service or role as it stands in paths (decisions 5.1).
+    """Return the short name of an organization, service or role, as used in paths (decisions 5.1).
 
-    Raise `BadRequest` for the field when the text is no slug.
+    Raise `BadRequest` for the field when the text is not a slug.
     """
     if not SLUG_CHARACTERS_MIN <= len(text) <= SLUG_CHARACTERS_MAX or not _SLUG.fullmatch(text):
         raise BadRequest.of_field(

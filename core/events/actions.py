@@ -90,4 +90,6 @@ class AuditEntry:
     created_at: datetime
 
     def __post_init__(self) -> None:
-        assert not any(isinstance(value, Secret) for value in self.details.values()), "an audit entry has no secret"
+        assert not any(isinstance(value, Secret) for value in self.details.values()), (
+            "a detail of an audit entry is a secret"
+        )

@@ -1,4 +1,4 @@
-"""What can happen, as a vocabulary: `<subject>.<what happened>`, with the words a person reads for it.
+"""The vocabulary of events: `<subject>.<what happened>`, with a label and a description for people.
 
 An event is one row written in the transaction of the change (`uow.publish`). Webhook deliveries, SIEM batches and some
 metrics derive from these rows; none of that is here. The vocabulary of the audit log is in `core/events/actions.py`.
@@ -22,17 +22,17 @@ class EventType(Enum):
     USER_SIGNUP_SUCCESS = ("user.signup.success", "Signed up", "An account was created.")
     USER_MFA_ENABLED = ("user.mfa.enabled", "MFA enabled", "A user turned multi-factor authentication on.")
     USER_MFA_DISABLED = ("user.mfa.disabled", "MFA disabled", "Multi-factor authentication was turned off for a user.")
-    USER_MFA_VERIFY_SUCCESS = ("user.mfa.verify.success", "MFA passed", "A user gave a right second factor.")
+    USER_MFA_VERIFY_SUCCESS = ("user.mfa.verify.success", "MFA passed", "A user gave a correct second factor.")
     USER_MFA_VERIFY_FAILED = ("user.mfa.verify.failed", "MFA failed", "A user gave a wrong second factor.")
     USER_INVITED = ("user.invited", "User invited", "Someone was invited to the organization.")
     USER_JOINED = ("user.joined", "User joined", "A user became a member of the organization.")
     USER_REMOVED = ("user.removed", "User removed", "A member was removed from the organization.")
     USER_ROLE_UPDATED = ("user.role_updated", "Role changed", "A member's role was changed.")
     USER_ANONYMIZED = ("user.anonymized", "User anonymized", "A user's personal data were removed for good.")
-    SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended by someone else than its sign-out.")
+    SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
     INVITATION_DECLINED = ("invitation.declined", "Invitation declined", "An invitation was declined.")
-    INVITATION_EXPIRED = ("invitation.expired", "Invitation expired", "An invitation ran out unanswered.")
+    INVITATION_EXPIRED = ("invitation.expired", "Invitation expired", "An invitation expired without an answer.")
     INVITATION_REVOKED = ("invitation.revoked", "Invitation revoked", "An invitation was withdrawn.")
     ORGANIZATION_UPDATED = ("organization.updated", "Organization changed", "The organization's settings were changed.")
     ORGANIZATION_OWNER_CHANGED = ("organization.owner.changed", "Owner changed", "The ownership was transferred.")
@@ -65,7 +65,7 @@ class EventType(Enum):
     DOMAIN_VERIFIED = ("domain.verified", "Domain verified", "A custom domain was verified.")
     DOMAIN_DELETED = ("domain.deleted", "Domain removed", "A custom domain was removed.")
     BRANDING_UPDATED = ("branding.updated", "Branding changed", "The organization's branding was changed.")
-    WEBHOOK_TEST = ("webhook.test", "Webhook test", "Someone asked for a test delivery.")
+    WEBHOOK_TEST = ("webhook.test", "Webhook test", "A test delivery was requested.")
 
     label: str
     description: str
@@ -79,12 +79,12 @@ class EventType(Enum):
 
     @property
     def category(self) -> str:
-        """The heading that the event stands under: that of the first word of its name (operations 6.3)."""
+        """The heading under which the event is listed, by the first word of its name (operations 6.3)."""
         return _CATEGORIES[str(self.value).partition(".")[0]]
 
     @property
     def item(self) -> "EventTypeItem":
-        """The event as it is listed for people who choose among events."""
+        """The event as an item of a list from which people choose."""
         return EventTypeItem(value=self.value, label=self.label, category=self.category, description=self.description)
 
 
@@ -106,7 +106,7 @@ _CATEGORIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTypeItem:
-    """A kind of event in words for a person: of the audit log, and of what can be subscribed to (decisions 7.2)."""
+    """An event type of the audit log or of webhook subscriptions, with its label and description (decisions 7.2)."""
 
     value: str
     label: str
@@ -116,7 +116,7 @@ class EventTypeItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened: to whom it belongs, who did it, and what a receiver may know of it."""
+    """Something that happened: the organization it belongs to, the actor, and the data that receivers get."""
 
     id: UUID
     type: EventType
@@ -127,4 +127,6 @@ class Event:
     occurred_at: datetime
 
     def __post_init__(self) -> None:
-        assert not any(isinstance(value, Secret) for value in self.data.values()), "an event carries no secret"
+        assert not any(isinstance(value, Secret) for value in self.data.values()), (
+            "a value in the event's data is a secret"
+        )

@@ -1,4 +1,7 @@
-"""What a person does concerns each of their organizations, unless it happened in one of them (decisions 7.2)."""
+"""Events of a user: they belong to each of the user's organizations, or only to the one they happened in.
+
+See decisions 7.2.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ def publish(
     organization_id: UUID | None = None,
     **data: Any,
 ) -> None:
-    """Publish an event of a person where it belongs (`defer_receivers`).
+    """Publish an event of a user to the organizations that `defer_receivers` returns.
 
-    Always the same number of statements, so that the time tells nobody who somebody is and how many organizations they
-    have.
+    The number of statements is always the same, so that the response time reveals neither whether an account exists nor
+    how many organizations its user has.
     """
     receivers = defer_receivers(uow, user_id, organization_id)
     uow.publish_to_each(event, receivers(), actor_user_id=user_id, actor_email=email, **data)
@@ -36,9 +39,9 @@ def publish(
 def defer_receivers(
     uow: UnitOfWork, user_id: UUID | None, organization_id: UUID | None = None
 ) -> Deferred[Sequence[UUID | None]]:
-    """Ask where an event of a person belongs: the organization of its context, else each of the person's, else none.
+    """Query which organizations an event of a user belongs to: the given one, else each of the user's.
 
-    Nobody, `None`, has no organizations.
+    The result is `(None,)`, which stands for no organization, when the user has none or is None.
     """
     if organization_id is not None:
         return lambda: (organization_id,)
@@ -47,7 +50,7 @@ def defer_receivers(
 
 
 def record(uow: UnitOfWork, action: AuditAction, user_id: UUID, email: str, /) -> None:
-    """Record what a person did to their own account in each of their organizations."""
+    """Record a user's change to their own account in each of their organizations."""
     receivers = defer_receivers(uow, user_id)()
     for organization_id in receivers:
         if organization_id is not None:

@@ -1,6 +1,6 @@
-"""What the platform audit log records: what platform owners did, and to whom (decisions 5.8).
+"""What the platform audit log records: the actions of platform owners and their targets (decisions 5.8).
 
-It stands beside the audit logs of the organizations, in the same shape, and still names organizations that are deleted.
+It is separate from the audit logs of the organizations, has the same shape, and keeps entries on deleted organizations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PlatformAction(Enum):
-    """Something that only a platform owner does, with what it is done to."""
+    """An action that only a platform owner can take, with the type of its target."""
 
     ORGANIZATION_APPROVED = ("organization.approved", TargetType.ORGANIZATION)
     ORGANIZATION_REJECTED = ("organization.rejected", TargetType.ORGANIZATION)
@@ -37,7 +37,7 @@ class PlatformAction(Enum):
     target_type: TargetType
 
     def __new__(cls, value: str, target_type: TargetType) -> PlatformAction:
-        """Make an action of its name and what it is done to."""
+        """Create an action from its name and the type of its target."""
         member = object.__new__(cls)
         member._value_ = value
         member.target_type = target_type
@@ -61,9 +61,9 @@ class PlatformAuditEntry:
 
 
 def record_impersonated(uow: UnitOfWork, deed: str, /, *, organization_id: UUID | None = None, **details: Any) -> None:
-    """Write down what somebody did in another one's name, where no log of an organization says so (identity 4.8).
+    """Record an action of an impersonator that no organization's audit log records (identity 4.8).
 
-    Of people who act for themselves nothing is written.
+    Record nothing when the caller is not impersonated.
     """
     caller = uow.caller
     if caller.is_impersonated:

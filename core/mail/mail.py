@@ -1,7 +1,7 @@
-"""Letters to people: queued in the transaction of their cause, sent by the courier afterwards, retried with patience.
+"""Mail: queued in the transaction that causes it, sent by the courier after the commit, retried with growing delays.
 
-Which letters there are and what each is about is the vocabulary here; their words are templates of the mail gateway.
-A letter's values may hold links that sign people in, so they are secret, and gone once the letter is sent.
+The templates are named here; their text belongs to the mail gateway. The values of a mail may hold links that sign
+users in, so they are secret and are erased once the mail is sent.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MailTemplate(StrEnum):
-    """A letter we know how to write; the name of its template files."""
+    """A kind of mail; the value is the name of its template files."""
 
     TEST = "test"
     NEW_SIGN_IN = "new_sign_in"
@@ -29,7 +29,7 @@ class MailTemplate(StrEnum):
     VERIFY_EMAIL = "verify_email"
     VERIFY_NEW_EMAIL = "verify_new_email"
     EMAIL_CHANGED = "email_changed"
-    RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a letter, not a secret
+    RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a template, not a secret
     CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - likewise
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 - likewise
     PASSWORD_SET = "password_set"  # noqa: S105 - likewise
@@ -41,16 +41,16 @@ class MailTemplate(StrEnum):
 
 
 class MailState(StrEnum):
-    """What has become of a letter."""
+    """The delivery state of a mail."""
 
     QUEUED = "queued"
     SENT = "sent"
-    KEPT = "kept"  # by the embedded mailbox, which never sends
+    KEPT = "kept"  # in the embedded mailbox, which never sends
     FAILED = "failed"
-    DISCARDED = "discarded"  # never meant to go out; written where a letter to somebody would have been
+    DISCARDED = "discarded"  # never to be sent; written in place of a mail when the address has no account
 
 
-# How long to wait after each failed attempt; the attempt after the last entry is the last one.
+# The delay after each failed attempt; the attempt after the last delay is the last one.
 RETRY_DELAYS = (
     timedelta(minutes=1),
     timedelta(minutes=5),
@@ -59,23 +59,23 @@ RETRY_DELAYS = (
     timedelta(hours=6),
 )
 ATTEMPTS_MAX = len(RETRY_DELAYS) + 1
-# Longer than a patient mail server and an absent database take together; after it another courier may try.
+# Longer than the deadlines of the mail server and the database together; after it another courier may try.
 LEASE = timedelta(minutes=5)
 RETENTION = timedelta(days=7)
 ERROR_CHARACTERS_MAX = 500
 
 
 class MailRefused(Exception):
-    """This letter will never get out; the text says why, for whoever runs the installation."""
+    """The mail will never be delivered; the text tells the operator why."""
 
 
 class MailDeferred(Exception):
-    """This letter did not get out now and may later; the text says why, for whoever runs the installation."""
+    """The mail was not delivered and may be later; the text tells the operator why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailMessage:
-    """What is to be said, and to whom."""
+    """A template with its values, and the recipient."""
 
     to: str
     template: MailTemplate
@@ -84,7 +84,7 @@ class MailMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedMail:
-    """What a person reads."""
+    """A mail as its recipient reads it."""
 
     subject: str
     text: str = field(repr=False)
@@ -93,7 +93,7 @@ class RenderedMail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """A letter in the outbox."""
+    """A mail in the outbox."""
 
     id: UUID
     message: MailMessage
@@ -105,21 +105,21 @@ class Mail:
     last_error: str | None = None
 
     def sent(self) -> Mail:
-        """It left the house."""
+        """Return the mail as delivered to the mail server."""
         return replace(self, state=MailState.SENT, last_error=None)
 
     def kept(self) -> Mail:
-        """There is no mail server; the embedded mailbox shows it."""
+        """Return the mail as kept in the embedded mailbox, because no mail server is configured."""
         return replace(self, state=MailState.KEPT, last_error=None)
 
     def deferred(self, error: str, *, at: datetime) -> Mail:
-        """It did not get out this time: try later, or give up after the last attempt."""
+        """Return the mail as due again later, or as failed after the last attempt."""
         if self.attempts >= ATTEMPTS_MAX:
             return self.failed(error)
         return replace(self, due_at=at + RETRY_DELAYS[self.attempts - 1], last_error=error[:ERROR_CHARACTERS_MAX])
 
     def failed(self, error: str) -> Mail:
-        """It will never get out."""
+        """Return the mail as failed for good."""
         return replace(self, state=MailState.FAILED, last_error=error[:ERROR_CHARACTERS_MAX])
 
 
@@ -133,10 +133,10 @@ def send(
     is_discarded: bool = False,
     **values: str,
 ) -> None:
-    """Send a letter if this transaction commits.
+    """Send a mail if this transaction commits.
 
-    A discarded letter is as much work as another one and goes nowhere, so that whoever asks for letters to strangers
-    cannot tell by the time it takes which of them have an account.
+    A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
+    has an account.
     """
     uow.mail.add(
         Mail(
@@ -152,40 +152,40 @@ def send(
 
 
 def claim(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
-    """Take letters to send, at most so many; what came of them is to be recorded before the lease ends."""
+    """Claim at most `limit` mails to send; the caller records the outcome of each before the lease ends."""
     claimed = uow.mail.claim(limit, now=uow.now, leased_until=uow.now + LEASE)
-    # A claim counts as an attempt. One too many means that every courier that tried has died of this letter.
+    # A claim counts as an attempt. One too many means that every courier that tried has crashed on this mail.
     for mail in claimed:
         if mail.attempts > ATTEMPTS_MAX:
-            uow.mail.save(mail.failed("No attempt to send it ever came to an end."))
+            uow.mail.save(mail.failed("Every attempt to send this mail was interrupted."))
     return [mail for mail in claimed if mail.attempts <= ATTEMPTS_MAX]
 
 
 def record_sent(uow: UnitOfWork, mail: Mail) -> bool:
-    """Remember that a letter left the house; like its siblings False when another courier has taken the letter over."""
+    """Record that a mail was sent; like the functions below, return False when another courier has claimed it since."""
     return uow.mail.save(mail.sent())
 
 
 def record_kept(uow: UnitOfWork, mail: Mail) -> bool:
-    """Remember that a letter stays in the embedded mailbox."""
+    """Record that a mail stays in the embedded mailbox."""
     return uow.mail.save(mail.kept())
 
 
 def record_deferred(uow: UnitOfWork, mail: Mail, error: str) -> bool:
-    """Remember a failure that may pass."""
+    """Record a temporary failure."""
     return uow.mail.save(mail.deferred(error, at=uow.now))
 
 
 def record_failed(uow: UnitOfWork, mail: Mail, error: str) -> bool:
-    """Remember a failure that will not pass."""
+    """Record a permanent failure."""
     return uow.mail.save(mail.failed(error))
 
 
 def delete_old(uow: UnitOfWork, limit: int) -> int:
-    """Delete letters that were dealt with long ago, at most so many; say how many."""
+    """Delete at most `limit` mails that are past their retention and not queued; return how many."""
     return uow.mail.forget(uow.now - RETENTION, limit)
 
 
 def latest(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
-    """List what the embedded mailbox shows."""
+    """List the mails that the embedded mailbox displays."""
     return uow.mail.latest(limit)

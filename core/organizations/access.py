@@ -1,8 +1,8 @@
-"""Who may do what: capabilities, the roles that hold them, and what each operation takes (decisions 5.4).
+"""Access control: capabilities, the roles that include them, and what each operation requires (decisions 5.4).
 
 A route declares its operation, and its use case begins with `authorize` or `authorize_platform`, or with `uow.caller`
-where only the person matters. Everything is decided from the present state of the database, in the transaction of the
-use case.
+where it concerns only the caller. Every decision is made from the current state of the database, in the transaction of
+the use case.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 
 class SecondFactorRequired(Forbidden):
-    """The organization asks its members for two factors, and this session was begun with one."""
+    """The organization requires two factors of its members, and this session began with one."""
 
     default_message = (
-        "This organization asks for multi-factor authentication. Set MFA up if you have not, and sign in again with a"
+        "This organization requires multi-factor authentication. Set up MFA if you have not, and sign in again with a"
         " code."
     )
 
 
 class DeviceTrustedTooLongAgo(Forbidden):
-    """The device stood in for the second factor, and has done so for longer than the organization allows."""
+    """The device was used instead of the second factor, and was trusted longer ago than the organization allows."""
 
     default_message = (
         "Your device was trusted longer ago than this organization allows."
-        " Sign in again, naming this organization, and give a code."
+        " Sign in to this organization again and enter a code."
     )
 
 
 class Capability(StrEnum):
-    """Something that a role may allow (decisions 5.4)."""
+    """A permission that a role may include (decisions 5.4)."""
 
     ORG_SETTINGS_MANAGE = "org.settings.manage"
     ORG_MEMBERS_VIEW = "org.members.view"
@@ -61,23 +61,23 @@ class Capability(StrEnum):
     ANALYTICS_VIEW = "analytics.view"
 
 
-_EVERYTHING: Final = frozenset(Capability)
-# What the documents let any member do.
+_ALL: Final = frozenset(Capability)
+# The capabilities of every member (decisions 5.4).
 _VIEWS: Final = frozenset(
     {Capability.ORG_MEMBERS_VIEW, Capability.SERVICES_VIEW, Capability.END_USERS_VIEW, Capability.ANALYTICS_VIEW}
 )
-_BUILT_IN: Final = {OWNER: _EVERYTHING, ADMIN: _EVERYTHING, MEMBER: _VIEWS}
+_BUILT_IN: Final = {OWNER: _ALL, ADMIN: _ALL, MEMBER: _VIEWS}
 
 
 def capabilities_of(role: str, custom_permissions: Iterable[str] | None) -> frozenset[Capability]:
-    """Say what a role allows; a custom role allows what it lists."""
+    """Return the capabilities of a role; a custom role has those it lists."""
     if role in _BUILT_IN:
         return _BUILT_IN[role]
     return frozenset(Capability(permission) for permission in custom_permissions or ())
 
 
 class Standing(StrEnum):
-    """What an operation may take instead of a capability."""
+    """What an operation may require instead of a capability."""
 
     MEMBER = "member"
     OWNER = "owner"
@@ -88,7 +88,7 @@ _ANY_STATUS: Final = frozenset(OrganizationStatus)
 
 
 class Operation(Enum):
-    """What can be done in an organization: what it takes, and in which states of the organization it can be done."""
+    """An operation in an organization: what it requires, and in which statuses of the organization it is allowed."""
 
     ORGANIZATION_READ = ("read the organization", Standing.MEMBER, _ANY_STATUS)
     ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
@@ -112,7 +112,7 @@ class Operation(Enum):
     statuses: frozenset[OrganizationStatus]
 
     def __new__(cls, words: str, takes: Capability | Standing, statuses: frozenset[OrganizationStatus]) -> Operation:
-        """Make an operation of its words, which are its value."""
+        """Create an operation; the words are its value."""
         member = object.__new__(cls)
         member._value_ = words
         member.takes = takes
@@ -120,13 +120,14 @@ class Operation(Enum):
         return member
 
 
-# What the organization asks for can always be seen; and who asked for more than they have themselves can take it back.
+# Members can always read what the organization requires; and the member who required a second factor without having one
+# can revert that.
 _WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessContext:
-    """Who asks and what they are in an organization, as stored; what they may do there is not decided yet."""
+    """The caller, an organization and the caller's membership in it, as stored; access is not decided yet."""
 
     caller: Caller
     organization: Organization | None
@@ -136,7 +137,7 @@ class AccessContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationAccess:
-    """An organization that the caller was let into."""
+    """The caller's authorized access to an organization."""
 
     caller: Caller
     organization: Organization
@@ -144,42 +145,42 @@ class OrganizationAccess:
     capabilities: frozenset[Capability]
 
     def require(self, capability: Capability) -> None:
-        """Refuse who lacks a capability that only some forms of an operation take."""
+        """Raise `Forbidden` without a capability that only some variants of the operation require."""
         if capability not in self.capabilities:
-            raise _lacks(capability)
+            raise _missing(capability)
 
 
 def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
     """Authorize the caller for an operation in an organization, or refuse in the order of decisions 1.6."""
-    arrival = uow.access_context(slug)
-    organization, membership = arrival.organization, arrival.membership
+    context = uow.access_context(slug)
+    organization, membership = context.organization, context.membership
     if organization is None:
         raise NotFound("There is no such organization.")
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
-    arrival.caller.forbid_services()
+    context.caller.forbid_services()
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
-    capabilities = capabilities_of(membership.role, arrival.custom_permissions)
+    capabilities = capabilities_of(membership.role, context.custom_permissions)
     _require(operation.takes, membership, capabilities)
-    # Else not to name the organization at sign-in would be the way around its setting.
+    # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
-        require_second_factor(arrival.caller)
-        require_device_trust(uow, arrival.caller, organization)
+        require_second_factor(context.caller)
+        require_device_trust(uow, context.caller, organization)
     return OrganizationAccess(
-        caller=arrival.caller, organization=organization, membership=membership, capabilities=capabilities
+        caller=context.caller, organization=organization, membership=membership, capabilities=capabilities
     )
 
 
 def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
-    """Authorize the caller, and keep everyone else from changing permissions until this transaction ends."""
+    """Lock the organization, so that its permissions cannot change until the transaction ends, and authorize."""
     uow.organizations.lock(authorize(uow, slug, operation).organization.id)
-    # Asked once more: whoever had the lock before may have removed the caller.
+    # Again, because the transaction that held the lock before may have removed the caller.
     return authorize(uow, slug, operation)
 
 
 def authorize_platform(uow: UnitOfWork) -> Caller:
-    """Return the caller if they are a platform owner, in person; raise `Forbidden` otherwise."""
+    """Return the caller; raise `Forbidden` unless they are a platform owner and not impersonated or using a service."""
     caller = uow.caller
     if not caller.is_governing:
         raise Forbidden("Only a platform owner can do this.")
@@ -187,14 +188,17 @@ def authorize_platform(uow: UnitOfWork) -> Caller:
 
 
 def require_second_factor(caller: Caller) -> None:
-    """Refuse who has given one factor where an organization asks its members for two."""
-    # Whoever governs the platform is not held off by the settings of an organization.
+    """Raise `SecondFactorRequired` when the session began without one; for organizations that require it."""
+    # The settings of an organization do not keep a platform owner out who impersonates a member.
     if not (caller.has_second_factor or caller.is_impersonated):
         raise SecondFactorRequired
 
 
 def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organization) -> None:
-    """Refuse whose device would not have stood in for the second factor had the session begun in the organization."""
+    """Raise `DeviceTrustedTooLongAgo` when the session began on a trusted device that this organization would refuse.
+
+    The organization would have refused it at the sign-in, when its own trust period was already over.
+    """
     if caller.is_impersonated or not caller.is_remembered:
         return
     device = uow.devices.by_id(caller.device_id, at=uow.now) if caller.device_id is not None else None
@@ -207,8 +211,8 @@ def _require(takes: Capability | Standing, membership: Membership, capabilities:
     if takes is Standing.OWNER and membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
     if isinstance(takes, Capability) and takes not in capabilities:
-        raise _lacks(takes)
+        raise _missing(takes)
 
 
-def _lacks(capability: Capability) -> Forbidden:
+def _missing(capability: Capability) -> Forbidden:
     return Forbidden(f"Your role in this organization does not include {capability}. Ask its owner.")

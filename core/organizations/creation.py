@@ -1,9 +1,9 @@
-"""How an organization comes to be: whoever has a verified address founds one and owns it (decisions 5.1)."""
+"""Creating an organization: a user with a verified address creates and owns it (decisions 5.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Person`
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Person`
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
-# What an installation may need for itself, as a path or as a name before its domain.
+# Names that an installation may need for itself, in a path or as a subdomain.
 RESERVED_SLUGS: Final = frozenset(
     {
         *("api", "www", "mail", "admin", "root", "support", "help", "docs", "status", "health"),
@@ -34,23 +34,23 @@ class SlugTaken(Conflict):
 
 
 class TooManyPending(BadRequest):
-    """Somebody has as many organizations that wait for approval as they may."""
+    """The user owns the maximum number of organizations that wait for approval."""
 
     default_message = (
-        f"You own {PENDING_MAX} organizations that wait for approval, which is the most."
+        f"You already own {PENDING_MAX} organizations that are waiting for approval, which is the maximum."
         " Wait until one of them is approved, or delete one."
     )
 
 
 class AddressNotVerified(Forbidden):
-    """Whoever founds an organization, or invites in their own name, has to be who they say."""
+    """Creating an organization, or inviting in one's own name, requires a verified address."""
 
     default_message = "Verify your email address first: open the link that was sent to you, or ask for a new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody, in the words in which an organization names its owner."""
+    """A user, as shown beside an organization."""
 
     id: UUID
     email: str
@@ -60,7 +60,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Founded:
-    """A new organization, and whose it is."""
+    """A new organization, with its owner."""
 
     organization: Organization
     owner: Person
@@ -68,18 +68,18 @@ class Founded:
 
 
 def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founded:
-    """Found an organization, which waits for approval unless every organization is welcome."""
+    """Create an organization; it waits for approval unless `is_welcome` is set."""
     caller = uow.caller
     caller.forbid_services()
     if not caller.is_verified:
         raise AddressNotVerified
     if checked_slug(slug) in RESERVED_SLUGS:
-        raise BadRequest.of_field("slug", "This word is reserved. Choose another one.")
+        raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")
     organization = _new(uow, slug, checked_name(name))
     if is_welcome:
         organization = organization.approved(by=None, at=uow.now)
     else:
-        # Locked, so that somebody who founds several at once is counted right.
+        # Locked, so that the count is right when a user creates several at once.
         uow.users.lock(caller.user_id)
         if uow.organizations.count_pending_of(caller.user_id) >= PENDING_MAX:
             raise TooManyPending
@@ -100,7 +100,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
 
 
 def person_of(caller: Caller) -> Person:
-    """Name the caller."""
+    """Return the caller as a `Person`."""
     return Person(
         id=caller.user_id,
         email=caller.email,

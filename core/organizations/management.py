@@ -1,4 +1,4 @@
-"""What the people of an organization do with it as a whole: see it, change its settings, delete it (decisions 5.1)."""
+"""What members do with their organization: read it, change its settings, delete it (decisions 5.1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
-from core.organizations.memberships import Membership  # noqa: TC001 - the reference is made from the fields of `OrganizationOfMine`
+from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationOfMine`
 from core.organizations.organizations import Organization, checked_name
 from core.organizations.tiers import Tier  # noqa: TC001 - likewise
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationOfMine:
-    """An organization that somebody is a member of."""
+    """An organization of the user, with their membership and its tier."""
 
     organization: Organization
     membership: Membership
@@ -38,34 +38,34 @@ class OrganizationDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationSettings:
-    """What an organization decides for itself; None stays as it is."""
+    """The settings that an organization can change; None leaves a setting unchanged."""
 
     name: str | None = None
     mfa_required: bool | None = None
     device_trust_days: int | None = None
 
     def applied_to(self, organization: Organization) -> Organization:
-        """Give the organization with these settings."""
-        named = {
+        """Return the organization with these settings; raise `BadRequest` when the name is invalid."""
+        settings = {
             "name": checked_name(self.name) if self.name is not None else None,
             "mfa_required": self.mfa_required,
             "device_trust_days": self.device_trust_days,
         }
-        return replace(organization, **{name: value for name, value in named.items() if value is not None})
+        return replace(organization, **{name: value for name, value in settings.items() if value is not None})
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[OrganizationOfMine]:
-    """List the organizations that the caller is a member of, in whichever state they are."""
+    """List the organizations of which the caller is a member, with any status."""
     return uow.organizations.of_member(uow.caller.user_id)
 
 
 def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:
-    """Show an organization, in whichever state it is."""
+    """Return an organization, with any status."""
     return uow.organizations.detail(authorize(uow, slug, Operation.ORGANIZATION_READ).organization)
 
 
 def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
-    """Change the settings of an organization; what changes nothing leaves no trace."""
+    """Change the settings of an organization; without a difference nothing is stored or recorded."""
     before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
     after = settings.applied_to(before)
     return store(uow, before, replace(after, updated_at=uow.now)) if after != before else before
@@ -73,14 +73,14 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
 
 def delete(uow: UnitOfWork, slug: str) -> None:
     """Delete an organization with everything that belongs to it, its audit log included."""
-    place = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
-    # No log would be left that says who it was.
-    place.caller.forbid_impersonated()
-    uow.organizations.delete(place.organization.id)
+    authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
+    # No log would be left to name the impersonator.
+    authorized.caller.forbid_impersonated()
+    uow.organizations.delete(authorized.organization.id)
 
 
 def store(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:
-    """Store the new state of a locked organization, and say in its log and to its receivers what has changed."""
+    """Store the new state of a locked organization, and record the changes."""
     changes = after.changes(before)
     uow.organizations.save(after)
     uow.record(AuditAction.ORGANIZATION_UPDATED, after.id, organization_id=after.id, changes=changes)

@@ -1,7 +1,7 @@
-"""Members: who manages an organization; seeing them, giving them another role, removing them.
+"""Members, who manage an organization: listing them, changing their roles, removing them.
 
-What a membership is stands in `memberships.py`, since checks of access begin with it. Inviting people is a capability
-of its own, and so are custom roles; the ownership is passed on in `ownership.py`.
+A membership is defined in `memberships.py`, which access control imports. Custom roles are in `roles.py`, the transfer
+of ownership in `ownership.py`, invitations in `core/invitations/`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MEMBERS_MAX_DEFAULT: Final = 5
 
 
 class MemberUnknown(NotFound):
-    """Nobody of that id is a member, whether or not they have an account."""
+    """The user is not a member, whether or not they have an account."""
 
     default_message = "This organization has no such member."
 
 
 class AssignedRoleUnknown(BadRequest):
-    """The word is neither a role that can be given nor one that the organization has made."""
+    """The value is neither a built-in role that can be assigned nor a custom role of the organization."""
 
     def __init__(self) -> None:
         refusal = BadRequest.of_field("role", "This must be admin, member, or the slug of a role of this organization.")
@@ -44,7 +44,7 @@ class AssignedRoleUnknown(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A membership with the person who has it; of somebody deactivated `is_active` is false."""
+    """A membership with its user; `is_active` is false when the account is deactivated."""
 
     membership: Membership
     email: str
@@ -54,7 +54,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersPage:
-    """Some members, how many there are, and what the organization's tier says of that, if it has a tier."""
+    """A page of members, the total number of members, and the limit of the organization's tier, if it has one."""
 
     members: Sequence[Member]
     total: int
@@ -63,7 +63,7 @@ class MembersPage:
 
 
 class LimitSource(StrEnum):
-    """Where a limit comes from."""
+    """What sets a limit."""
 
     ORGANIZATION = "organization"
     TIER = "tier"
@@ -72,14 +72,14 @@ class LimitSource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberLimits:
-    """How many members an organization may have, null for any number, and what says so."""
+    """How many members an organization may have (null means unlimited), and what sets this limit."""
 
     max_users: int | None
     source: LimitSource
 
 
 def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int | None) -> MemberLimits:
-    """Say how many members an organization may have: by itself, else by its tier, else by default (decisions 5.3)."""
+    """Return the limit of members: the organization's own, else its tier's, else the default (decisions 5.3)."""
     if organization.max_users is not None:
         return MemberLimits(max_users=organization.max_users, source=LimitSource.ORGANIZATION)
     if has_tier:
@@ -90,20 +90,22 @@ def limits_of(organization: Organization, *, has_tier: bool, tier_max_users: int
 def list_page(
     uow: UnitOfWork, slug: str, *, role: str | None, page: int, limit: int
 ) -> tuple[MembersPage, MemberLimits]:
-    """List members, who came first first."""
+    """List members, the oldest membership first."""
     organization = access.authorize(uow, slug, Operation.MEMBERS_LIST).organization
     found = uow.members.page(organization.id, role=role, limit=limit, offset=(page - 1) * limit)
     return found, limits_of(organization, has_tier=found.has_tier, tier_max_users=found.tier_max_users)
 
 
 def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
-    """Give a member another role, a custom one included; what it allows counts from their next request on."""
-    place = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
-    organization_id = place.organization.id
+    """Give a member another built-in or custom role, which takes effect with their next request."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_CHANGE)
+    organization_id = authorized.organization.id
     if role == OWNER:
-        raise BadRequest.of_field("role", "There is one owner. To pass that on, transfer the ownership.")
-    if user_id == place.caller.user_id:
-        raise BadRequest("You are the owner. To have another role, transfer the ownership first.")
+        raise BadRequest.of_field(
+            "role", "An organization has one owner. To make another member the owner, transfer the ownership."
+        )
+    if user_id == authorized.caller.user_id:
+        raise BadRequest("You are the owner. Transfer the ownership before you change your role.")
     if role not in (ADMIN, MEMBER) and uow.roles.by_slug(organization_id, role) is None:
         raise AssignedRoleUnknown
     member = uow.members.find(organization_id, user_id)
@@ -125,16 +127,16 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
 
 
 def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
-    """End somebody's membership, and their sessions in this organization with it."""
-    place = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
-    organization_id = place.organization.id
-    if user_id == place.caller.user_id:
-        raise BadRequest("You cannot remove yourself. Ask somebody else who manages the members.")
+    """Remove a member, and end their sessions in this organization."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
+    organization_id = authorized.organization.id
+    if user_id == authorized.caller.user_id:
+        raise BadRequest("You cannot remove yourself. Ask another member who can manage members.")
     member = uow.members.find(organization_id, user_id)
     if member is None:
         raise MemberUnknown
     if member.membership.role == OWNER:
-        raise BadRequest("The owner cannot be removed. The ownership has to be transferred first.")
+        raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
 
     uow.members.remove(organization_id, user_id)
     ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
@@ -143,9 +145,9 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
 
 
 def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
-    """End the memberships that somebody was given since a moment; whoever owns an organization goes on owning it."""
+    """End the memberships that a user got since then, except where they are the owner."""
     for organization_id in uow.members.organizations_of(user_id):
-        # Under this lock nobody makes them the owner meanwhile.
+        # Under this lock the user cannot become the owner meanwhile.
         uow.organizations.lock(organization_id)
         membership = uow.members.of_user(organization_id, user_id)
         if membership is None or membership.role == OWNER or membership.created_at < since:

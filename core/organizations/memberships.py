@@ -1,9 +1,9 @@
-"""Memberships: that a person manages an organization, and in which role. What members do is in `members.py`."""
+"""Memberships: a user manages an organization, in a role. The use cases are in `members.py`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Membership`
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Membership`
 from typing import Final
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -15,7 +15,7 @@ BUILT_IN_ROLES: Final = (OWNER, ADMIN, MEMBER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """That a person manages an organization; `role` is a built-in one or the slug of a custom role."""
+    """A user's membership in an organization; `role` is a built-in role or the slug of a custom role."""
 
     id: UUID
     org_id: UUID

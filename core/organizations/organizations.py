@@ -1,8 +1,7 @@
-"""Organizations, the customers of the product: what one is, and through which states it goes.
+"""Organizations, the customers of the product: the entity and the transitions between its statuses.
 
-How one comes to be is in `organization_creation.py`, what its own people do with it in `organization_management.py` and
-`organization_selection.py`, what platform owners do in `platform_organizations.py`. Members, invitations and services
-have capabilities of their own.
+Creating one is in `creation.py`, what members do with it in `management.py` and `selection.py`, what platform owners do
+in `core/platform/organizations.py`. Members, invitations and services have modules of their own.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from core.errors import BadRequest
 
 NAME_CHARACTERS_MIN: Final = 2
 DEVICE_TRUST_DEFAULT: Final = timedelta(days=30)
-# More than the life of a device's token, within which any trust ends (decisions 4.2).
+# Longer than the lifetime of a device token, with which any trust ends (decisions 4.2).
 DEVICE_TRUST_DAYS_MAX: Final = 365
 
-# What `changes` leaves out: it follows from every change.
+# Left out of `changes`, because every change sets it.
 _UPDATED_AT: Final = "updated_at"
 
 
 class OrganizationStatus(StrEnum):
-    """Where in its life an organization is (operations 3)."""
+    """The status of an organization (operations 3)."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -35,14 +34,14 @@ class OrganizationStatus(StrEnum):
 
 
 class WrongState(BadRequest):
-    """An organization in this state does not go into that one."""
+    """The status of the organization does not allow this transition."""
 
-    default_message = "The organization is not in a state in which this can be done."
+    default_message = "The status of the organization does not allow this."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Organization:
-    """The whole record (decisions 5.2)."""
+    """An organization, with all its fields (decisions 5.2)."""
 
     id: UUID
     slug: str
@@ -64,7 +63,7 @@ class Organization:
 
     @property
     def is_active(self) -> bool:
-        """Whether the organization may be worked in."""
+        """Whether the organization is active."""
         return self.status is OrganizationStatus.ACTIVE
 
     @property
@@ -73,31 +72,31 @@ class Organization:
         return timedelta(days=self.device_trust_days)
 
     def approved(self, *, by: UUID | None, at: datetime) -> Organization:
-        """Let work begin; nobody approves where every organization is welcome."""
+        """Return the approved organization; `by` is None when the installation approves every organization."""
         self._require(OrganizationStatus.PENDING, "approved")
         return replace(self, status=OrganizationStatus.ACTIVE, approved_at=at, approved_by=by, updated_at=at)
 
     def rejected(self, reason: str, *, at: datetime) -> Organization:
-        """Turn the organization away for good."""
+        """Return the organization as rejected for good."""
         self._require(OrganizationStatus.PENDING, "rejected")
         return replace(self, status=OrganizationStatus.REJECTED, rejected_at=at, rejection_reason=reason, updated_at=at)
 
     def suspended(self, reason: str | None, *, at: datetime) -> Organization:
-        """Close the organization until it is activated again."""
+        """Return the organization as suspended until it is activated again."""
         self._require(OrganizationStatus.ACTIVE, "suspended")
         return replace(
             self, status=OrganizationStatus.SUSPENDED, suspended_at=at, suspension_reason=reason, updated_at=at
         )
 
     def activated(self, *, at: datetime) -> Organization:
-        """Open the organization again; why it was closed is in the audit log from now on."""
+        """Return the organization as active again; from then on only the audit log has the reason of the suspension."""
         self._require(OrganizationStatus.SUSPENDED, "activated")
         return replace(self, status=OrganizationStatus.ACTIVE, suspended_at=None, suspension_reason=None, updated_at=at)
 
     def changes(self, before: Organization) -> dict[str, Any]:
-        """List what is not as it was before, field by field, as an audit entry holds it."""
+        """Return the old and the new value of each changed field, in the form of an audit entry."""
         return {
-            field.name: {"from": _plain(getattr(before, field.name)), "to": _plain(getattr(self, field.name))}
+            field.name: {"from": _json_value(getattr(before, field.name)), "to": _json_value(getattr(self, field.name))}
             for field in fields(self)
             if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
         }
@@ -109,17 +108,17 @@ class Organization:
 
 
 def checked_name(name: str) -> str:
-    """Give the spelling under which the name of an organization is stored; refuse what is none."""
+    """Return the form in which an organization's name is stored; raise `BadRequest` when it is invalid."""
     return text.checked_name(name, characters_min=NAME_CHARACTERS_MIN)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
-        # As times are written everywhere (decisions 1.1).
+        # The format of all times (decisions 1.1).
         return value.isoformat().replace("+00:00", "Z")
     return str(value) if isinstance(value, UUID | StrEnum) else value
 
 
 def is_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
-    """Say whether a second factor that was given then is still remembered."""
+    """Return whether a device trusted at that time is still trusted; None stands for a device that never was."""
     return mfa_trusted_at is not None and at < mfa_trusted_at + period

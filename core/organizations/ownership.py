@@ -1,6 +1,6 @@
-"""Ownership: every organization has one owner at every moment, who can pass that on to another member.
+"""Ownership: an organization always has exactly one owner, who can transfer the ownership to another member.
 
-That it is never two is kept by an index as well, so the old owner steps down before the new one comes.
+A unique index enforces that there are never two, so the old owner's role is changed before the new owner's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """Who was the owner, and who is it now."""
+    """The old and the new owner."""
 
     old_owner_user_id: UUID
     new_owner_user_id: UUID
@@ -31,11 +31,11 @@ class Transfer:
 
 def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     """Make another member the owner, and the caller an admin."""
-    place = access.authorize_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
-    organization_id, old_owner = place.organization.id, place.membership
+    authorized = access.authorize_and_lock(uow, slug, Operation.OWNERSHIP_TRANSFER)
+    organization_id, old_owner = authorized.organization.id, authorized.membership
     if new_owner_user_id == old_owner.user_id:
         raise _refused("You are the owner already. Name another member.")
-    # In the body, so whom it names is input: no member there is 400, not a path that leads nowhere.
+    # The id comes from the body, so it is input: without such a member the status is 400, not 404.
     new_owner = uow.members.find(organization_id, new_owner_user_id)
     if new_owner is None:
         raise _refused("This must be a member of the organization. Invite them first.")
@@ -45,7 +45,7 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     uow.members.set_role(organization_id, old_owner.user_id, ADMIN)
     uow.members.set_role(organization_id, new_owner_user_id, OWNER)
     for before, role in ((old_owner, ADMIN), (new_owner.membership, OWNER)):
-        # The change of owner is the event; each change of role is an entry.
+        # Each change of role is an audit entry; the event is the change of owner.
         uow.audit(
             AuditAction.USER_ROLE_UPDATED,
             before.user_id,

@@ -1,7 +1,7 @@
-"""Relations: every access that somebody has is a tuple `object#relation@subject`, and checks are decided from these.
+"""Relations: a user's access is a set of tuples `object#relation@subject`, from which checks are decided.
 
-The tuples are a view over memberships and service grants, not a second copy of them (decisions 5.5). What the tuples
-mean is here: a role in an organization is a relation to it, and implies relations to its services by what it allows.
+The tuples are a view over memberships and service grants, not a second copy of them (decisions 5.5). This module
+defines their meaning: a role in an organization is a relation to it, and its capabilities imply relations to services.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class ServiceRelation(StrEnum):
-    """What somebody can be to one service."""
+    """A user's relation to a service."""
 
     MANAGER = "manager"
     VIEWER = "viewer"
 
 
-# What a grant on the service itself includes.
+# The relations that a grant on the service includes.
 _INCLUDES: Final = {
     ServiceRelation.MANAGER: frozenset({ServiceRelation.MANAGER, ServiceRelation.VIEWER}),
     ServiceRelation.VIEWER: frozenset({ServiceRelation.VIEWER}),
 }
-# What a role in the organization makes somebody to each of its services.
+# The relations to each service that a capability of a role in the organization implies.
 _IMPLIED_BY: Final = {
     Capability.SERVICES_MANAGE: frozenset({ServiceRelation.MANAGER, ServiceRelation.VIEWER}),
     Capability.SERVICES_VIEW: frozenset({ServiceRelation.VIEWER}),
@@ -40,18 +40,18 @@ _IMPLIED_BY: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Object:
-    """What a relation is to: an organization, or one of its services."""
+    """The object of a relation: an organization, or one of its services."""
 
     organization_id: UUID
     service_id: UUID | None = None
 
     @property
     def organization(self) -> Object:
-        """The organization that it belongs to, or that it is."""
+        """The organization itself, or the one that the service belongs to."""
         return Object(organization_id=self.organization_id)
 
     def __str__(self) -> str:
-        """Write it as the tuples do."""
+        """Return the notation of the tuples."""
         if self.service_id is None:
             return f"organization:{self.organization_id}"
         return f"service:{self.service_id}"
@@ -59,7 +59,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A tuple as stored, with what its relation allows where that is a custom role."""
+    """A stored tuple, with the permissions of its relation if that is a custom role."""
 
     object: str
     relation: str
@@ -67,28 +67,28 @@ class Relation:
     custom_permissions: list[str] | None
 
     def __str__(self) -> str:
-        """Write it as one text."""
+        """Return the notation `object#relation@subject`."""
         return f"{self.object}#{self.relation}@{self.subject}"
 
 
 def check(uow: UnitOfWork, object_: Object, relation: str, user_id: UUID) -> bool:
-    """Say whether somebody has a relation to an object, by a tuple or by what one implies; in one statement.
+    """Return whether a user has a relation to an object, stored or implied; in one statement.
 
-    To an organization a relation is a role or a capability, to a service one of `ServiceRelation`.
+    A relation to an organization is a role or a capability, a relation to a service is a `ServiceRelation`.
     """
     return holds(uow.relations.between(object_, user_id), object_, relation)
 
 
 def holds(tuples: Sequence[Relation], object_: Object, relation: str) -> bool:
-    """Say whether the tuples of one person at an object and its organization make a relation to the object."""
-    return any(relation in _made_by(found, object_) for found in tuples)
+    """Return whether a user's tuples for an object and its organization include or imply a relation to the object."""
+    return any(relation in _relations_of(found, object_) for found in tuples)
 
 
-def _made_by(found: Relation, object_: Object) -> frozenset[str]:
-    """List what one tuple makes its subject to the object."""
+def _relations_of(found: Relation, object_: Object) -> frozenset[str]:
+    """Return the relations to the object that one tuple includes or implies."""
     if found.object != str(object_.organization):
         return _INCLUDES[ServiceRelation(found.relation)] if found.object == str(object_) else frozenset()
     allowed = capabilities_of(found.relation, found.custom_permissions)
     if object_.service_id is None:
         return frozenset({found.relation, *allowed})
-    return frozenset(made for capability in allowed for made in _IMPLIED_BY.get(capability, ()))
+    return frozenset(implied for capability in allowed for implied in _IMPLIED_BY.get(capability, ()))

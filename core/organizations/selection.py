@@ -1,7 +1,7 @@
-"""Selecting an organization: the caller's session goes on in it, as if it had begun there (operations 4.4).
+"""Selecting an organization: it becomes the context of the caller's session, as if it had begun there (operations 4.4).
 
-What the organization asks of a sign-in it asks here as well (`arrivals.py`), else signing in elsewhere and then
-selecting it would be the way around its settings. What it asks of every request `access.enter` has seen to.
+The organization's requirements for a sign-in apply here as well, else signing in elsewhere and then selecting it would
+bypass its settings. `access.authorize` checks the requirements for every request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selected:
-    """Who works in the organization now, in which role, and with which tokens."""
+    """The user, their membership in the selected organization, and their new tokens."""
 
     user: Person
     membership: Membership
@@ -30,11 +30,11 @@ class Selected:
 
 
 def select(uow: UnitOfWork, slug: str) -> Selected:
-    """Make an organization the context of the caller's session, and give the session its next tokens."""
-    place = access.authorize(uow, slug, Operation.ORGANIZATION_SELECT)
-    access.require_device_trust(uow, place.caller, place.organization)
+    """Make an organization the context of the caller's session, and return the session's next tokens."""
+    authorized = access.authorize(uow, slug, Operation.ORGANIZATION_SELECT)
+    access.require_device_trust(uow, authorized.caller, authorized.organization)
     return Selected(
-        user=person_of(place.caller),
-        membership=place.membership,
-        grant=refresh.move(uow, place.caller.session_id, place.organization.id),
+        user=person_of(authorized.caller),
+        membership=authorized.membership,
+        grant=refresh.move(uow, authorized.caller.session_id, authorized.organization.id),
     )

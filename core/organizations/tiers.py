@@ -1,10 +1,10 @@
-"""Tiers: what an organization may use. They are rows that come with the schema (decisions 5.3)."""
+"""Tiers: the limits of organizations. They are rows that the schema inserts (decisions 5.3)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Tier`
+from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `Tier`
 
 from core.errors import BadRequest
 from core.organizations.access import authorize_platform
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-# What an organization begins with.
+# The tier of a new organization.
 FREE: Final = "free"
 
 
 class TierUnknown(BadRequest):
-    """An organization was to get a tier that there is not."""
+    """The tier to assign does not exist."""
 
     default_message = "There is no such tier. GET /api/platform/tiers lists them."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
-    """A set of limits with a price; a limit of null is no limit (operations 2.3)."""
+    """A set of limits with a price; a limit of null means unlimited (operations 2.3)."""
 
     id: UUID
     name: str
@@ -38,7 +38,7 @@ class Tier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierSummary:
-    """A tier as it is named beside an organization."""
+    """A tier, as shown beside an organization."""
 
     id: UUID
     name: str
@@ -52,7 +52,7 @@ def list_all(uow: UnitOfWork) -> Sequence[Tier]:
 
 
 def find(uow: UnitOfWork, tier_id: UUID) -> Tier:
-    """Find the tier that an organization is to get."""
+    """Return the tier to assign to an organization; raise `TierUnknown` when it does not exist."""
     tier = uow.tiers.by_id(tier_id)
     if tier is None:
         raise TierUnknown

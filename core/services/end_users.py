@@ -1,13 +1,13 @@
-"""End users, who sign in to the services of an organization: finding them, and ending their sessions.
+"""End users, who sign in to the services of an organization: listing them, and ending their sessions.
 
-Who manages the organization is in `members.py`; somebody may be both. An organization sees of a person only what
-happened in its own services.
+Members, who manage the organization, are in `core/organizations/members.py`; a user may be both. An organization sees
+of an end user only the account and what happened in its own services.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the views
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of the views
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class EndUserUnknown(NotFound):
-    """Nobody who signed in to one of this organization's services, whoever they may be elsewhere."""
+    """The user has not signed in to a service of this organization, whether or not they have an account."""
 
     default_message = "This organization has no such end user."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUser:
-    """An end user in a list; `services` are slugs (operations 2.10)."""
+    """An end user in a list; `services` holds slugs (operations 2.10)."""
 
     id: UUID
     email: str
@@ -41,7 +41,7 @@ class EndUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedService:
-    """A service, and since when somebody uses it."""
+    """A service that the end user has signed in to, with the times of the first and the last sign-in."""
 
     id: UUID
     slug: str
@@ -52,7 +52,7 @@ class UsedService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedIdentity:
-    """An account elsewhere that somebody signs in with."""
+    """An account at an external identity provider with which the end user signs in."""
 
     provider: str
     provider_user_id: str
@@ -62,7 +62,7 @@ class LinkedIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSummary:
-    """How many sessions in this organization are alive, and when the last one began."""
+    """The number of live sessions in this organization, and when the latest session began."""
 
     active_count: int
     last_created_at: datetime | None
@@ -70,7 +70,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUserDetail:
-    """Everything that an organization sees of an end user."""
+    """An end user in detail, as the organization sees them."""
 
     id: UUID
     email: str
@@ -81,13 +81,13 @@ class EndUserDetail:
     mfa_enabled: bool
     services: list[UsedService]
     sessions: SessionSummary
-    # Nobody can link one yet.
+    # Linking is not implemented yet.
     linked_identities: list[LinkedIdentity] = field(default_factory=list[LinkedIdentity])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUsersPage:
-    """Some end users, and how many there are."""
+    """A page of end users, and their total number."""
 
     users: list[EndUser]
     total: int
@@ -96,14 +96,14 @@ class EndUsersPage:
 def list_page(
     uow: UnitOfWork, slug: str, *, search: str | None, service_id: UUID | None, page: int, limit: int
 ) -> EndUsersPage:
-    """List end users, the newest accounts first: all, those of a service, those with a part of an address."""
+    """List end users, the newest accounts first, optionally of one service and by a part of their address."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     part = canonical_email(search or "")
     return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
 
 
 def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
-    """Show an end user."""
+    """Return an end user; raise `EndUserUnknown` when the organization has none with that id."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
     found = uow.end_users.find(organization.id, user_id)
     if found is None:
@@ -112,14 +112,14 @@ def show(uow: UnitOfWork, slug: str, user_id: UUID) -> EndUserDetail:
 
 
 def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
-    """End the sessions that an end user has in this organization, and no others; say how many those were."""
-    place = authorize(uow, slug, Operation.END_USERS_CHANGE)
-    email = uow.end_users.email_of(place.organization.id, user_id)
+    """End the sessions of an end user in this organization, and no others; return how many ended."""
+    authorized = authorize(uow, slug, Operation.END_USERS_CHANGE)
+    email = uow.end_users.email_of(authorized.organization.id, user_id)
     if email is None:
         raise EndUserUnknown
-    ended = uow.sessions.revoke_in_organization(place.organization.id, user_id=user_id)
-    sessions.record_ended(uow, user_id, email, ended, revoked_by=str(place.caller.user_id))
+    ended = uow.sessions.revoke_in_organization(authorized.organization.id, user_id=user_id)
+    sessions.record_ended(uow, user_id, email, ended, revoked_by=str(authorized.caller.user_id))
     platform_actions.record_impersonated(
-        uow, "sessions.ended", organization_id=place.organization.id, user_id=str(user_id), sessions=len(ended)
+        uow, "sessions.ended", organization_id=authorized.organization.id, user_id=str(user_id), sessions=len(ended)
     )
     return len(ended)

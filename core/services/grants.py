@@ -1,13 +1,13 @@
-"""Service grants: that a member may manage or see one service, beyond what their role allows (decisions 5.5).
+"""Service grants: a member may manage or view one service, beyond what their role allows (decisions 5.5).
 
-A member has at most one grant on a service, and it ends with the membership. What a grant is worth beside the roles is
-decided in `relations.py`; services themselves have a capability of their own.
+A member has at most one grant on a service, and it ends with the membership. `relations.py` defines how grants and
+roles combine.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceGrant`
+from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `ServiceGrant`
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 class ServiceUnknown(NotFound):
-    """The organization has no service of that slug."""
+    """The organization has no service with that slug."""
 
     default_message = "This organization has no such service."
 
 
 class GrantUnknown(NotFound):
-    """Nothing was granted to that person on the service."""
+    """The member has no grant on the service."""
 
     default_message = "This member has no grant on the service."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grantee:
-    """Who has a grant."""
+    """The member who has a grant."""
 
     id: UUID
     email: str
@@ -48,7 +48,7 @@ class Grantee:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceGrant:
-    """What a member was granted on a service, by whom and when."""
+    """A member's grant on a service, with the user who granted it and when."""
 
     user: Grantee
     relation: ServiceRelation
@@ -58,36 +58,40 @@ class ServiceGrant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantsPage:
-    """Some grants on a service, and how many there are."""
+    """A page of grants on a service, and their total number."""
 
     grants: Sequence[ServiceGrant]
     total: int
 
 
-def may_manage_service(uow: UnitOfWork, place: OrganizationAccess, service: Service) -> bool:
-    """Say whether the caller's role, or a grant on this service, lets them manage it."""
-    return Capability.SERVICES_MANAGE in place.capabilities or _is(uow, place, service, ServiceRelation.MANAGER)
+def may_manage_service(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> bool:
+    """Return whether the caller may manage the service, by their role or by a grant."""
+    return Capability.SERVICES_MANAGE in authorized.capabilities or _has_relation(
+        uow, authorized, service, ServiceRelation.MANAGER
+    )
 
 
-def may_view_service(uow: UnitOfWork, place: OrganizationAccess, service: Service) -> bool:
-    """Say whether the caller's role, or a grant on this service, lets them see it."""
-    return Capability.SERVICES_VIEW in place.capabilities or _is(uow, place, service, ServiceRelation.VIEWER)
+def may_view_service(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> bool:
+    """Return whether the caller may view the service, by their role or by a grant."""
+    return Capability.SERVICES_VIEW in authorized.capabilities or _has_relation(
+        uow, authorized, service, ServiceRelation.VIEWER
+    )
 
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit: int) -> GrantsPage:
-    """List what was granted on a service, the first first."""
-    place = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
-    found = uow.service_grants.page(place.organization.id, service_slug, limit=limit, offset=(page - 1) * limit)
+    """List the grants on a service, the oldest first."""
+    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    found = uow.service_grants.page(authorized.organization.id, service_slug, limit=limit, offset=(page - 1) * limit)
     if found is None:
         raise ServiceUnknown
     return found
 
 
 def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation: ServiceRelation) -> ServiceGrant:
-    """Make a member a manager or viewer of a service, in place of what they were to it."""
-    place = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
-    service = _service(uow, place, service_slug)
-    member = uow.members.find(place.organization.id, user_id)
+    """Make a member a manager or viewer of a service; this replaces their previous grant."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    service = _service(uow, authorized, service_slug)
+    member = uow.members.find(authorized.organization.id, user_id)
     if member is None:
         raise MemberUnknown
     before = uow.service_grants.find(service, user_id)
@@ -96,7 +100,7 @@ def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation
     granted = ServiceGrant(
         user=Grantee(id=user_id, email=member.email),
         relation=relation,
-        granted_by=place.caller.user_id,
+        granted_by=authorized.caller.user_id,
         created_at=uow.now,
     )
     if not uow.service_grants.put(service, granted):
@@ -106,22 +110,22 @@ def grant(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID, relation
 
 
 def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None:
-    """Take back what was granted to a member on a service; what their role allows stays."""
-    place = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
-    service = _service(uow, place, service_slug)
+    """Revoke a member's grant on a service; what their role allows stays."""
+    authorized = access.authorize(uow, slug, Operation.SERVICE_GRANTS_CHANGE)
+    service = _service(uow, authorized, service_slug)
     relation = uow.service_grants.remove(service, user_id)
     if relation is None:
         raise GrantUnknown
     _record(uow, service, user_id, "access_revoked", relation=relation)
 
 
-def _is(uow: UnitOfWork, place: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
-    object_ = Object(organization_id=place.organization.id, service_id=service.id)
-    return relations.check(uow, object_, relation, place.caller.user_id)
+def _has_relation(uow: UnitOfWork, authorized: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
+    object_ = Object(organization_id=authorized.organization.id, service_id=service.id)
+    return relations.check(uow, object_, relation, authorized.caller.user_id)
 
 
-def _service(uow: UnitOfWork, place: OrganizationAccess, slug: str) -> Service:
-    service = uow.services.by_slug(place.organization.id, slug)
+def _service(uow: UnitOfWork, authorized: OrganizationAccess, slug: str) -> Service:
+    service = uow.services.by_slug(authorized.organization.id, slug)
     if service is None:
         raise ServiceUnknown
     return service

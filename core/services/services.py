@@ -1,4 +1,4 @@
-"""Services, the applications of an organization: what one is. How they are managed comes with their own capability."""
+"""Services, the applications of an organization."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ServiceType(StrEnum):
-    """A kind of application; the first two can keep a secret (operations 2.1)."""
+    """A kind of application; `web` and `api` can keep a secret (operations 2.1)."""
 
     WEB = "web"
     API = "api"
@@ -22,7 +22,7 @@ class ServiceType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """An application that people sign in with."""
+    """An application that users sign in to."""
 
     id: UUID
     organization_id: UUID

@@ -1,7 +1,7 @@
-"""Who asks, and from where. Every use case finds both in the unit of work.
+"""The caller of a request and the request's origin; use cases read both from the unit of work.
 
-A caller is loaded from the database in the transaction of the use case, never believed from a token: a session that was
-revoked, a role that was taken, an owner who was demoted count from the next request on.
+The caller is loaded from the database in the transaction of the use case, never taken from a token: a revoked session,
+a removed role or a demoted platform owner takes effect with the next request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a request came from, as the audit log and the login events will remember it; empty for background work."""
+    """The origin of a request, as the audit log and the login events record it; empty for background work."""
 
     request_id: str | None = None
     ip_address: str | None = None
@@ -32,11 +32,11 @@ BACKGROUND = Origin()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """A signed-in person, as their live session and account stand now.
+    """A signed-in user, with the current state of their account and live session.
 
-    `organization_*` and `service_*` are the context that the session was begun or selected in, not the organization of
-    a path; `role` is the membership in that organization (and `custom_permissions` what it allows, where it is a custom
-    one), `is_end_user` the link to that service.
+    `organization_*` and `service_*` are the context in which the session began or which was selected since, not the
+    organization of a path. `role` is the user's role in that organization, `custom_permissions` what it allows if it is
+    a custom role, and `is_end_user` whether the user is linked to that service.
     """
 
     user_id: UUID
@@ -62,12 +62,12 @@ class Caller:
 
     @property
     def is_verified(self) -> bool:
-        """Whether the person has proved that the address is theirs."""
+        """Whether the user has verified their email address."""
         return self.email_verified_at is not None
 
     @property
     def belongs_to_context(self) -> bool:
-        """Whether the person still is what the session's context made of them: a member, or the service's end user."""
+        """Whether the user still belongs to the session's context, as a member or as an end user of the service."""
         if self.service_id is not None:
             return self.is_end_user
         return self.organization_id is None or self.role is not None
@@ -79,71 +79,74 @@ class Caller:
 
     @property
     def is_impersonated(self) -> bool:
-        """Whether a platform owner acts as this person."""
+        """Whether a platform owner impersonates this user."""
         return self.impersonator_id is not None
 
     @property
     def is_of_service(self) -> bool:
-        """Whether the session is one with a service, whose makers have its tokens."""
+        """Whether the session belongs to a service, whose operators hold its tokens."""
         return self.service_id is not None
 
     @property
     def is_governing(self) -> bool:
-        """Whether a platform owner asks, and not somebody who acts as one, nor a service that they use."""
+        """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
         return self.is_platform_owner and not self.is_impersonated and not self.is_of_service
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether this session was begun with more than one factor, or on a device that remembers one."""
+        """Whether this session began with a second factor, or on a device that remembers one."""
         return bool({"mfa", "trusted"} & set(self.amr))
 
     @property
     def is_remembered(self) -> bool:
-        """Whether a device that remembers a second factor stood in for it."""
+        """Whether this session began with a device that remembers the second factor, instead of the factor itself."""
         return "trusted" in self.amr and "mfa" not in self.amr
 
     @property
     def lacks_second_factor(self) -> bool:
-        """Whether the context asks for a second factor that this session was begun without.
+        """Whether the context requires a second factor and this session began without one.
 
-        Organizations ask it of their members, not of the end users of a service, nor of who acts for a member.
+        Organizations require it of their members, not of the end users of a service, nor of impersonators.
         """
-        is_asked = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
-        return is_asked and not self.has_second_factor
+        is_required = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
+        return is_required and not self.has_second_factor
 
     def forbid_services(self) -> None:
-        """Refuse what a service must not do with the token of somebody who uses it (RFC 9068, 4: whom it is for)."""
+        """Raise `Forbidden` when the token was issued to a service (RFC 9068, 4: its audience is not Gatehouse)."""
         if self.is_of_service:
-            raise Forbidden("Your token is for a service, which cannot do this for you. Sign in without naming one.")
+            raise Forbidden(
+                "This token was issued to a service, which cannot do this. Sign in without naming a service."
+            )
 
     def forbid_impersonated(self) -> None:
-        """Refuse what an impersonator must not do (identity 4.8), nor a service for whoever governs the platform.
+        """Raise `Forbidden` for an impersonator (identity 4.8), and for a service with the token of a platform owner.
 
-        These are the changes that open an account or end it. By one of them whoever makes the service would govern.
+        It guards the changes that give access to an account or delete it. With the token of a platform owner, such a
+        change would let the operators of the service govern the platform.
         """
         if self.is_impersonated:
-            raise Forbidden("This cannot be done while impersonating somebody.")
+            raise Forbidden("This cannot be done while impersonating a user.")
         if self.is_platform_owner:
             self.forbid_services()
 
 
 def require_in_person(uow: UnitOfWork) -> Caller:
-    """Say who asks; refuse whoever acts as somebody else."""
+    """Return the caller; raise `Forbidden` when they are impersonated."""
     caller = uow.caller
     caller.forbid_impersonated()
     return caller
 
 
 def require_caller(uow: UnitOfWork) -> Caller:
-    """Say who asks; raise `Unauthorized` when their session is over."""
+    """Return the caller; raise `Unauthorized` when their session has ended."""
     return uow.caller
 
 
 def lock(uow: UnitOfWork) -> Caller:
-    """Say who asks, and let nobody else change their account before this transaction ends.
+    """Lock the caller's account until this transaction ends, and return the caller as they are then.
 
-    Whoever shuts somebody out holds the account while they end its sessions. So either they come first, and a request
-    that was on its way is refused, or it comes first, and they find what it has changed.
+    A transaction that ends all sessions of an account holds the same lock. Either it comes first, and this raises
+    `Unauthorized`, or this transaction comes first, and the other one reads what it has changed.
     """
     caller = uow.caller
     uow.users.lock(caller.user_id)

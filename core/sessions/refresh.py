@@ -1,10 +1,10 @@
-"""How a session goes on: its refresh token is exchanged for the next one, once; or it moves into an organization.
+"""Refreshing a session: its refresh token is exchanged for the next one, once; and moving it into an organization.
 
-A token that was exchanged a moment ago is good for a moment longer, for two tabs that refresh at once and for answers
-that got lost: it leads to the token that is good now. After that it betrays that somebody copied it, and the session
-ends. Every token follows from the one before it and a key of the house, and carries the house's mark. So an old one of
-ours is told from an invention, and its successors are found, without keeping more than the hash of the newest; and
-nobody can end a session by inventing tokens for it.
+An exchanged token stays usable for a grace period, for two tabs that refresh at once and for responses that got lost:
+it yields the newest token. After that its use shows that it was copied, and the session ends. Each token is derived
+from the one before it with the installation's pepper, and carries a MAC. So old tokens are distinguished from forged
+ones, and their successors are computed, while only the hash of the newest is stored; and an attacker cannot end a
+session by forging tokens for it.
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 GRACE: Final = timedelta(seconds=30)
-# More exchanges than this in half a minute are no tabs.
+# More exchanges than this within the grace period do not come from several tabs.
 FORGIVEN_EXCHANGES_MAX: Final = 10
 REUSED: Final = "refresh_token_reused"
 
 _ID_BYTES: Final = 16
-# With 18 the whole is a multiple of three bytes: base64 without padding, and one spelling only for each token.
-_MARK_BYTES: Final = 18
+# With 18 the whole is a multiple of three bytes: base64 without padding, and a single encoding of each token.
+_MAC_BYTES: Final = 18
 _SHAPE: Final = re.compile(r"[A-Za-z0-9_-]{88}")
 
 
 class RefreshRefused(Unauthorized):
-    """The refresh token is not good, or no longer."""
+    """The refresh token is invalid, or no longer valid."""
 
     default_message = "This refresh token is not valid. Sign in again."
 
 
 class SessionOver(Unauthorized):
-    """The session ended while something was done with it."""
+    """The session ended during the request."""
 
     default_message = "This session is over. Sign in again."
 
 
 @dataclass(frozen=True, slots=True)
 class TokenReused:
-    """Somebody used an old token of this session again; the session is to be ended (`end_reused`)."""
+    """An old token of this session was used after its grace period; the session is to be ended with `end_reused`."""
 
     caller: Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshable:
-    """A live session as a refresh finds it; `exchanged_at` is of the last tokens, the newest first."""
+    """A live session as a refresh reads it; `exchanged_at` holds the times of the last exchanges, the newest first."""
 
     caller: Caller
     refresh_hash: bytes = field(repr=False)
@@ -70,7 +70,7 @@ class Refreshable:
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """What a refresh token says: whose it is and what nobody can guess; and its text."""
+    """A refresh token: the session's id, the unguessable part, and the whole as text."""
 
     session_id: UUID
     random: bytes = field(repr=False)
@@ -78,14 +78,17 @@ class _Token:
 
 
 def first_token(uow: UnitOfWork, session_id: UUID) -> Secret:
-    """Make the token that a new session begins with."""
-    return _made(uow, session_id, hash_token(uow.randomness.token().reveal())).text
+    """Return the first refresh token of a new session."""
+    return _make(uow, session_id, hash_token(uow.randomness.token().reveal())).text
 
 
 def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
-    """Exchange a refresh token for the next one and a fresh look at the person's rights, in one conditional write."""
-    token = _read(uow, refresh_token)
-    # Of two who exchange a token at once one finds the second time that it was exchanged a moment ago.
+    """Exchange a refresh token for the next one, with claims from the user's current rights, by a conditional write.
+
+    Return `TokenReused` when the token's grace period is over; raise `RefreshRefused` when it is not a valid token.
+    """
+    token = _parse(uow, refresh_token)
+    # Of two requests that exchange a token at once, one loses the write and finds the token exchanged the second time.
     for _ in range(2):
         session = uow.sessions.find_refreshable(token.session_id) if token is not None else None
         if token is None or session is None:
@@ -101,9 +104,9 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
 
 
 def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant:
-    """Make an organization the context of a session, and give the session its next tokens.
+    """Make an organization the context of a session, and return the session's next tokens.
 
-    From the refresh token of before there is a way to the new one for a moment, as after every exchange.
+    The previous refresh token yields the new one during the grace period, as after every exchange.
     """
     refresh_hash = uow.sessions.lock_refresh_hash(session_id)
     if refresh_hash is None:
@@ -121,27 +124,27 @@ def move(uow: UnitOfWork, session_id: UUID, organization_id: UUID) -> TokenGrant
     return token_grant(session.caller, newest.text, session_expires_at=session.expires_at)
 
 
-def end_reused(uow: UnitOfWork, betrayed: TokenReused) -> None:
-    """End a session whose old token was used again, and remember that; of several who find out at once one does."""
-    caller = betrayed.caller
+def end_reused(uow: UnitOfWork, reused: TokenReused) -> None:
+    """End a session whose old token was reused, and record that; of several concurrent requests only one does."""
+    caller = reused.caller
     ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
     if ended:
         sessions.record_ended(uow, caller.user_id, caller.email, ended, reason=REUSED)
         uow.mfa_events.add(caller.user_id, REUSED, is_success=False, details={"session_id": str(caller.session_id)})
 
 
-def _read(uow: UnitOfWork, text: str) -> _Token | None:
-    """Read a token of ours; an invented one is None."""
+def _parse(uow: UnitOfWork, text: str) -> _Token | None:
+    """Return the token; None when this installation did not issue it."""
     if not _SHAPE.fullmatch(text):
         return None
     raw = base64.urlsafe_b64decode(text)
-    token = _made(uow, UUID(bytes=raw[:_ID_BYTES]), raw[_ID_BYTES:-_MARK_BYTES])
+    token = _make(uow, UUID(bytes=raw[:_ID_BYTES]), raw[_ID_BYTES:-_MAC_BYTES])
     return token if hmac.compare_digest(text, token.text.reveal()) else None
 
 
-def _made(uow: UnitOfWork, session_id: UUID, random: bytes) -> _Token:
-    mark = uow.pepper.mark("refresh token", session_id.bytes, random)[:_MARK_BYTES]
-    return _Token(session_id, random, Secret(base64.urlsafe_b64encode(session_id.bytes + random + mark).decode()))
+def _make(uow: UnitOfWork, session_id: UUID, random: bytes) -> _Token:
+    mac = uow.pepper.mark("refresh token", session_id.bytes, random)[:_MAC_BYTES]
+    return _Token(session_id, random, Secret(base64.urlsafe_b64encode(session_id.bytes + random + mac).decode()))
 
 
 def _successor_of(uow: UnitOfWork, token: _Token) -> _Token:
@@ -149,8 +152,8 @@ def _successor_of(uow: UnitOfWork, token: _Token) -> _Token:
 
 
 def _successor(uow: UnitOfWork, session_id: UUID, token_hash: bytes) -> _Token:
-    # From the hash, because nobody shows the token of a session that is moved.
-    return _made(uow, session_id, uow.pepper.mark("refresh successor", session_id.bytes, token_hash))
+    # From the hash, because `move` does not have the token itself.
+    return _make(uow, session_id, uow.pepper.mark("refresh successor", session_id.bytes, token_hash))
 
 
 def _exchange(uow: UnitOfWork, old: _Token, new: _Token) -> bool:
@@ -167,7 +170,7 @@ def _is_newest(session: Refreshable, token: _Token) -> bool:
 
 
 def _newest_after(uow: UnitOfWork, session: Refreshable, token: _Token) -> _Token | None:
-    """Walk from a token that was exchanged a moment ago to the newest one; from an older token there is no way."""
+    """Return the newest token, derived from one exchanged within the grace period; None for an older token."""
     for exchanged_at in session.exchanged_at:
         if uow.now > exchanged_at + GRACE:
             return None
@@ -178,7 +181,7 @@ def _newest_after(uow: UnitOfWork, session: Refreshable, token: _Token) -> _Toke
 
 
 def _check_context(caller: Caller) -> None:
-    """Refuse a session whose organization or service no longer takes this person (decisions 1.7)."""
+    """Refuse a session whose organization or service no longer admits the user (decisions 1.7)."""
     if caller.organization_id is None:
         return
     if not caller.is_organization_active:
@@ -186,5 +189,5 @@ def _check_context(caller: Caller) -> None:
     if not caller.belongs_to_context:
         raise RefreshRefused("You no longer belong to the organization of this session. Sign in again.")
     if caller.lacks_second_factor:
-        # Asked for since the session began; the sign-in says what to do about it.
-        raise RefreshRefused("This organization asks for multi-factor authentication now. Sign in again.")
+        # The organization began to require it after the session began; the sign-in explains what to do.
+        raise RefreshRefused("This organization now requires multi-factor authentication. Sign in again.")

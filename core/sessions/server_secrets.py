@@ -1,4 +1,4 @@
-"""Secrets of the installation itself, made at its first start and the same in every replica ever after."""
+"""Secrets of the installation itself, generated at its first start and shared by all replicas."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ PEPPER: Final = "pepper"
 
 
 def pepper(uow: UnitOfWork, fresh: bytes) -> bytes:
-    """Give the key of the installation's keyed hashes; the fresh one becomes it at the first start."""
+    """Return the key of the installation's keyed hashes; the fresh one is stored at the first start."""
     return uow.server_secrets.ensure(PEPPER, fresh)

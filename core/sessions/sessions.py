@@ -1,7 +1,7 @@
-"""Sessions: one for each sign-in, alive until it is ended or has lasted long enough, and asked about at every request.
+"""Sessions: one for each sign-in, alive until it is revoked or expires, and checked at every request.
 
-How a session begins is in `sign_in.py`, how it goes on is in `sessions_refresh.py`; here is what it is, how people see
-theirs, and how sessions end.
+Sessions begin in `core/sign_in/conclusion.py` and are refreshed in `refresh.py`. This module defines a session, lists a
+user's sessions and ends sessions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `SessionItem`
+from uuid import UUID  # noqa: TC003 - the reference is generated from the fields of `SessionItem`
 
 from core.errors import NotFound
 from core.events import person_events
@@ -27,7 +27,7 @@ ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One sign-in. `refreshed_at` is when it was used last, `expires_at` the end of its absolute lifetime."""
+    """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime."""
 
     id: UUID
     user_id: UUID
@@ -47,7 +47,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionItem:
-    """A session as its person sees it."""
+    """A session, as its user sees it."""
 
     id: UUID
     provider: str
@@ -61,7 +61,7 @@ class SessionItem:
 
 
 def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
-    """List the caller's sessions that are alive, the one used last first."""
+    """List the caller's live sessions, the most recently used first."""
     caller = uow.caller
     return [
         SessionItem(
@@ -80,7 +80,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
 
 
 def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
-    """End one of the caller's sessions, this one included."""
+    """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session."""
     caller = uow.caller
     caller.forbid_impersonated()
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
@@ -90,16 +90,16 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 
 
 def end_my_others(uow: UnitOfWork) -> int:
-    """End every session of the caller but this one; say how many those were."""
+    """End every session of the caller except the current one; return how many ended."""
     caller = uow.caller
     caller.forbid_impersonated()
     return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
 
 
 def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> int:
-    """End the sessions of a person, who may be somebody else than the caller; say how many those were.
+    """End the sessions of a user, who need not be the caller; return how many ended.
 
-    With them go those that the person began in the name of others, and which nobody would find in a list of theirs.
+    Impersonations that the user began end as well; they appear in no list of the user's sessions.
     """
     ended = uow.sessions.revoke_all(user_id, except_session_id=except_session_id)
     uow.sessions.end_impersonations(user_id)
@@ -108,9 +108,9 @@ def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UU
 
 
 def log_out(uow: UnitOfWork) -> None:
-    """End the session that this request came with."""
+    """End the session of this request."""
     caller = uow.caller
-    # Of two requests at once one ends it, and only that is worth telling.
+    # Of two concurrent requests one ends the session, and only that one publishes the event.
     if uow.sessions.revoke(caller.session_id, user_id=caller.user_id):
         person_events.publish(
             uow, EventType.USER_LOGOUT, caller.user_id, caller.email, organization_id=caller.organization_id
@@ -118,7 +118,7 @@ def log_out(uow: UnitOfWork) -> None:
 
 
 def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:
-    """Say that sessions were ended, to each organization how many of those that had begun in it."""
+    """Publish that sessions were ended: to each organization, the number of those in its context."""
     for organization_id, sessions in Counter(contexts).items():
         person_events.publish(
             uow,

@@ -1,8 +1,8 @@
-"""The life of the keys that sign our tokens: next, then active, then retired until nothing they signed is alive.
+"""The life of the keys that sign tokens: next, then active, then retired until the last token they signed has expired.
 
-The next key is published before it signs, so that every replica and every relying party knows it in time; the retired
-ones stay published until the last token they signed has expired. Making a pair is slow and happens outside any
-transaction; signing and checking are the business of the port `TokenSigner`, whose replicas keep the keys in memory.
+The next key is published before it signs, so that every replica and every relying party knows it in time; retired keys
+stay published until the last token they signed has expired. Key pairs are generated outside any transaction, because
+that is slow. The port `TokenSigner` signs and verifies, with keys that each replica keeps in memory.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# A replica does not hear of a rotation, it looks. One that could not look for this long stops signing, because the key
-# that it takes for the active one may have retired meanwhile.
+# A replica is not notified of a rotation; it reads the keys periodically. One that could not read them for this long
+# stops signing, because the key that it takes for the active one may have been retired.
 RING_AGE_MAX = timedelta(minutes=4)
-# So a retired key may sign this much longer; the minute is for a look that is slow and for clocks that differ.
+# So a retired key may sign for this much longer; the extra minute allows for a slow read and for clock differences.
 RETIREMENT_MARGIN = RING_AGE_MAX + timedelta(minutes=1)
 
 
 class NoSigningKeys(Conflict):
-    """There is nothing to rotate."""
+    """There are no keys to rotate."""
 
-    default_message = "There are no signing keys yet; the service makes them at its first start."
+    default_message = "There are no signing keys yet; the service creates them at its first start."
 
 
 class KeyState(StrEnum):
-    """Where in its life a key is."""
+    """The stage of a key's life."""
 
     NEXT = "next"
     ACTIVE = "active"
@@ -44,7 +44,7 @@ class KeyState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPair:
-    """A freshly made pair: its id, and both halves as PEM."""
+    """A newly generated pair: its id, and both halves as PEM."""
 
     kid: str
     public_pem: str
@@ -63,18 +63,18 @@ class SigningKey:
     published_until: datetime | None = None
 
     def activated(self) -> SigningKey:
-        """Begin to sign."""
-        assert self.state is KeyState.NEXT, "only the next key becomes active"
+        """Return the key as the one that signs."""
+        assert self.state is KeyState.NEXT, "the key to activate is not the next key"
         return replace(self, state=KeyState.ACTIVE)
 
     def retired(self, *, published_until: datetime) -> SigningKey:
-        """Stop signing; stay published that long."""
-        assert self.state is KeyState.ACTIVE, "only the active key retires"
+        """Return the key as one that no longer signs and is published until that time."""
+        assert self.state is KeyState.ACTIVE, "the key to retire is not the active key"
         return replace(self, state=KeyState.RETIRED, published_until=published_until)
 
 
 def ensure(uow: UnitOfWork, active: KeyPair, following: KeyPair) -> bool:
-    """Give a new installation its first two keys; False when it has some, so that every start may call it."""
+    """Store the first two keys of a new installation; False when it has keys already, so every start may call this."""
     if uow.signing_keys.lock():
         return False
     uow.signing_keys.add(_stored(uow, active, KeyState.ACTIVE))
@@ -83,7 +83,10 @@ def ensure(uow: UnitOfWork, active: KeyPair, following: KeyPair) -> bool:
 
 
 def rotate(uow: UnitOfWork, fresh: KeyPair, longest_token_lifetime: timedelta) -> SigningKey:
-    """Let the next key sign from now on, retire the active one, publish the fresh one as next; give the active one."""
+    """Activate the next key, retire the active one, and store the fresh one as next; return the active key.
+
+    Raise `NoSigningKeys` when the installation has none.
+    """
     keys = {key.state: key for key in uow.signing_keys.lock()}
     if not keys:
         raise NoSigningKeys
@@ -92,13 +95,13 @@ def rotate(uow: UnitOfWork, fresh: KeyPair, longest_token_lifetime: timedelta) -
     active = keys[KeyState.NEXT].activated()
     uow.signing_keys.save(active)
     uow.signing_keys.add(_stored(uow, fresh, KeyState.NEXT))
-    # Keys are born here alone, so forgetting here keeps the table small.
+    # Only a rotation adds keys, so deleting old ones here keeps the table small.
     uow.signing_keys.forget(uow.now)
     return active
 
 
 def published(uow: UnitOfWork) -> tuple[SigningKey, ...]:
-    """List the keys that tokens may be signed with or checked against now."""
+    """List the keys with which tokens may be signed or verified now."""
     return tuple(uow.signing_keys.published(uow.now))
 
 

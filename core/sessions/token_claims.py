@@ -1,4 +1,4 @@
-"""What a sign-in or a refresh gives: the claims of an access token, not yet signed, and the refresh token beside it."""
+"""The result of a sign-in or a refresh: the unsigned claims of an access token, and the refresh token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenGrant:
-    """What the entrypoint signs and hands over. Without a `client_id` the token is for the installation itself."""
+    """Claims that the entrypoint signs, and tokens that it returns. Without `client_id` the audience is Gatehouse."""
 
     user_id: UUID
     session_id: UUID
@@ -29,19 +29,19 @@ class TokenGrant:
 def token_grant(
     caller: Caller, refresh_token: Secret, *, session_expires_at: datetime, device_token: Secret | None = None
 ) -> TokenGrant:
-    """Put into claims what holds for this person in this session now (decisions 2.1)."""
+    """Return the claims for the current state of the user and the session, with the refresh token (decisions 2.1)."""
     return TokenGrant(
         user_id=caller.user_id,
         session_id=caller.session_id,
         client_id=caller.service_client_id,
-        claims=_always(caller) | _where_it_applies(caller),
+        claims=_common_claims(caller) | _optional_claims(caller),
         session_expires_at=session_expires_at,
         refresh_token=refresh_token,
         device_token=device_token,
     )
 
 
-def _always(caller: Caller) -> dict[str, Any]:
+def _common_claims(caller: Caller) -> dict[str, Any]:
     return {
         "sub": str(caller.user_id),
         "email": caller.email,
@@ -51,8 +51,8 @@ def _always(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _where_it_applies(caller: Caller) -> dict[str, Any]:
-    """List what is true of some tokens only; elsewhere the claim is absent rather than empty."""
+def _optional_claims(caller: Caller) -> dict[str, Any]:
+    """Return the claims that only some tokens have; a claim that does not apply is absent rather than empty."""
     claims: dict[str, Any] = {}
     if caller.organization_slug is not None:
         claims["org"] = caller.organization_slug

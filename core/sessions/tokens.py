@@ -1,6 +1,6 @@
-"""The tokens that we sign: their kinds, and the one refusal that may be worth a second look.
+"""The kinds of signed tokens, and the refusal after which the keys may be reloaded.
 
-What is in them is the business of the capability that asks for one; signing and checking is the port `TokenSigner`.
+The capability that issues a token defines its claims; the port `TokenSigner` signs and verifies.
 """
 
 from enum import StrEnum
@@ -9,11 +9,11 @@ from core.errors import TokenInvalid
 
 
 class TokenKind(StrEnum):
-    """A kind of token, as its header's `typ` says it: one kind is refused where another is expected (decisions 2.1)."""
+    """A kind of token, the header's `typ`; a token of one kind is refused where another is expected (decisions 2.1)."""
 
     ACCESS = "at+jwt"
     PRE_AUTH = "pre-auth+jwt"
 
 
 class SigningKeyUnknown(TokenInvalid):
-    """The token names a key that we do not know: a forgery, or signed by a replica with a key that is very young."""
+    """The token names an unknown key: it is forged, or another replica signed it with a very recent key."""

@@ -8,7 +8,7 @@ from core.events.events import EventType
 
 
 class Events(Protocol):
-    """Events that happened in this transaction."""
+    """The events of this transaction."""
 
     def add(
         self,

@@ -1,4 +1,4 @@
-"""What a use case records in its transaction."""
+"""What a use case records in its transaction: audit entries and events."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

@@ -1,1 +1,1 @@
-"""Mails: what they say, and the outbox they wait in."""
+"""Mails, and the outbox from which they are sent."""

@@ -1,4 +1,4 @@
-"""Mail as the core sees it: an outbox inside the transaction, and a way out of the house beside it."""
+"""Mail: the outbox, which is part of the transaction, and the renderer and gateway outside it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,41 +9,41 @@ from core.mail.mail import Mail, MailMessage, RenderedMail
 
 
 class MailOutbox(Protocol):
-    """Letters that wait to be sent. What they say may hold links that sign people in, so it is stored encrypted."""
+    """Mails to be sent. Their values may hold links that sign users in, so they are stored encrypted."""
 
     def add(self, mail: Mail) -> None:
-        """Queue a letter and, after the commit, wake the courier."""
+        """Queue a mail and, after the commit, wake the courier."""
         ...
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
-        """Take letters that are due, oldest first; nobody else gets them before the lease ends.
+        """Claim mails that are due, oldest first; no other courier can claim them before the lease ends.
 
-        Each claim counts as an attempt, so a courier that dies holding one has used it up. Letters of an organization
-        that is not active stay where they are until it is again.
+        Each claim counts as an attempt, also when the courier crashes. Mails of an organization that is not active stay
+        queued until it is active again.
         """
         ...
 
     def save(self, mail: Mail) -> bool:
-        """Record what became of an attempt; False when the lease was lost and another courier has the letter now.
+        """Store the outcome of an attempt; False when another courier has claimed the mail since.
 
-        Once a letter is sent or has failed for good, what it said is erased.
+        Erase the values of a mail that was sent or has failed for good.
         """
         ...
 
     def latest(self, limit: int) -> Sequence[Mail]:
-        """List the letters still kept, newest first; for the embedded mailbox."""
+        """List the mails in the embedded mailbox, newest first."""
         ...
 
     def forget(self, before: datetime, limit: int) -> int:
-        """Delete letters made before that moment that were dealt with, at most `limit` of them; say how many."""
+        """Delete at most `limit` mails that were created before that time and are not queued; return how many."""
         ...
 
 
 class MailRenderer(Protocol):
-    """Turns a template and its values into what a person reads."""
+    """Renders a template with its values."""
 
     def render(self, message: MailMessage) -> RenderedMail:
-        """Fill the template in; everything that came from a person is escaped, and the subject is one line.
+        """Return the rendered mail, with every value escaped and a subject of one line.
 
         Raise `MailRefused` when a value that the template needs is missing.
         """
@@ -51,12 +51,12 @@ class MailRenderer(Protocol):
 
 
 class MailGateway(Protocol):
-    """Brings a rendered mail out of the house."""
+    """Delivers a rendered mail to the mail server."""
 
     async def send(self, mail_id: UUID, to: str, rendered: RenderedMail) -> None:
-        """Hand it over, or raise `MailRefused` (never will) or `MailDeferred` (try again).
+        """Deliver a mail; raise `MailRefused` for a permanent failure and `MailDeferred` for a temporary one.
 
-        A caller that is cancelled cannot know whether the letter was handed over; the same id sent again shows as the
-        same letter.
+        After a cancellation the mail may or may not have been delivered. A mail sent again under the same id appears to
+        its recipient as the same mail.
         """
         ...

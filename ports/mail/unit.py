@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `mail`."""
+"""The part of the unit of work that belongs to the area `mail`."""
 
 from typing import Protocol
 

@@ -1,1 +1,1 @@
-"""Organizations, members, roles, ownership, tiers, and who may do what."""
+"""Organizations, members, roles, ownership, tiers, and access control."""

@@ -1,4 +1,4 @@
-"""What the core asks of the stored memberships."""
+"""Storage of memberships."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,26 +10,29 @@ from core.organizations.memberships import Membership
 
 
 class Members(Protocol):
-    """Who manages which organization. Whoever changes memberships has locked the organization."""
+    """Memberships. A transaction that changes them has locked the organization."""
 
     def of_user(self, organization_id: UUID, user_id: UUID) -> Membership | None:
-        """Find a person's membership in an organization."""
+        """Return a user's membership in an organization; None when they are not a member."""
         ...
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        """List the organizations that a person is a member of; nobody is of none."""
+        """List the ids of the organizations of which a user is a member; for None the list is empty."""
         ...
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
-        """Ask what `organizations_of` answers."""
+        """Return the deferred result of `organizations_of`."""
         ...
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
-        """Return members, the oldest membership first, with their number and the limit of the organization's tier."""
+        """Return a page of members, the oldest membership first, with their number and the limit of the tier.
+
+        With a role, only the members who have it are listed and counted.
+        """
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> Member | None:
-        """Find a member of an organization."""
+        """Return a member of an organization; None when the user is not a member."""
         ...
 
     def count(self, organization_id: UUID) -> int:
@@ -37,13 +40,13 @@ class Members(Protocol):
         ...
 
     def add(self, membership: Membership) -> bool:
-        """Make somebody a member; False when they are one."""
+        """Store a new membership; False when the user is a member already."""
         ...
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:
-        """Give a member another role. There is one owner at every moment, so the old one goes before the new one."""
+        """Store another role of a member. An index allows one owner, so the old one is changed before the new one."""
         ...
 
     def remove(self, organization_id: UUID, user_id: UUID) -> None:
-        """End a membership, and with it what was granted to the member on single services."""
+        """Delete a membership, and with it the member's grants on services."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored organizations."""
+"""Storage of organizations."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,39 +9,39 @@ from core.organizations.organizations import Organization
 
 
 class Organizations(Protocol):
-    """Organizations. What only platform owners ask of them is in `platform_organizations.py`."""
+    """Organizations. Queries for platform owners are in `ports/platform/organizations.py`."""
 
     def by_slug(self, slug: str) -> Organization | None:
-        """Find an organization."""
+        """Return an organization; None when there is none with that slug."""
         ...
 
     def lock(self, organization_id: UUID) -> Organization | None:
-        """Find an organization, and let nobody else lock or change it before this transaction ends.
+        """Lock an organization until this transaction ends, and return it; None when it does not exist.
 
-        What is counted of it afterwards (members, services) counts everybody who had the lock before.
+        Counts after it (members, services) include the changes of the transactions that had the lock before.
         """
         ...
 
     def add(self, organization: Organization) -> bool:
-        """Store a new organization; False when the slug is taken, also by a racer."""
+        """Store a new organization; False when the slug is taken, also by a concurrent transaction."""
         ...
 
     def save(self, organization: Organization) -> None:
-        """Store the new state of an organization that is locked; its slug stays what it is."""
+        """Store the new state of a locked organization; its slug does not change."""
         ...
 
     def delete(self, organization_id: UUID) -> None:
-        """Delete an organization that is locked, and everything that belongs to it."""
+        """Delete a locked organization and everything that belongs to it."""
         ...
 
     def count_pending_of(self, owner_user_id: UUID) -> int:
-        """Count the organizations of an owner that wait for approval."""
+        """Count the pending organizations of an owner."""
         ...
 
     def of_member(self, user_id: UUID) -> Sequence[OrganizationOfMine]:
-        """List the organizations that a person is a member of, by their slugs."""
+        """List the organizations of which a user is a member, by slug."""
         ...
 
     def detail(self, organization: Organization) -> OrganizationDetail:
-        """Add to an organization what is counted of it, and its tier."""
+        """Return the organization with its tier and its numbers of members and services."""
         ...

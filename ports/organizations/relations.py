@@ -1,4 +1,4 @@
-"""What the core asks of the stored relations."""
+"""Reading relations."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,8 +8,8 @@ from core.organizations.relations import Object, Relation
 
 
 class Relations(Protocol):
-    """Who is what to what: the view over memberships and service grants."""
+    """The relation tuples: a view over memberships and service grants."""
 
     def between(self, object_: Object, user_id: UUID) -> Sequence[Relation]:
-        """List what a person is to an object and to the organization that it belongs to, in one statement."""
+        """List a user's relations to an object and to the organization it belongs to, in one statement."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored custom roles."""
+"""Storage of custom roles."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,14 +8,14 @@ from core.organizations.roles import Role
 
 
 class Roles(Protocol):
-    """The roles that organizations made. Whoever changes them, or gives one away, has locked the organization."""
+    """Custom roles. A transaction that changes or assigns one has locked the organization."""
 
     def of_organization(self, organization_id: UUID) -> Sequence[Role]:
-        """List the roles of an organization by their slugs."""
+        """List the custom roles of an organization, by slug."""
         ...
 
     def by_slug(self, organization_id: UUID, slug: str) -> Role | None:
-        """Find a role of an organization."""
+        """Return a custom role of an organization; None when there is none with that slug."""
         ...
 
     def add(self, organization_id: UUID, role: Role) -> None:
@@ -23,11 +23,11 @@ class Roles(Protocol):
         ...
 
     def save(self, organization_id: UUID, role: Role) -> None:
-        """Store the new state of a role; its slug stays what it is."""
+        """Store the new state of a role; its slug does not change."""
         ...
 
     def is_in_use(self, organization_id: UUID, slug: str) -> bool:
-        """Say whether a member has the role, or somebody is invited to it."""
+        """Return whether a member or a pending invitation has the role."""
         ...
 
     def remove(self, organization_id: UUID, slug: str) -> None:

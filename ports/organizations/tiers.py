@@ -1,4 +1,4 @@
-"""What the core asks of the stored tiers."""
+"""Reading tiers."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,16 +8,16 @@ from core.organizations.tiers import Tier
 
 
 class Tiers(Protocol):
-    """What organizations may use."""
+    """Tiers, the limits of organizations."""
 
     def all(self) -> Sequence[Tier]:
         """List the tiers, the smallest first."""
         ...
 
     def by_id(self, tier_id: UUID) -> Tier | None:
-        """Find a tier."""
+        """Return a tier; None when it does not exist."""
         ...
 
     def free(self) -> Tier:
-        """Give the tier that organizations begin with."""
+        """Return the tier of new organizations."""
         ...

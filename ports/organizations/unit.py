@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `organizations`."""
+"""The part of the unit of work that belongs to the area `organizations`."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What the core asks of the stored end users of an organization."""
+"""Reading the end users of an organization."""
 
 from typing import Protocol
 from uuid import UUID
@@ -7,18 +7,18 @@ from core.services.end_users import EndUserDetail, EndUsersPage
 
 
 class EndUsers(Protocol):
-    """Who signs in to the services of an organization; nobody else is found."""
+    """The users who have signed in to a service of an organization; other users are never returned."""
 
     def page(
         self, organization_id: UUID, *, part: str, service_id: UUID | None, limit: int, offset: int
     ) -> EndUsersPage:
-        """List those with this part in their address, of this service if it is named, in one statement."""
+        """Return the end users whose address contains `part`, of the given service or of any, in one statement."""
         ...
 
     def find(self, organization_id: UUID, user_id: UUID) -> EndUserDetail | None:
-        """Find one with everything that the organization sees, in one statement."""
+        """Return an end user in detail, in one statement; None when the organization has no such end user."""
         ...
 
     def email_of(self, organization_id: UUID, user_id: UUID) -> str | None:
-        """Give the address of one."""
+        """Return the address of an end user; None when the organization has no such end user."""
         ...

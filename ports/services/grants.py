@@ -1,4 +1,4 @@
-"""What the core asks of the stored service grants."""
+"""Storage of service grants."""
 
 from typing import Protocol
 from uuid import UUID
@@ -9,20 +9,20 @@ from core.services.services import Service
 
 
 class ServiceGrants(Protocol):
-    """What members may do with single services."""
+    """Grants of members on services."""
 
     def page(self, organization_id: UUID, service_slug: str, *, limit: int, offset: int) -> GrantsPage | None:
-        """List the grants on a service of an organization, the first first, in one statement; None without it."""
+        """Return the grants on a service, the oldest first, in one statement; None when the service does not exist."""
         ...
 
     def find(self, service: Service, user_id: UUID) -> ServiceGrant | None:
-        """Find what a person was granted on a service."""
+        """Return a member's grant on a service; None when they have none."""
         ...
 
     def put(self, service: Service, granted: ServiceGrant) -> bool:
-        """Store what a member is granted, in place of what they had; False when the service is gone."""
+        """Store a member's grant, in place of the previous one; False when the service no longer exists."""
         ...
 
     def remove(self, service: Service, user_id: UUID) -> ServiceRelation | None:
-        """Take a grant away and say which it was; of two racers one gets it."""
+        """Delete a grant and return its relation; None when there is none, as for the loser of concurrent calls."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored services and their end users."""
+"""Storage of services and of their links to end users."""
 
 from datetime import datetime
 from typing import Protocol
@@ -8,16 +8,16 @@ from core.services.services import Service
 
 
 class Services(Protocol):
-    """The applications of organizations, and who signs in with them."""
+    """The services of organizations, and the users who sign in to them."""
 
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
-        """Find a service of an organization."""
+        """Return a service of an organization; None when there is none with that slug."""
         ...
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
-        """Remember that a person signed in with a service: the first time, and the last."""
+        """Record that a user signed in to a service: the times of the first and the last sign-in."""
         ...
 
     def unlink_user(self, user_id: UUID, *, linked_since: datetime) -> None:
-        """Forget with which services a person has signed in for the first time since a moment, in any organization."""
+        """Delete the links to services, of any organization, to which a user has first signed in since then."""
         ...

@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `services`."""
+"""The part of the unit of work that belongs to the area `services`."""
 
 from typing import Protocol
 

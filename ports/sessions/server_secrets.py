@@ -1,11 +1,11 @@
-"""What the core asks of the secrets of the installation itself."""
+"""Storage of the installation's own secrets."""
 
 from typing import Protocol
 
 
 class ServerSecrets(Protocol):
-    """Secrets that every replica shares; encrypted in the database."""
+    """Secrets that all replicas share; encrypted in the database."""
 
     def ensure(self, name: str, fresh: bytes) -> bytes:
-        """Give the secret of that name; the fresh one becomes it when there is none yet."""
+        """Return the secret with that name; store and return the fresh one when there is none yet."""
         ...

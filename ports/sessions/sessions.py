@@ -1,4 +1,4 @@
-"""What the core asks of the stored sessions, and of who stands behind one."""
+"""Storage of sessions, and of the caller behind one."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,66 +10,66 @@ from core.sessions.sessions import Session
 
 
 class Sessions(Protocol):
-    """Sessions. Whoever ends some learns of each of them in which organization it had begun."""
+    """Sessions. The methods that revoke return the organization of each revoked session, None for one without."""
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
-        """Begin a session."""
+        """Store a new session."""
         ...
 
     def find_refreshable(self, session_id: UUID) -> Refreshable | None:
-        """Load a session whose caller `Callers.of_session` knows, in one statement."""
+        """Load a session with its caller, in one statement; None when `Callers.of_session` would return None."""
         ...
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
-        """Store the hash of a new refresh token in place of the old one, and that the session was used now.
+        """Replace the hash of the refresh token, and record that the session was used now.
 
-        Of the times when that happened so many are remembered. False when the session is over or has another token: of
-        two racers one gets it.
+        Keep the times of the last `remembered_max` exchanges. False when the session has ended or has another token, so
+        that of two concurrent calls one succeeds.
         """
         ...
 
     def lock_refresh_hash(self, session_id: UUID) -> bytes | None:
-        """Give the hash of the newest refresh token of a live session, and let nobody exchange it meanwhile."""
+        """Lock a live session and return the hash of its refresh token; None when the session has ended."""
         ...
 
     def move(self, session_id: UUID, *, organization_id: UUID, new_hash: bytes, remembered_max: int) -> None:
-        """Store another context of a session that is locked, and the hash of its next refresh token.
+        """Store another context of a locked session, and the hash of its next refresh token.
 
-        As after an exchange the session was used now, and so many times of exchanges are remembered.
+        As `exchange` does, record that the session was used now, and keep the times of the last exchanges.
         """
         ...
 
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
-        """List a person's sessions that are alive, the one used last first."""
+        """List a user's live sessions, the most recently used first."""
         ...
 
     def revoke(self, session_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End a session of this person, unless it is over already."""
+        """Revoke a session of this user, unless it has ended already."""
         ...
 
     def revoke_all(self, user_id: UUID, *, except_session_id: UUID | None = None) -> Sequence[UUID | None]:
-        """End the sessions of a person that are alive."""
+        """Revoke the live sessions of a user."""
         ...
 
     def revoke_of_device(self, device_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End the sessions that were begun on a device of this person and are alive."""
+        """Revoke the live sessions of a user that began on one of their devices."""
         ...
 
     def revoke_in_organization(self, organization_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
-        """End the sessions of a person that are in the context of an organization, its services included."""
+        """Revoke the live sessions of a user in the context of an organization, its services included."""
         ...
 
     def end_impersonations(self, user_id: UUID) -> None:
-        """End the sessions that this person began in somebody's name, and those that somebody began in theirs."""
+        """Revoke the impersonations that this user began, and those of this user."""
         ...
 
 
 class Callers(Protocol):
-    """Who stands behind a session."""
+    """The callers behind sessions."""
 
     def of_session(self, session_id: UUID) -> Caller | None:
-        """Load the person, the session and its context as they stand now, in one statement.
+        """Load the current state of the user, the session and its context, in one statement.
 
-        None when the session is over, the account deactivated, or the impersonator no longer a platform owner.
+        None when the session has ended, the account is deactivated, or the impersonator is no longer a platform owner.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored signing keys."""
+"""Storage of signing keys."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,11 +11,11 @@ class SigningKeys(Protocol):
     """The key pairs that sign tokens; the private halves are encrypted in the database."""
 
     def lock(self) -> Sequence[SigningKey]:
-        """List the keys that are not retired, oldest first, and let nobody else change any before we end."""
+        """Lock all keys until the transaction ends, and list those that are not retired, oldest first."""
         ...
 
     def published(self, at: datetime) -> Sequence[SigningKey]:
-        """List every key that is published at that moment, oldest first, the private halves included."""
+        """List every key that is published at that time, oldest first, with the private halves."""
         ...
 
     def add(self, key: SigningKey) -> None:
@@ -27,5 +27,5 @@ class SigningKeys(Protocol):
         ...
 
     def forget(self, before: datetime) -> int:
-        """Delete the keys that were published until then or less; say how many."""
+        """Delete the keys that were published until that time or earlier; return how many."""
         ...

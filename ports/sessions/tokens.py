@@ -1,4 +1,4 @@
-"""Signed tokens, and how the keys that sign and check them reach the memory of a process."""
+"""Signed tokens, and how their keys are loaded into a process."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -9,39 +9,39 @@ from core.sessions.tokens import TokenKind
 
 
 class TokenSigner(Protocol):
-    """Signs and checks tokens of this installation; quick, and without the database."""
+    """Signs and verifies tokens of this installation; fast, and without the database."""
 
     def sign(self, claims: Mapping[str, Any], *, kind: TokenKind, lifetime: timedelta, now: datetime) -> str:
-        """Sign claims, `sub` and `aud` among them, to which `iss`, `iat`, `exp` and `jti` are added.
+        """Return a token with these claims, which include `sub` and `aud`, and with `iss`, `iat`, `exp` and `jti`.
 
         Raise `ServiceUnavailable` while there is no key that may sign.
         """
         ...
 
     def verify(self, token: str, *, kind: TokenKind, now: datetime) -> Mapping[str, Any]:
-        """Give the claims of a token that we signed, of this kind and still valid.
+        """Return the claims of a token that this installation signed, that has this kind and has not expired.
 
-        Raise `TokenExpired`, `TokenInvalid`, or as one of the latter `SigningKeyUnknown`, after which `KeyRefresh` may
-        help. Whom the token is for is left to the caller: `aud`, like `sub` and `jti`, is a text that is not empty.
+        Raise `TokenExpired` or `TokenInvalid`; its subclass `SigningKeyUnknown` may be resolved by `KeyRefresh`. The
+        caller checks the audience: here `aud`, like `sub` and `jti`, is only required to be a text that is not empty.
         """
         ...
 
     def jwks(self) -> list[dict[str, str]]:
-        """List the public keys as JSON Web Keys: the one that signs, the next one, and those retired (RFC 7517)."""
+        """List the public keys as JSON Web Keys (RFC 7517): the active one, the next one, and the retired ones."""
         ...
 
 
 class KeyRing(Protocol):
-    """The published keys as one process knows them."""
+    """The published keys in the memory of one process."""
 
     def load(self, keys: Sequence[SigningKey]) -> None:
-        """Forget the keys of before and know these, at once for everybody who signs or checks."""
+        """Replace the keys by these, in one step for everything that signs or verifies."""
         ...
 
 
 class KeyRefresh(Protocol):
-    """A second look at the stored keys."""
+    """Reloading the stored keys."""
 
     async def catch_up(self) -> None:
-        """Wait until the stored keys have been read anew; many callers share one look, and each gives up in time."""
+        """Wait until the stored keys have been read again; concurrent callers share one read, each with a deadline."""
         ...

@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `sessions`."""
+"""The part of the unit of work that belongs to the area `sessions`."""
 
 from typing import Protocol
 
@@ -13,7 +13,7 @@ class SessionsUnit(Protocol):
 
     @property
     def origin(self) -> Origin:
-        """Where the request came from."""
+        """The origin of the request."""
         ...
 
     @property

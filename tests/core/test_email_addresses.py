@@ -1,4 +1,4 @@
-"""Email addresses: the one spelling under which each is stored and found."""
+"""Email addresses: the canonical form under which each is stored and found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.limits import EMAIL_CHARACTERS_MAX
 
 
 def accepted(text: str) -> str | None:
-    """Normalize, or give nothing for what is no address."""
+    """Return the canonical form, or None when the text is not an address."""
     try:
         return normalize_email(text)
     except BadRequest:
@@ -23,7 +23,7 @@ def accepted(text: str) -> str | None:
 
 
 LETTERS = st.characters(categories=["Ll", "Lo"])
-# Ordinary addresses, those with letters of all languages, and anything at all.
+# Ordinary addresses, addresses with letters of all languages, and arbitrary text.
 addresses = st.one_of(
     st.emails(),
     st.builds("{}@{}.example".format, st.text(LETTERS, min_size=1), st.text(LETTERS, min_size=1)),
@@ -44,7 +44,7 @@ addresses = st.one_of(
         ("jose\u0301@example.org", "jos\u00e9@example.org"),
     ],
 )
-def test_an_address_has_one_spelling(given_spelling: str, stored: str) -> None:
+def test_every_spelling_has_the_same_canonical_form(given_spelling: str, stored: str) -> None:
     assert normalize_email(given_spelling) == stored
 
 
@@ -79,7 +79,7 @@ def test_an_address_has_one_spelling(given_spelling: str, stored: str) -> None:
         "ada@" + "a" * 64 + ".org",
     ],
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_an_invalid_address_is_refused(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         normalize_email(text, "invitee")
 
@@ -96,14 +96,14 @@ def test_an_address_is_at_most_254_characters_long() -> None:
 
 
 def test_the_longest_address_may_be_written_with_every_letter_decomposed() -> None:
-    # This letter is composed of four, and no other is of more.
+    # This letter decomposes into four characters, and no other into more.
     longest = f"{'ᾂ' * 64}@{'ᾂ' * 60}.{'ᾂ' * 60}.{'ᾂ' * 59}.example"
 
     assert normalize_email(unicodedata.normalize("NFD", longest)) == longest
 
 
-def test_marks_without_end_are_refused_without_being_put_in_order() -> None:
-    """To put them in order would take minutes, in which nobody else is answered."""
+def test_a_text_with_very_many_marks_is_refused_without_normalizing_it() -> None:
+    """Normalizing it would take minutes, during which the process answers no other request."""
     begun = time.perf_counter()
 
     with pytest.raises(BadRequest):
@@ -120,7 +120,7 @@ def test_normalizing_twice_is_normalizing_once(text: str) -> None:
 
 
 @given(st.emails())
-def test_every_spelling_of_an_address_is_the_same_account(text: str) -> None:
+def test_case_and_surrounding_blanks_do_not_change_the_account(text: str) -> None:
     once = accepted(text)
 
     assert once is not None or len(text) > EMAIL_CHARACTERS_MAX or "'" in text
@@ -136,7 +136,7 @@ def test_composed_and_decomposed_letters_are_the_same_account(name: str) -> None
 
 
 @given(addresses)
-def test_whatever_is_accepted_can_be_stored_and_shown(text: str) -> None:
+def test_every_accepted_address_can_be_stored_and_displayed(text: str) -> None:
     stored = accepted(text)
 
     if stored is not None:

@@ -1,4 +1,4 @@
-"""Refusals: the table of codes is the documented one, and every refusal has its place in it."""
+"""Refusals: the table of codes is the documented one, and every refusal has a code from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Operations 7, then decisions 1.3, then what HTTP needs besides.
+# Operations 7, then decisions 1.3, then the codes that HTTP requires in addition.
 DOCUMENTED = {
     "BAD_REQUEST": 400,
     "UNAUTHORIZED": 401,
@@ -55,7 +55,7 @@ DOCUMENTED = {
 
 
 def refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
-    """List the refusals of the core, those that only gather others excepted."""
+    """List the refusals of `core.errors`, except base classes without a code."""
     for subclass in kind.__subclasses__():
         if subclass.__module__ == "core.errors":
             if hasattr(subclass, "code"):
@@ -75,7 +75,7 @@ def test_the_codes_are_the_documented_ones_with_their_statuses() -> None:
     assert {code.name: code.status for code in ErrorCode} == DOCUMENTED
 
 
-def test_every_code_says_what_it_means() -> None:
+def test_every_code_has_a_meaning_of_its_own() -> None:
     meanings = [code.meaning for code in ErrorCode]
 
     assert all(meaning.endswith(".") for meaning in meanings)
@@ -83,7 +83,7 @@ def test_every_code_says_what_it_means() -> None:
 
 
 @pytest.mark.parametrize("kind", list(refusals()), ids=lambda kind: kind.__name__)
-def test_every_refusal_has_a_code_and_a_sentence_for_a_person(kind: type[Refusal]) -> None:
+def test_every_refusal_has_a_code_and_a_readable_message(kind: type[Refusal]) -> None:
     refusal = make(kind)
 
     assert refusal.code in ErrorCode
@@ -91,24 +91,24 @@ def test_every_refusal_has_a_code_and_a_sentence_for_a_person(kind: type[Refusal
     assert str(refusal) == refusal.message
 
 
-def test_a_refusal_can_say_it_in_other_words() -> None:
+def test_a_refusal_can_have_a_message_of_its_own() -> None:
     assert NotFound("There is no such invitation.").message == "There is no such invitation."
 
 
-def test_a_wrong_field_is_named_in_the_message_and_in_the_details() -> None:
+def test_an_invalid_field_is_named_in_the_message_and_in_the_details() -> None:
     refusal = BadRequest.of_field("email", "This is not a valid email address.")
 
     assert refusal.message == "email: This is not a valid email address."
     assert refusal.details == (FieldProblem(field="email", message="This is not a valid email address."),)
 
 
-def test_a_refused_method_comes_with_those_that_are_allowed() -> None:
+def test_a_refused_method_comes_with_the_allowed_methods() -> None:
     refusal = MethodNotAllowed(("GET", "HEAD"))
 
     assert refusal.allowed == ("GET", "HEAD")
-    assert refusal.message == "This path takes GET, HEAD."
+    assert refusal.message == "This path accepts GET, HEAD."
 
 
 @pytest.mark.parametrize("kind", [RateLimitExceeded, ServiceUnavailable])
-def test_a_refusal_for_now_says_when_to_come_back(kind: type[RefusedForNow]) -> None:
+def test_a_temporary_refusal_has_a_retry_after(kind: type[RefusedForNow]) -> None:
     assert kind(retry_after_seconds=7).retry_after_seconds == 7

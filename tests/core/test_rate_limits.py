@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.rate_limits import SIGN_IN_PATHS, Bucket, RateLimit
 
-# Operations 8: how many in how many seconds, and how many at once.
+# Operations 8: the number of requests, in this many seconds, and the burst.
 DOCUMENTED = {
     RateLimit.SIGN_IN_GROUP: (1, 1, 20),
     RateLimit.DEVICE_FLOW: (1, 5, 10),
@@ -26,9 +26,9 @@ DOCUMENTED = {
 }
 
 limits = st.sampled_from(RateLimit)
-# A machine that has been up for three years; its clock counts from its start.
+# The monotonic clock of a machine that has been up for three years.
 starts = st.floats(min_value=0, max_value=1e8)
-# Pauses as clients make them: none, short ones, and whole seconds as Retry-After asks for.
+# Pauses as clients make them: none, short ones, and whole seconds as Retry-After requests.
 pauses = st.lists(
     st.one_of(st.just(0.0), st.floats(min_value=0, max_value=700), st.integers(0, 700).map(float)), max_size=200
 )
@@ -38,7 +38,7 @@ FULL = Bucket(0.0)
 
 
 class Tried(NamedTuple):
-    """A request: when it came, and whether it was granted."""
+    """A request: its time, and whether it was granted."""
 
     at: float
     is_granted: bool
@@ -69,7 +69,7 @@ def test_the_limits_are_the_documented_ones(limit: RateLimit) -> None:
     assert limit.burst == burst
 
 
-def test_limits_of_equal_numbers_are_still_two_limits() -> None:
+def test_limits_with_equal_numbers_are_different_limits() -> None:
     assert RateLimit.REGISTER is not RateLimit.LOGIN
     assert len({id(limit) for limit in RateLimit}) == len(RateLimit.__members__)
 
@@ -93,13 +93,13 @@ def test_a_bucket_never_grants_more_than_burst_plus_rate_times_time(
 
     for first, begin in enumerate(granted_at):
         for last, end in enumerate(granted_at[first:], start=first):
-            # One request is granted a thousandth of its price early at most, which is what floats need.
+            # A request is granted at most a thousandth of its interval early, because of float rounding.
             allowed = limit.burst + (end - begin) / limit.seconds_per_request + 0.001
             assert last - first + 1 <= allowed
 
 
 @given(limits, starts)
-def test_a_bucket_that_was_left_alone_is_full_again(limit: RateLimit, start: float) -> None:
+def test_an_unused_bucket_is_full_again(limit: RateLimit, start: float) -> None:
     rested_at = start + limit.seconds_to_refill
 
     granted = [tried.is_granted for tried in tries(limit, rested_at, [0.0] * limit.burst, emptied(limit, start))]
@@ -108,7 +108,7 @@ def test_a_bucket_that_was_left_alone_is_full_again(limit: RateLimit, start: flo
 
 
 @given(limits, starts, st.floats(min_value=0, max_value=700))
-def test_after_the_seconds_that_a_refusal_names_the_next_request_is_granted(
+def test_the_next_request_is_granted_after_the_retry_after_of_a_refusal(
     limit: RateLimit, start: float, waited: float
 ) -> None:
     bucket = emptied(limit, start)
@@ -121,11 +121,11 @@ def test_after_the_seconds_that_a_refusal_names_the_next_request_is_granted(
 
 
 @given(limits, starts, st.floats(min_value=0, max_value=700))
-def test_a_refusal_names_no_second_more_than_needed(limit: RateLimit, start: float, waited: float) -> None:
+def test_the_retry_after_is_not_longer_than_needed(limit: RateLimit, start: float, waited: float) -> None:
     bucket = emptied(limit, start)
     now = start + waited
 
     seconds = bucket.retry_after_seconds(limit, now)
 
-    # A millisecond is left to floats.
+    # One millisecond allows for float rounding.
     assert seconds == 1 or bucket.take(limit, now + seconds - 1.001) is None

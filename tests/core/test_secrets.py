@@ -1,4 +1,4 @@
-"""Secrets do not print, and are stored as marks that lead nowhere."""
+"""Secrets are not printed, and only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SECRET = Secret("correct horse")
         pytest.param(str, id="str"),
         pytest.param("{}".format, id="format"),
         pytest.param("{:>20}".format, id="format with a width"),
-        pytest.param(lambda secret: "%s" % secret, id="percent"),  # noqa: UP031 - that is how logging does it
-        pytest.param(lambda secret: repr({"password": [secret]}), id="inside of something"),
+        pytest.param(lambda secret: "%s" % secret, id="percent"),  # noqa: UP031 - logging formats this way
+        pytest.param(lambda secret: repr({"password": [secret]}), id="inside a container"),
     ],
 )
 def test_a_secret_prints_as_stars_wherever_it_is_printed(print_it: Callable[[Secret], str]) -> None:
@@ -38,7 +38,7 @@ def test_a_secret_prints_as_stars_wherever_it_is_printed(print_it: Callable[[Sec
     assert "horse" not in printed
 
 
-def test_a_secret_is_told_to_whoever_asks_for_it() -> None:
+def test_reveal_returns_the_value() -> None:
     assert SECRET.reveal() == "correct horse"
 
 
@@ -50,12 +50,12 @@ def test_secrets_are_equal_when_their_values_are() -> None:
 
 
 @pytest.mark.parametrize("write", [pickle.dumps, copy.deepcopy, json.dumps], ids=["pickle", "copy", "json"])
-def test_a_secret_is_not_written_anywhere(write: Callable[[Secret], object]) -> None:
+def test_a_secret_cannot_be_serialized(write: Callable[[Secret], object]) -> None:
     with pytest.raises(TypeError):
         write(SECRET)
 
 
-def test_a_secret_has_no_dictionary_that_a_logger_could_look_into() -> None:
+def test_a_secret_has_no_dictionary_that_a_logger_could_read() -> None:
     assert not hasattr(SECRET, "__dict__")
 
 
@@ -64,6 +64,6 @@ def test_a_token_is_stored_as_its_sha_256() -> None:
 
 
 @given(st.text(st.characters()))
-def test_every_text_has_a_mark_the_impossible_ones_included(token: str) -> None:
+def test_every_text_has_a_hash_even_with_lone_surrogates(token: str) -> None:
     assert len(hash_token(token)) == 32
     assert hash_token(token) == hash_token(token)

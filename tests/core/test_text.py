@@ -13,14 +13,14 @@ from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_slug
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
-def test_a_slug_is_given_back(text: str) -> None:
+def test_a_valid_slug_is_returned_unchanged(text: str) -> None:
     assert checked_slug(text) == text
 
 
 @pytest.mark.parametrize(
     "text", ["", "ab", "a" * 51, "-abc", "abc-", "a--b", "Abc", "a_b", "a b", "abc\n", "äbc", "a.b", "١٢٣"]
 )
-def test_what_is_none_is_refused_by_its_field(text: str) -> None:
+def test_an_invalid_slug_is_refused_with_the_name_of_its_field(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         checked_slug(text, "org_slug")
 
@@ -28,7 +28,7 @@ def test_what_is_none_is_refused_by_its_field(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("ab1-A_"), max_size=SLUG_CHARACTERS_MAX + 2))
-def test_the_rule_is_the_one_of_the_document(text: str) -> None:
+def test_a_text_is_a_slug_exactly_when_it_satisfies_decisions_5_1(text: str) -> None:
     is_slug = (
         SLUG_CHARACTERS_MIN <= len(text) <= SLUG_CHARACTERS_MAX
         and re.fullmatch(r"[a-z0-9-]+", text) is not None

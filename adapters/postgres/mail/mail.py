@@ -1,4 +1,4 @@
-"""The outbox in the table `mails`. What a letter says is sealed, and erased by the statement that ends its story."""
+"""The outbox in the table `mails`. The values of a mail are sealed, and erased by the statement that ends its life."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# During an upgrade an older replica leaves alone the letters that it does not know.
+# During an upgrade an older replica does not claim mails whose template it does not know.
 _TEMPLATES = [template.value for template in MailTemplate]
 _ENDED = [MailState.SENT.value, MailState.FAILED.value]
 
@@ -64,7 +64,7 @@ class PostgresMailOutbox(Aggregate):
                 AND      due_at <= %(now)s
                 AND      (leased_until IS NULL OR leased_until <= %(now)s)
                 AND      template = ANY (%(templates)s)
-                -- Not EXISTS, for which the planner reads all organizations to find those of four letters.
+                -- Not EXISTS, for which the planner reads all organizations to find those of a few mails.
                 AND      coalesce((SELECT organizations.status
                                    FROM   organizations
                                    WHERE  organizations.id = mails.organization_id), 'active') = 'active'
@@ -84,15 +84,15 @@ class PostgresMailOutbox(Aggregate):
         claimed: list[Mail] = []
         for row in rows.fetchall():
             mail = self._opened(row)
-            # One letter that cannot be read must not hold up all the others.
+            # One mail that cannot be decrypted must not hold up all the others.
             if mail is None:
-                self._set_aside(row["id"])
+                self._fail_unreadable(row["id"])
             else:
                 claimed.append(mail)
         return sorted(claimed, key=lambda mail: (mail.due_at, mail.id))
 
     def save(self, mail: Mail) -> bool:
-        # Every claim counts the attempts up, so their number tells whose claim is the last.
+        # Every claim increments the attempts, so their number identifies the latest claim.
         return (
             self._connection.execute(
                 """
@@ -152,7 +152,7 @@ class PostgresMailOutbox(Aggregate):
         try:
             values = self._transaction.vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
         except SealBroken as broken:
-            log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - it is no crash
+            log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - an expected failure, not a crash
             return None
         return Mail(
             id=row["id"],
@@ -165,14 +165,14 @@ class PostgresMailOutbox(Aggregate):
             last_error=row["last_error"],
         )
 
-    def _set_aside(self, mail_id: UUID) -> None:
-        # What it said stays, in case the key is found.
+    def _fail_unreadable(self, mail_id: UUID) -> None:
+        # The sealed values stay, in case the key is found.
         self._connection.execute_later(
             """
             UPDATE mails
             SET    state = 'failed',
                    leased_until = NULL,
-                   last_error = 'What it says cannot be decrypted with the master keys that are set.'
+                   last_error = 'The content cannot be decrypted with the configured master keys.'
             WHERE  id = %s
             """,
             (mail_id,),

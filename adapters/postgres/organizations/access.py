@@ -1,4 +1,4 @@
-"""Who asks and what they are in an organization, found in one statement."""
+"""The caller and their membership in an organization, loaded in one statement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# The organization of the path and the membership in it, beside those of the session's context, which may be others.
+# The organization of the path and the membership in it, beside those of the session's context, which may differ.
 CONTEXT: Final = f"""
     SELECT {CALLER},
            p.id                 AS path_organization_id,
@@ -51,7 +51,7 @@ CONTEXT: Final = f"""
     LEFT   JOIN organization_roles pr ON pr.organization_id = p.id AND pr.slug = pm.role
     {LIVE_SESSION}
 """
-# Which columns are which fields; written out, because looking for them in every row takes as long as reading it.
+# The fields by column, computed once, because finding them in every row takes as long as reading it.
 _ORGANIZATION: Final = {f"path_organization_{name}": name for name in Organization.__dataclass_fields__}
 _MEMBERSHIP: Final = {f"path_membership_{name}": name for name in Membership.__dataclass_fields__}
 
@@ -69,7 +69,7 @@ class PostgresAccess(Aggregate):
 
 
 def _context(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
-    organization, membership = _taken(columns, _ORGANIZATION), _taken(columns, _MEMBERSHIP)
+    organization, membership = _pop(columns, _ORGANIZATION), _pop(columns, _MEMBERSHIP)
     return AccessContext(
         caller=Caller(**columns),
         organization=organization_row(**organization) if organization["id"] is not None else None,
@@ -78,5 +78,5 @@ def _context(*, path_permissions: list[str] | None, **columns: Any) -> AccessCon
     )
 
 
-def _taken(columns: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _pop(columns: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     return {name: columns.pop(column) for column, name in names.items()}

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from core.deferred import Deferred
 
-# Memberships are read from an index alone, so that the rows that are skipped are never fetched. There is one row at
-# least, for the total and the tier. With and without a role these are two statements, because one plan for both would
-# use no index well.
+# Memberships are read from an index alone, so that rows before the page are never fetched. There is at least one row,
+# for the total and the tier. With and without a role these are two statements, because one plan for both would use no
+# index well.
 _COLUMNS: Final = """
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
     m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner,
@@ -34,7 +34,7 @@ PAGE_OF_ALL: Final = f"""
                LIMIT    %(limit)s OFFSET %(offset)s) AS m ON true
     LEFT JOIN users u ON u.id = m.user_id
     ORDER BY  m.created_at, m.id
-"""  # noqa: S608 - made of constants alone
+"""  # noqa: S608 - composed only of constants
 PAGE_OF_ROLE: Final = f"""
     SELECT    (SELECT count(*)
                FROM   memberships
@@ -78,7 +78,7 @@ class PostgresMembers(Aggregate):
         ).fetchall
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
-        # In binary format, because ids and times take less work on both sides.
+        # In binary format, because ids and times cost less to convert on both sides.
         rows = self._connection.cursor(binary=True).execute(
             PAGE_OF_ALL if role is None else PAGE_OF_ROLE,
             {"organization_id": organization_id, "role": role, "limit": limit, "offset": offset},
@@ -137,7 +137,7 @@ class PostgresMembers(Aggregate):
 def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
     total, has_tier, tier_max_users, first_id, *_ = rows[0]
     return MembersPage(
-        # There is a row without a member when the page has none.
+        # An empty page has one row without a member.
         members=[] if first_id is None else [_listed(row) for row in rows],
         total=total,
         has_tier=has_tier,
@@ -145,7 +145,7 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> MembersPage:
     )
 
 
-# By place rather than by name, because it is done for every row of the list that is asked for most.
+# By position rather than by name, because this runs for every row of the list that is requested most.
 def _listed(row: tuple[Any, ...]) -> Member:
     _, _, _, membership_id, organization_id, user_id, role, created_at, email, is_platform_owner, is_active = row
     return Member(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# The columns of an organization `o` in statements that join, told from others by their first word.
+# The columns of an organization `o` in statements with joins, distinguished from others by their prefix.
 ORGANIZATION: Final = """
     o.id                AS organization_id,
     o.slug              AS organization_slug,
@@ -57,8 +57,8 @@ _OF_MEMBER: Final = """
     ORDER BY o.slug
 """
 OF_MEMBER: Final = f"SELECT {ORGANIZATION}, {_TIER_AND_MEMBERSHIP} {_OF_MEMBER}"
-# What an organization may have very many of, in the order of deleting. A statement must not last too long, so these go
-# in batches; the rest goes with the row of the organization.
+# Tables with very many rows of one organization, in the order of deletion. A statement must not take too long, so these
+# are deleted in batches; the other rows are deleted with the row of the organization.
 _PLENTIFUL: Final[tuple[LiteralString, ...]] = (
     """
     DELETE FROM audit_entries
@@ -100,7 +100,7 @@ class PostgresOrganizations(Aggregate):
         )
 
     def lock(self, organization_id: UUID) -> Organization | None:
-        # Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the organization.
+        # Not FOR UPDATE, which would also wait for transactions that write rows which refer to the organization.
         return (
             self._connection.cursor(row_factory=kwargs_row(organization_row))
             .execute(
@@ -215,12 +215,12 @@ class PostgresOrganizations(Aggregate):
 
 
 def organization_row(*, status: str, **columns: Any) -> Organization:
-    """Make an organization of the columns of its row."""
+    """Return the organization of a row."""
     return Organization(status=OrganizationStatus(status), **columns)
 
 
 def taken(columns: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Take the columns with a prefix out of a row, without it."""
+    """Remove the columns with a prefix from a row, and return them without the prefix."""
     return {name.removeprefix(prefix): columns.pop(name) for name in list(columns) if name.startswith(prefix)}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from core.organizations.relations import Object
 
-# By the ids and not by the texts of the tuples, because the ids are what the tables are indexed by.
+# By ids rather than by the texts of the tuples, because the tables are indexed by ids.
 BETWEEN: Final = """
     SELECT r.object, r.relation, r.subject, c.permissions AS custom_permissions
     FROM   relations r

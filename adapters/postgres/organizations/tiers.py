@@ -56,5 +56,5 @@ class PostgresTiers(Aggregate):
             )
             .fetchone()
         )
-        assert tier is not None, "the schema comes with the free tier"
+        assert tier is not None, "the free tier is missing from the table"
         return tier

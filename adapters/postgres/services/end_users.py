@@ -1,4 +1,4 @@
-"""End users in their tables. The links to services hold the addresses, so that a search stays in one index."""
+"""End users in their tables. The links to services hold the addresses, so that a search reads one index."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# More than an array holds, and as far as its places can be counted.
-_PLACE_MAX: Final = 2**30
+# More elements than an array can hold, and still within the range of its subscripts.
+_OFFSET_MAX: Final = 2**30
 _SHOWN: Final = """
     SELECT found.total,
            u.id, u.email, u.created_at, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, used.last_login_at, used.services
@@ -28,14 +28,14 @@ _SHOWN: Final = """
                WHERE  l.user_id = page.user_id AND l.organization_id = %(organization_id)s) AS used ON true
     ORDER  BY u.id DESC
 """
-# Everybody is only counted, and what is behind the page is not looked at for it.
+# All end users are only counted; details are read for the page alone.
 PAGE_OF_ALL: Final = f"""
     WITH   found (total) AS MATERIALIZED (
                SELECT count(*)
                FROM   (SELECT   DISTINCT user_id
                        FROM     service_users
                        WHERE    organization_id = %(organization_id)s
-                       ORDER BY user_id DESC) AS everybody),
+                       ORDER BY user_id DESC) AS counted),
            page (user_id) AS MATERIALIZED (
                SELECT   DISTINCT user_id
                FROM     service_users
@@ -43,9 +43,9 @@ PAGE_OF_ALL: Final = f"""
                ORDER BY user_id DESC
                LIMIT    %(limit)s OFFSET %(offset)s)
     {_SHOWN}
-"""  # noqa: S608 - made of constants alone
-# Every address has the empty part, so one query does for both filters. It goes once through the links of the
-# organization in the order of their index, and looks at nothing else before it knows who is on the page.
+"""  # noqa: S608 - composed only of constants
+# Every address contains the empty part, so one query serves both filters. It reads the links of the organization once,
+# in the order of their index, and nothing else before the page is known.
 PAGE: Final = f"""
     WITH   matching (people) AS MATERIALIZED (
                SELECT coalesce(array_agg(user_id), '{{}}')
@@ -94,12 +94,12 @@ class PostgresEndUsers(Aggregate):
                     "part": part,
                     "service_id": service_id,
                     "limit": limit,
-                    "offset": min(offset, _PLACE_MAX),
+                    "offset": min(offset, _OFFSET_MAX),
                 },
             )
             .fetchall()
         )
-        # There is a row without a person when the page has none.
+        # An empty page has one row without a user.
         users = [_end_user(**row) for row in rows if row["id"] is not None]
         return EndUsersPage(users=users, total=rows[0]["total"])
 
@@ -130,12 +130,12 @@ class PostgresEndUsers(Aggregate):
         )
 
 
-def _end_user(*, total: int, **columns: Any) -> EndUser:  # noqa: ARG001 - stands beside everybody
+def _end_user(*, total: int, **columns: Any) -> EndUser:  # noqa: ARG001 - the total is a column of every row
     return EndUser(**columns)
 
 
 def _detail(links: list[dict[str, Any]]) -> EndUserDetail:
-    person = links[0]
+    user = links[0]
     services = [
         UsedService(
             id=link["service_id"],
@@ -147,13 +147,13 @@ def _detail(links: list[dict[str, Any]]) -> EndUserDetail:
         for link in links
     ]
     return EndUserDetail(
-        id=person["id"],
-        email=person["email"],
-        email_verified=person["email_verified"],
-        created_at=person["created_at"],
-        updated_at=person["updated_at"],
+        id=user["id"],
+        email=user["email"],
+        email_verified=user["email_verified"],
+        created_at=user["created_at"],
+        updated_at=user["updated_at"],
         last_login_at=max((link["last_login_at"] for link in links if link["last_login_at"]), default=None),
-        mfa_enabled=person["mfa_enabled"],
+        mfa_enabled=user["mfa_enabled"],
         services=services,
-        sessions=SessionSummary(active_count=person["active_count"], last_created_at=person["last_created_at"]),
+        sessions=SessionSummary(active_count=user["active_count"], last_created_at=user["last_created_at"]),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from core.services.services import Service
 
-# One row at least where the service exists, for the total.
+# At least one row where the service exists, for the total.
 PAGE: Final = """
     SELECT    (SELECT count(*)
                FROM   service_grants
@@ -65,7 +65,7 @@ class PostgresServiceGrants(Aggregate):
         )
 
     def put(self, service: Service, granted: ServiceGrant) -> bool:
-        # Selected from the service, so that one that is deleted at this moment is missed instead of referred to.
+        # Selected from the service, so that a service deleted concurrently yields no row instead of an error.
         return (
             self._connection.execute(
                 """

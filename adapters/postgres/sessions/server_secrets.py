@@ -19,5 +19,5 @@ class PostgresServerSecrets(Aggregate):
             (name, sealed, self._transaction.now),
         )
         row = self._connection.execute("SELECT value_sealed FROM server_secrets WHERE name = %s", (name,)).fetchone()
-        assert row is not None, "it was there or was made"
+        assert row is not None, "the secret was neither found nor inserted"
         return self._transaction.vault.open(row[0], table="server_secrets", column="value_sealed", row=name)

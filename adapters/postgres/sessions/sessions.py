@@ -1,4 +1,4 @@
-"""Sessions, and who stands behind one: the query that every request of a signed-in person makes."""
+"""Sessions, and their callers: the query of every authenticated request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# Ends the sessions of a person that are alive; which of them follows, and of each its organization is given.
+# Revokes live sessions of a user; each statement appends its own condition, and returns the organizations.
 _REVOKE: Final = """
     UPDATE sessions
     SET    revoked_at = %(now)s
@@ -132,12 +132,12 @@ class PostgresSessions(Aggregate):
         return self._revoked(text, user_id, organization_id=organization_id)
 
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
-        values_of_all = {
+        common_values = {
             "user_id": user_id,
             "now": self._transaction.now,
             "used_since": self._transaction.now - IDLE_LIFETIME,
         }
-        return self._connection.cursor(row_factory=scalar_row).execute(text, {**values_of_all, **values}).fetchall()
+        return self._connection.cursor(row_factory=scalar_row).execute(text, {**common_values, **values}).fetchall()
 
     def end_impersonations(self, user_id: UUID) -> None:
         self._connection.execute_later(
@@ -161,7 +161,7 @@ class PostgresCallers(Aggregate):
         )
 
 
-# Every table is reached by a primary key, or by one that is as unique, so that the size of none of them matters.
+# Every table is read by a primary or another unique key, so that no table's size matters.
 CALLER: Final = """
     u.id                  AS user_id,
     u.email,

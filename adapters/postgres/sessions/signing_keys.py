@@ -17,7 +17,7 @@ class PostgresSigningKeys(Aggregate):
     """The port `SigningKeys`."""
 
     def lock(self) -> tuple[SigningKey, ...]:
-        # An advisory lock, because of two first starts neither finds a row that it could lock.
+        # An advisory lock, because two concurrent first starts would find no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.signing_keys'))")
         return self._opened(
             self._connection.execute(

@@ -80,12 +80,12 @@ def test_the_target_types_are_the_documented_ones() -> None:
 
 
 @pytest.mark.parametrize("action", AuditAction)
-def test_an_action_is_named_as_it_is_written(action: AuditAction) -> None:
+def test_the_name_of_an_action_follows_from_its_value(action: AuditAction) -> None:
     assert action.name == action.value.replace(".", "_").upper()
     assert AuditAction(action.value) is action
 
 
-def test_an_entry_has_no_secret() -> None:
+def test_an_entry_with_a_secret_is_rejected() -> None:
     assert entry(service_name="Shop").details == {"service_name": "Shop"}
     with pytest.raises(AssertionError):
         entry(client_secret=Secret("s3cret"))

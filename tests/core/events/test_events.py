@@ -1,4 +1,4 @@
-"""Events: a vocabulary with a grammar, which has every documented word."""
+"""Events: the grammar of their names, and the documented event types."""
 
 from __future__ import annotations
 
@@ -57,23 +57,23 @@ def test_every_documented_event_can_be_subscribed_to() -> None:
     assert {event.value for event in EventType} >= DOCUMENTED
 
 
-def test_whatever_the_audit_log_records_is_an_event_too() -> None:
+def test_every_audit_action_is_also_an_event() -> None:
     assert {action.value for action in AuditAction} <= {event.value for event in EventType}
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_an_event_is_named_for_its_subject_and_what_happened(event: EventType) -> None:
+def test_an_event_is_named_by_its_subject_and_what_happened(event: EventType) -> None:
     assert re.fullmatch(r"[a-z][a-z_]*(\.[a-z][a-z_]*){1,3}", event.value)
     assert event.name == event.value.replace(".", "_").upper()
 
 
 @pytest.mark.parametrize("action", AuditAction)
-def test_what_the_audit_log_records_stands_under_its_documented_heading(action: AuditAction) -> None:
+def test_every_audit_action_is_listed_under_its_documented_heading(action: AuditAction) -> None:
     assert EventType(action.value).category == HEADINGS[action.value.partition(".")[0]]
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_an_event_is_listed_with_its_words(event: EventType) -> None:
+def test_an_event_is_listed_with_its_label_and_description(event: EventType) -> None:
     assert asdict(event.item) == {
         "value": event.value,
         "label": event.label,
@@ -83,7 +83,7 @@ def test_an_event_is_listed_with_its_words(event: EventType) -> None:
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_an_event_has_words_for_a_person(event: EventType) -> None:
+def test_an_event_has_a_readable_label_and_description(event: EventType) -> None:
     assert event.label[0].isupper()
     assert not event.label.endswith(".")
     assert event.description.endswith(".")
@@ -95,7 +95,7 @@ def test_an_event_is_found_by_its_name() -> None:
         EventType("user.vanished")
 
 
-def test_an_event_carries_no_secret() -> None:
-    assert event(reason="asked").data == {"reason": "asked"}
+def test_an_event_with_a_secret_is_rejected() -> None:
+    assert event(reason="requested").data == {"reason": "requested"}
     with pytest.raises(AssertionError):
         event(token=Secret("s3cret"))

@@ -1,4 +1,4 @@
-"""The life of a letter: queued, tried a bounded number of times, and ended exactly once."""
+"""The life of a mail: queued, attempted a bounded number of times, and ended exactly once."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-LETTER = MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://id.example.com/s3cret"})
+MESSAGE = MailMessage(
+    to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://id.example.com/s3cret"}
+)
 
 
-FIRST_TRY = Mail(id=UUID(int=1), message=LETTER, state=MailState.QUEUED, attempts=1, due_at=NOW, created_at=NOW)
+FIRST_TRY = Mail(id=UUID(int=1), message=MESSAGE, state=MailState.QUEUED, attempts=1, due_at=NOW, created_at=NOW)
 
 
 def mail(**changes: Any) -> Mail:
     return replace(FIRST_TRY, **changes)
 
 
-class Installation:
-    """As much of a unit of work as a letter needs: its outbox, the time, and ids."""
+class FakeUnitOfWork:
+    """The part of the unit of work that mail needs: the outbox, the time, and ids."""
 
     def __init__(self, *claimable: Mail) -> None:
         self.now = NOW
@@ -49,7 +51,7 @@ class Installation:
         self.randomness = self
         self.added: list[Mail] = []
         self.saved: list[Mail] = []
-        self.asked: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
         self.has_lease = True
         self._claimable = claimable
 
@@ -60,7 +62,7 @@ class Installation:
         self.added.append(mail)
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
-        self.asked.append({"limit": limit, "now": now, "leased_until": leased_until})
+        self.calls.append({"limit": limit, "now": now, "leased_until": leased_until})
         return self._claimable
 
     def save(self, mail: Mail) -> bool:
@@ -71,22 +73,20 @@ class Installation:
         return self._claimable[:limit]
 
     def forget(self, before: datetime, limit: int) -> int:
-        self.asked.append({"before": before, "limit": limit})
+        self.calls.append({"before": before, "limit": limit})
         return 3
 
 
-def uow(installation: Installation) -> UnitOfWork:
-    return cast("UnitOfWork", installation)
+def uow(fake: FakeUnitOfWork) -> UnitOfWork:
+    return cast("UnitOfWork", fake)
 
 
-def test_a_letter_is_queued_and_due_at_once() -> None:
-    installation = Installation()
+def test_a_mail_is_queued_and_due_at_once() -> None:
+    fake = FakeUnitOfWork()
 
-    messages.send(
-        uow(installation), "ada@example.org", MailTemplate.TEST, organization_id=UUID(int=3), link="https://x"
-    )
+    messages.send(uow(fake), "ada@example.org", MailTemplate.TEST, organization_id=UUID(int=3), link="https://x")
 
-    assert installation.added == [
+    assert fake.added == [
         Mail(
             id=UUID(int=7),
             message=MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={"link": "https://x"}),
@@ -100,103 +100,103 @@ def test_a_letter_is_queued_and_due_at_once() -> None:
 
 
 def test_a_claim_lasts_for_the_lease() -> None:
-    installation = Installation(mail())
+    fake = FakeUnitOfWork(mail())
 
-    assert messages.claim(uow(installation), 4) == [mail()]
-    assert installation.asked == [{"limit": 4, "now": NOW, "leased_until": NOW + LEASE}]
+    assert messages.claim(uow(fake), 4) == [mail()]
+    assert fake.calls == [{"limit": 4, "now": NOW, "leased_until": NOW + LEASE}]
 
 
-def test_a_letter_that_no_attempt_ever_reported_on_is_given_up() -> None:
-    installation = Installation(mail(attempts=ATTEMPTS_MAX + 1), mail(attempts=ATTEMPTS_MAX))
+def test_a_mail_whose_attempts_were_all_interrupted_has_failed() -> None:
+    fake = FakeUnitOfWork(mail(attempts=ATTEMPTS_MAX + 1), mail(attempts=ATTEMPTS_MAX))
 
-    claimed = messages.claim(uow(installation), 4)
+    claimed = messages.claim(uow(fake), 4)
 
     assert claimed == [mail(attempts=ATTEMPTS_MAX)]
-    (given_up,) = installation.saved
+    (given_up,) = fake.saved
     assert (given_up.state, given_up.last_error) == (
         MailState.FAILED,
-        "No attempt to send it ever came to an end.",
+        "Every attempt to send this mail was interrupted.",
     )
 
 
 @pytest.mark.parametrize(("attempt", "delay"), list(enumerate(RETRY_DELAYS, start=1)))
-def test_a_deferred_letter_waits_longer_after_every_attempt(attempt: int, delay: timedelta) -> None:
-    installation = Installation()
+def test_a_deferred_mail_waits_longer_after_every_attempt(attempt: int, delay: timedelta) -> None:
+    fake = FakeUnitOfWork()
 
-    messages.record_deferred(uow(installation), mail(attempts=attempt), "busy")
+    messages.record_deferred(uow(fake), mail(attempts=attempt), "busy")
 
-    assert installation.saved == [mail(attempts=attempt, due_at=NOW + delay, last_error="busy")]
-
-
-def test_a_letter_that_is_deferred_at_its_last_attempt_has_failed() -> None:
-    installation = Installation()
-
-    messages.record_deferred(uow(installation), mail(attempts=ATTEMPTS_MAX), "busy")
-
-    assert installation.saved == [mail(attempts=ATTEMPTS_MAX, state=MailState.FAILED, last_error="busy")]
+    assert fake.saved == [mail(attempts=attempt, due_at=NOW + delay, last_error="busy")]
 
 
-def test_a_refused_letter_has_failed_at_once() -> None:
-    installation = Installation()
+def test_a_mail_that_is_deferred_at_its_last_attempt_has_failed() -> None:
+    fake = FakeUnitOfWork()
 
-    messages.record_failed(uow(installation), mail(), "no such user")
+    messages.record_deferred(uow(fake), mail(attempts=ATTEMPTS_MAX), "busy")
 
-    assert installation.saved == [mail(state=MailState.FAILED, last_error="no such user")]
-
-
-def test_a_letter_that_got_out_has_no_error_any_more() -> None:
-    installation = Installation()
-
-    messages.record_sent(uow(installation), mail(attempts=3, last_error="busy"))
-
-    assert installation.saved == [mail(attempts=3, state=MailState.SENT)]
+    assert fake.saved == [mail(attempts=ATTEMPTS_MAX, state=MailState.FAILED, last_error="busy")]
 
 
-def test_a_letter_without_a_mail_server_is_kept() -> None:
-    installation = Installation()
+def test_a_refused_mail_has_failed_at_once() -> None:
+    fake = FakeUnitOfWork()
 
-    messages.record_kept(uow(installation), mail())
+    messages.record_failed(uow(fake), mail(), "no such user")
 
-    assert installation.saved == [mail(state=MailState.KEPT)]
+    assert fake.saved == [mail(state=MailState.FAILED, last_error="no such user")]
 
 
-def test_whoever_lost_the_lease_is_told() -> None:
-    installation = Installation()
-    installation.has_lease = False
+def test_a_sent_mail_has_no_error() -> None:
+    fake = FakeUnitOfWork()
+
+    messages.record_sent(uow(fake), mail(attempts=3, last_error="busy"))
+
+    assert fake.saved == [mail(attempts=3, state=MailState.SENT)]
+
+
+def test_without_a_mail_server_a_mail_is_kept() -> None:
+    fake = FakeUnitOfWork()
+
+    messages.record_kept(uow(fake), mail())
+
+    assert fake.saved == [mail(state=MailState.KEPT)]
+
+
+def test_every_outcome_is_false_when_the_lease_was_lost() -> None:
+    fake = FakeUnitOfWork()
+    fake.has_lease = False
 
     outcomes = [
-        messages.record_sent(uow(installation), mail()),
-        messages.record_kept(uow(installation), mail()),
-        messages.record_deferred(uow(installation), mail(), "busy"),
-        messages.record_failed(uow(installation), mail(), "no such user"),
+        messages.record_sent(uow(fake), mail()),
+        messages.record_kept(uow(fake), mail()),
+        messages.record_deferred(uow(fake), mail(), "busy"),
+        messages.record_failed(uow(fake), mail(), "no such user"),
     ]
 
     assert outcomes == [False] * 4
 
 
-def test_letters_are_forgotten_after_their_retention() -> None:
-    installation = Installation()
+def test_mails_are_deleted_after_their_retention() -> None:
+    fake = FakeUnitOfWork()
 
-    assert messages.delete_old(uow(installation), 500) == 3
-    assert installation.asked == [{"before": NOW - RETENTION, "limit": 500}]
-
-
-def test_the_latest_letters_are_listed_up_to_a_limit() -> None:
-    installation = Installation(mail(attempts=1), mail(attempts=2))
-
-    assert messages.latest(uow(installation), 1) == (mail(attempts=1),)
+    assert messages.delete_old(uow(fake), 500) == 3
+    assert fake.calls == [{"before": NOW - RETENTION, "limit": 500}]
 
 
-def test_what_a_letter_says_is_not_printed() -> None:
+def test_the_latest_mails_are_listed_up_to_a_limit() -> None:
+    fake = FakeUnitOfWork(mail(attempts=1), mail(attempts=2))
+
+    assert messages.latest(uow(fake), 1) == (mail(attempts=1),)
+
+
+def test_the_values_of_a_mail_are_not_printed() -> None:
     assert "s3cret" not in repr(mail())
 
 
-def test_a_letter_is_tried_for_some_hours_and_not_for_days() -> None:
+def test_a_mail_is_retried_for_some_hours_and_not_for_days() -> None:
     assert timedelta(hours=4) < sum(RETRY_DELAYS, timedelta()) < timedelta(hours=24)
 
 
 @given(errors=st.lists(st.text(max_size=2 * ERROR_CHARACTERS_MAX), min_size=ATTEMPTS_MAX, max_size=ATTEMPTS_MAX))
-def test_however_it_goes_a_letter_that_never_gets_out_fails_after_its_last_attempt(errors: list[str]) -> None:
+def test_a_mail_that_is_always_deferred_fails_after_its_last_attempt(errors: list[str]) -> None:
     tried = mail(attempts=0)
     moments = [tried.due_at]
 

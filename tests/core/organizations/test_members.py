@@ -1,4 +1,4 @@
-"""How many members an organization may have, and what says so (decisions 5.3)."""
+"""How many members an organization may have, and what sets this limit (decisions 5.3)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ACME = Organization(
         (None, False, None, MEMBERS_MAX_DEFAULT, LimitSource.DEFAULT),
     ],
 )
-def test_the_limit_is_the_organizations_else_its_tiers_else_the_default(
+def test_the_limit_comes_from_the_organization_or_its_tier_or_the_default(
     own: int | None, has_tier: bool, of_tier: int | None, max_users: int | None, source: LimitSource
 ) -> None:
     limits = limits_of(replace(ACME, max_users=own), has_tier=has_tier, tier_max_users=of_tier)

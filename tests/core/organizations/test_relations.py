@@ -1,4 +1,4 @@
-"""What the tuples `object#relation@subject` mean (decisions 5.5)."""
+"""The meaning of the tuples `object#relation@subject` (decisions 5.5)."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ BOLT = Object(organization_id=UUID(int=4))
 ADA = f"user:{UUID(int=5)}"
 
 
-def of(object_: Object, relation: str, custom_permissions: list[str] | None = None) -> Relation:
+def relation_of_ada(object_: Object, relation: str, custom_permissions: list[str] | None = None) -> Relation:
     return Relation(object=str(object_), relation=relation, subject=ADA, custom_permissions=custom_permissions)
 
 
-def test_a_tuple_is_written_as_one_text() -> None:
-    assert str(of(ACME, "admin")) == f"organization:{UUID(int=1)}#admin@user:{UUID(int=5)}"
-    assert str(of(SHOP, "viewer")) == f"service:{UUID(int=2)}#viewer@user:{UUID(int=5)}"
+def test_a_tuple_has_a_text_notation() -> None:
+    assert str(relation_of_ada(ACME, "admin")) == f"organization:{UUID(int=1)}#admin@user:{UUID(int=5)}"
+    assert str(relation_of_ada(SHOP, "viewer")) == f"service:{UUID(int=2)}#viewer@user:{UUID(int=5)}"
 
 
 @pytest.mark.parametrize(
-    ("role", "manages", "sees"), [("owner", True, True), ("admin", True, True), ("member", False, True)]
+    ("role", "manages", "views"), [("owner", True, True), ("admin", True, True), ("member", False, True)]
 )
-def test_a_role_in_the_organization_is_worth_something_on_each_of_its_services(
-    role: str, manages: bool, sees: bool
+def test_a_role_in_the_organization_implies_relations_to_each_of_its_services(
+    role: str, manages: bool, views: bool
 ) -> None:
     for service in (SHOP, TILL):
-        assert (holds([of(ACME, role)], service, "manager"), holds([of(ACME, role)], service, "viewer")) == (
+        assert (
+            holds([relation_of_ada(ACME, role)], service, "manager"),
+            holds([relation_of_ada(ACME, role)], service, "viewer"),
+        ) == (
             manages,
-            sees,
+            views,
         )
 
 
 @pytest.mark.parametrize(
-    ("permissions", "manages", "sees"),
+    ("permissions", "manages", "views"),
     [
         ([], False, False),
         (["billing.manage"], False, False),
@@ -48,39 +51,41 @@ def test_a_role_in_the_organization_is_worth_something_on_each_of_its_services(
         (["services.manage"], True, True),
     ],
 )
-def test_a_custom_role_is_worth_what_it_lists(permissions: list[str], manages: bool, sees: bool) -> None:
-    tuples = [of(ACME, "keeper", permissions)]
+def test_a_custom_role_implies_only_what_its_permissions_imply(
+    permissions: list[str], manages: bool, views: bool
+) -> None:
+    tuples = [relation_of_ada(ACME, "keeper", permissions)]
 
-    assert (holds(tuples, SHOP, "manager"), holds(tuples, SHOP, "viewer")) == (manages, sees)
+    assert (holds(tuples, SHOP, "manager"), holds(tuples, SHOP, "viewer")) == (manages, views)
 
 
 @pytest.mark.parametrize(("relation", "manages"), [("manager", True), ("viewer", False)])
-def test_a_grant_counts_on_its_own_service_alone(relation: str, manages: bool) -> None:
-    tuples = [of(ACME, "biller", ["billing.manage"]), of(SHOP, relation)]
+def test_a_grant_applies_only_to_its_own_service(relation: str, manages: bool) -> None:
+    tuples = [relation_of_ada(ACME, "biller", ["billing.manage"]), relation_of_ada(SHOP, relation)]
 
     assert (holds(tuples, SHOP, "manager"), holds(tuples, SHOP, "viewer")) == (manages, True)
     assert (holds(tuples, TILL, "manager"), holds(tuples, TILL, "viewer")) == (False, False)
 
 
-def test_a_grant_makes_nothing_in_the_organization() -> None:
-    tuples = [of(SHOP, "manager")]
+def test_a_grant_gives_no_relation_to_the_organization() -> None:
+    tuples = [relation_of_ada(SHOP, "manager")]
 
     assert not any(holds(tuples, ACME, word) for word in ("manager", "member", "services.manage", "services.view"))
 
 
-def test_what_somebody_is_elsewhere_counts_nothing_here() -> None:
-    assert not holds([of(BOLT, "owner")], SHOP, "viewer")
-    assert not holds([of(BOLT, "owner")], ACME, "owner")
+def test_a_role_in_another_organization_does_not_apply() -> None:
+    assert not holds([relation_of_ada(BOLT, "owner")], SHOP, "viewer")
+    assert not holds([relation_of_ada(BOLT, "owner")], ACME, "owner")
 
 
 @pytest.mark.parametrize("role", ["owner", "admin", "member"])
-def test_to_the_organization_somebody_is_their_role_and_may_what_it_allows(role: str) -> None:
-    tuples = [of(ACME, role)]
+def test_the_relations_to_the_organization_are_the_role_and_its_capabilities(role: str) -> None:
+    tuples = [relation_of_ada(ACME, role)]
 
     assert [word for word in ("owner", "admin", "member") if holds(tuples, ACME, word)] == [role]
     assert {word for word in Capability if holds(tuples, ACME, word)} == capabilities_of(role, None)
 
 
-def test_nobody_is_nothing() -> None:
+def test_without_tuples_there_is_no_relation() -> None:
     assert not holds([], ACME, "member")
     assert not holds([], SHOP, "viewer")

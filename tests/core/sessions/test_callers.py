@@ -1,4 +1,4 @@
-"""What can be asked of whoever asks."""
+"""The properties of a caller."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ ORGANIZATION = replace(ADA, organization_id=uuid4(), organization_slug="acme", o
 SERVICE = replace(ORGANIZATION, service_id=uuid4(), service_slug="shop", service_client_id=uuid4())
 
 
-def test_without_a_context_everybody_belongs_to_it() -> None:
+def test_a_caller_without_a_context_belongs_to_it() -> None:
     assert ADA.belongs_to_context
 
 
-def test_to_an_organization_belong_its_members() -> None:
+def test_members_belong_to_the_context_of_their_organization() -> None:
     assert replace(ORGANIZATION, role="member").belongs_to_context
     assert not ORGANIZATION.belongs_to_context
 
 
-def test_to_a_service_belong_its_end_users_and_a_membership_is_not_enough() -> None:
+def test_end_users_belong_to_the_context_of_a_service_and_members_do_not() -> None:
     assert replace(SERVICE, is_end_user=True).belongs_to_context
     assert not replace(SERVICE, role="owner").belongs_to_context
 
@@ -55,16 +55,16 @@ def test_to_a_service_belong_its_end_users_and_a_membership_is_not_enough() -> N
     ("amr", "has_it"),
     [(["pwd"], False), (["pwd", "otp", "mfa"], True), (["pwd", "trusted"], True), (["user", "mfa"], True)],
 )
-def test_a_second_factor_is_one_that_was_given_or_is_remembered(amr: list[str], has_it: bool) -> None:
+def test_a_second_factor_is_given_or_remembered_by_the_device(amr: list[str], has_it: bool) -> None:
     assert replace(ADA, amr=amr).has_second_factor is has_it
 
 
-def test_an_address_is_verified_since_some_moment() -> None:
+def test_an_address_with_a_verification_time_is_verified() -> None:
     assert not ADA.is_verified
     assert replace(ADA, email_verified_at=START).is_verified
 
 
-def test_what_an_impersonator_must_not_do_is_refused_to_impersonators_alone() -> None:
+def test_forbid_impersonated_refuses_only_impersonators() -> None:
     ADA.forbid_impersonated()
 
     with pytest.raises(Forbidden):

@@ -1,4 +1,4 @@
-"""The law of refresh tokens: whatever the order of uses, an old one is forgiven for half a minute and then betrays."""
+"""Refresh tokens: in any order of uses, an old token works for the grace period and then ends the session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.secrets import Secret, hash_token
-from core.sessions import refresh as sessions_refresh
+from core.sessions import refresh as use_cases
 from core.sessions.callers import Caller
 from core.sessions.refresh import FORGIVEN_EXCHANGES_MAX, GRACE, Refreshable, RefreshRefused, TokenReused
 
@@ -49,34 +49,34 @@ CALLER = Caller(
 
 
 @dataclass
-class Installation:
-    """What a refresh needs of the unit of work, for one session; it is its own ports."""
+class FakeUnitOfWork:
+    """The part of the unit of work that a refresh needs, for one session; it implements the ports itself."""
 
     now: datetime = START
     refresh_hash: bytes = b""
     exchanged_at: list[datetime] = field(default_factory=list[datetime])
     is_alive: bool = True
-    racer: Callable[[], object] | None = None
-    told: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    competitor: Callable[[], object] | None = None
+    recorded: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def __post_init__(self) -> None:
         self.sessions = self.randomness = self.pepper = self.members = self.mfa_events = self
 
     def begin(self) -> str:
-        """Make the first token of the session."""
-        token = sessions_refresh.first_token(cast("UnitOfWork", self), CALLER.session_id).reveal()
+        """Return the first token of the session, and store its hash."""
+        token = use_cases.first_token(cast("UnitOfWork", self), CALLER.session_id).reveal()
         self.refresh_hash = hash_token(token)
         return token
 
     def refresh(self, token: str) -> str | None:
-        """Exchange a token; None when it was refused."""
+        """Return the next token; None when the token was refused."""
         uow = cast("UnitOfWork", self)
         try:
-            outcome = sessions_refresh.refresh(uow, token)
+            outcome = use_cases.refresh(uow, token)
         except RefreshRefused:
             return None
         if isinstance(outcome, TokenReused):
-            sessions_refresh.end_reused(uow, outcome)
+            use_cases.end_reused(uow, outcome)
             return None
         return outcome.refresh_token.reveal()
 
@@ -97,10 +97,10 @@ class Installation:
         )
 
     def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
-        if self.racer is not None:
-            # Whoever is quicker does the same.
-            racer, self.racer = self.racer, None
-            racer()
+        if self.competitor is not None:
+            # The competing request exchanges the token first.
+            competitor, self.competitor = self.competitor, None
+            competitor()
         if self.refresh_hash != old_hash or not self.is_alive:
             return False
         self.refresh_hash = new_hash
@@ -115,137 +115,132 @@ class Installation:
         return list
 
     def publish_to_each(self, event: EventType, organization_ids: Sequence[UUID | None], /, **data: Any) -> None:
-        self.told.append(data)
+        self.recorded.append(data)
 
     def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
-        self.told.append({"event_type": event_type, **details})
+        self.recorded.append({"event_type": event_type, **details})
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)), max_size=25))
-def test_a_token_leads_to_the_newest_until_half_a_minute_after_its_exchange_and_then_ends_the_session(
+def test_an_exchanged_token_yields_the_newest_during_the_grace_period_and_then_ends_the_session(
     uses: list[tuple[int, int]],
 ) -> None:
-    installation = Installation()
-    tokens, exchanged_at = [installation.begin()], list[datetime]()
+    fake = FakeUnitOfWork()
+    tokens, exchanged_at = [fake.begin()], list[datetime]()
     for seconds, age in uses:
-        installation.now += timedelta(seconds=seconds)
+        fake.now += timedelta(seconds=seconds)
         position = max(0, len(tokens) - 1 - age)
 
-        answer = installation.refresh(tokens[position])
+        answer = fake.refresh(tokens[position])
 
         if position == len(tokens) - 1:
             assert answer is not None
             assert answer not in tokens
             tokens.append(answer)
-            exchanged_at.append(installation.now)
-        elif installation.now <= exchanged_at[position] + GRACE:
+            exchanged_at.append(fake.now)
+        elif fake.now <= exchanged_at[position] + GRACE:
             assert answer == tokens[-1]
         else:
-            assert (answer, installation.is_alive) == (None, False)
-            assert len(installation.told) == 2
+            assert (answer, fake.is_alive) == (None, False)
+            assert len(fake.recorded) == 2
             return
-        assert (installation.is_alive, installation.told) == (True, [])
+        assert (fake.is_alive, fake.recorded) == (True, [])
 
 
-def test_however_often_a_session_is_refreshed_what_is_kept_of_it_stays_small() -> None:
-    installation = Installation()
-    token = first = installation.begin()
+def test_the_number_of_remembered_exchanges_is_bounded() -> None:
+    fake = FakeUnitOfWork()
+    token = first = fake.begin()
     for _ in range(FORGIVEN_EXCHANGES_MAX * 3):
-        answer = installation.refresh(token)
+        answer = fake.refresh(token)
         assert answer is not None
         token = answer
 
-    assert len(installation.exchanged_at) == FORGIVEN_EXCHANGES_MAX
-    assert installation.refresh(first) is None
+    assert len(fake.exchanged_at) == FORGIVEN_EXCHANGES_MAX
+    assert fake.refresh(first) is None
 
 
-def test_of_two_racers_the_slower_gets_what_the_quicker_got() -> None:
-    installation = Installation()
-    token = installation.begin()
-    quicker: list[str | None] = []
-    installation.racer = lambda: quicker.append(installation.refresh(token))
+def test_two_concurrent_exchanges_return_the_same_token() -> None:
+    fake = FakeUnitOfWork()
+    token = fake.begin()
+    first: list[str | None] = []
+    fake.competitor = lambda: first.append(fake.refresh(token))
 
-    slower = installation.refresh(token)
+    second = fake.refresh(token)
 
-    assert slower is not None
-    assert quicker == [slower]
+    assert second is not None
+    assert first == [second]
 
 
-def test_whoever_loses_every_race_is_refused_rather_than_kept_waiting() -> None:
-    class Elusive(Installation):
+def test_a_refresh_that_loses_every_race_is_refused() -> None:
+    class AlwaysLoses(FakeUnitOfWork):
         def exchange(self, session_id: UUID, *, old_hash: bytes, new_hash: bytes, remembered_max: int) -> bool:
             return False
 
-    installation = Elusive()
+    fake = AlwaysLoses()
 
-    assert installation.refresh(installation.begin()) is None
-    assert installation.is_alive
+    assert fake.refresh(fake.begin()) is None
+    assert fake.is_alive
 
 
-def test_a_session_that_ends_in_between_is_not_gone_on_with() -> None:
-    installation = Installation()
-    token = installation.begin()
+def test_a_session_that_ends_during_the_refresh_is_refused() -> None:
+    fake = FakeUnitOfWork()
+    token = fake.begin()
 
     def end() -> None:
-        installation.is_alive = False
+        fake.is_alive = False
 
-    installation.racer = end
+    fake.competitor = end
 
-    assert installation.refresh(token) is None
+    assert fake.refresh(token) is None
 
 
-def test_of_several_who_find_out_that_a_token_was_copied_one_tells() -> None:
-    installation = Installation()
-    token = installation.begin()
-    installation.refresh(token)
-    installation.now += GRACE + timedelta(seconds=1)
-    uow = cast("UnitOfWork", installation)
-    found = [sessions_refresh.refresh(uow, token) for _ in range(2)]
+def test_concurrent_reuses_of_a_token_are_recorded_once() -> None:
+    fake = FakeUnitOfWork()
+    token = fake.begin()
+    fake.refresh(token)
+    fake.now += GRACE + timedelta(seconds=1)
+    uow = cast("UnitOfWork", fake)
+    outcomes = [use_cases.refresh(uow, token) for _ in range(2)]
 
-    for outcome in found:
+    for outcome in outcomes:
         assert isinstance(outcome, TokenReused)
-        sessions_refresh.end_reused(uow, outcome)
+        use_cases.end_reused(uow, outcome)
 
-    assert len(installation.told) == 2
-    assert installation.told[0]["reason"] == installation.told[1]["event_type"] == "refresh_token_reused"
+    assert len(fake.recorded) == 2
+    assert fake.recorded[0]["reason"] == fake.recorded[1]["event_type"] == "refresh_token_reused"
 
 
 @given(st.text(alphabet=st.characters(codec="ascii"), max_size=100) | st.text())
-def test_no_invented_text_is_a_token_and_none_ends_the_session(text: str) -> None:
-    installation = Installation()
-    installation.begin()
+def test_an_arbitrary_text_is_refused_and_does_not_end_the_session(text: str) -> None:
+    fake = FakeUnitOfWork()
+    fake.begin()
 
-    assert installation.refresh(text) is None
-    assert (installation.is_alive, installation.told) == (True, [])
+    assert fake.refresh(text) is None
+    assert (fake.is_alive, fake.recorded) == (True, [])
 
 
 @given(st.integers(0, 87), st.integers(1, 63))
-def test_a_token_with_one_character_changed_is_none(position: int, distance: int) -> None:
+def test_a_token_with_one_character_changed_is_refused(position: int, distance: int) -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    installation = Installation()
-    token = installation.begin()
+    fake = FakeUnitOfWork()
+    token = fake.begin()
     changed = alphabet[(alphabet.index(token[position]) + distance) % len(alphabet)]
 
-    assert installation.refresh(token[:position] + changed + token[position + 1 :]) is None
-    assert installation.is_alive
+    assert fake.refresh(token[:position] + changed + token[position + 1 :]) is None
+    assert fake.is_alive
 
 
-def test_a_token_does_not_show_itself() -> None:
-    installation = Installation()
+def test_a_token_is_not_printed() -> None:
+    fake = FakeUnitOfWork()
+    uow = cast("UnitOfWork", fake)
 
-    made = sessions_refresh.first_token(cast("UnitOfWork", installation), CALLER.session_id)
+    token = use_cases.first_token(uow, CALLER.session_id)
+    fake.refresh_hash = hash_token(token.reveal())
 
-    assert "***" in repr(made)
-    assert made.reveal() not in repr(
-        sessions_refresh.refresh(cast("UnitOfWork", house_with(installation, made)), made.reveal())
-    )
-
-
-def house_with(installation: Installation, token: Secret) -> Installation:
-    installation.refresh_hash = hash_token(token.reveal())
-    return installation
+    assert "***" in repr(token)
+    assert token.reveal() not in repr(use_cases.refresh(uow, token.reveal()))
 
 
 @pytest.mark.parametrize("length", [0, 87, 89, 88 * 100])
-def test_a_text_of_another_length_is_not_even_looked_at(length: int) -> None:
-    assert Installation().refresh("A" * length) is None
+def test_a_text_of_another_length_is_refused(length: int) -> None:
+    assert FakeUnitOfWork().refresh("A" * length) is None

@@ -1,4 +1,4 @@
-"""The life of signing keys: next, active, retired, and gone when nothing they signed can be alive."""
+"""The life of signing keys: next, active, retired, and deleted when every token they signed has expired."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class KeysInMemory:
         return len(gone)
 
     def _assert_one_of_each(self) -> None:
-        # As the database has it: the order of the steps matters.
+        # The database has the same constraint, so the order of the steps matters.
         states = [key.state for key in self.lock()]
         assert len(states) == len(set(states))
 
 
 @dataclass
 class SmallUnitOfWork:
-    """What these use cases need of the unit of work."""
+    """The part of the unit of work that these use cases need."""
 
     now: datetime = START
     signing_keys: KeysInMemory = field(default_factory=KeysInMemory)
@@ -79,7 +79,7 @@ def states(small: SmallUnitOfWork) -> dict[str, KeyState]:
     return {key.kid: key.state for key in signing_keys.published(cast("UnitOfWork", small))}
 
 
-def test_a_new_installation_gets_a_key_that_signs_and_one_that_will() -> None:
+def test_a_new_installation_gets_an_active_key_and_a_next_key() -> None:
     uow = SmallUnitOfWork()
 
     assert ensure(uow) is True
@@ -94,7 +94,7 @@ def test_a_new_installation_gets_a_key_that_signs_and_one_that_will() -> None:
     )
 
 
-def test_every_further_start_leaves_the_keys_as_they_are() -> None:
+def test_every_later_start_leaves_the_keys_unchanged() -> None:
     uow = SmallUnitOfWork()
     ensure(uow)
     before = dict(uow.signing_keys.by_kid)
@@ -114,7 +114,7 @@ def test_a_rotation_moves_every_key_one_step() -> None:
     assert states(uow) == {"first": KeyState.RETIRED, "second": KeyState.ACTIVE, "third": KeyState.NEXT}
 
 
-def test_a_rotation_without_keys_says_so() -> None:
+def test_a_rotation_without_keys_is_refused() -> None:
     with pytest.raises(NoSigningKeys, match="no signing keys yet"):
         rotate(SmallUnitOfWork(), "third")
 
@@ -123,7 +123,7 @@ def test_a_retired_key_is_published_until_the_last_token_it_may_have_signed_has_
     uow = SmallUnitOfWork()
     ensure(uow)
     rotate(uow, "third")
-    # A replica that could not look signs with the key for so long.
+    # A replica that could not read the keys signs with the old one until its ring is too old.
     last_token_expires_at = START + RING_AGE_MAX + LIFETIME
 
     uow.now = last_token_expires_at
@@ -131,7 +131,7 @@ def test_a_retired_key_is_published_until_the_last_token_it_may_have_signed_has_
     assert "first" in states(uow)
 
 
-def test_a_retired_key_is_not_published_for_longer_than_it_must_be() -> None:
+def test_a_retired_key_is_not_published_longer_than_needed() -> None:
     uow = SmallUnitOfWork()
     ensure(uow)
     rotate(uow, "third")
@@ -153,7 +153,7 @@ def test_a_key_that_is_no_longer_published_is_deleted_at_the_next_rotation() -> 
 
 
 @given(waits=st.lists(st.timedeltas(timedelta(0), timedelta(hours=1)), max_size=12))
-def test_whenever_the_keys_are_rotated_no_token_outlives_its_key(waits: list[timedelta]) -> None:
+def test_no_token_outlives_its_key_at_any_time_of_rotation(waits: list[timedelta]) -> None:
     uow = SmallUnitOfWork()
     ensure(uow)
     signed: list[tuple[str, datetime]] = []

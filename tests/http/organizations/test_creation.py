@@ -178,7 +178,7 @@ async def test_nobody_owns_more_than_five_that_are_pending(world: World, ada: Si
 
     assert PENDING_MAX == 5
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "wait for approval" in answer.json["error"]
+    assert "waiting for approval" in answer.json["error"]
 
 
 async def test_those_that_were_decided_about_and_those_of_others_do_not_count(world: World, ada: SignedInUser) -> None:

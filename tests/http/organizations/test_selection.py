@@ -103,7 +103,7 @@ class TestSelect:
         answer = await buyer.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("Your token is for a service")
+        assert answer.json["error"].startswith("This token was issued to a service")
         assert (await buyer.get("/api/user")).json["service"] == "shop"
 
     async def test_only_members_select_it(self, world: World, acme: UUID) -> None:
@@ -207,7 +207,7 @@ class TestSecondFactor:
         answer = await ada.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
+        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert world.value("SELECT organization_id FROM sessions") is None
 
     @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ class TestSecondFactor:
         answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
 
         assert_refused(answer, 403, "FORBIDDEN")
-        assert answer.json["error"].startswith("This organization asks for multi-factor authentication. Set MFA up")
+        assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert world.value("SELECT mfa_required FROM organizations") is True
 
     async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: SignedInUser) -> None:
@@ -273,7 +273,7 @@ class TestSecondFactor:
         answer = await world.refresh(inside.refresh_token)
 
         assert_refused(answer, 401, "UNAUTHORIZED")
-        assert answer.json["error"] == ("This organization asks for multi-factor authentication now. Sign in again.")
+        assert answer.json["error"] == ("This organization now requires multi-factor authentication. Sign in again.")
         assert (await world.refresh(ada.refresh_token)).status == 200
 
     async def test_one_that_was_begun_with_two_is(self, world: World, grace: Person, client: Client) -> None:

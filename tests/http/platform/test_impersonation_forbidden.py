@@ -113,7 +113,7 @@ async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, w
     answer = await platform.request(method, path, ["no object"], by=shopping)
 
     assert_refused(answer, 403, "FORBIDDEN")
-    assert answer.json["error"].startswith("Your token is for a service")
+    assert answer.json["error"].startswith("This token was issued to a service")
     assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
