@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.credentials import decoys, passkey_challenges
-from core.credentials.passkey_challenges import ANYBODY, PasskeyOptions, Purpose
+from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
 from core.errors import Refusal
@@ -44,7 +44,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
     """Ask a browser for a passkey: one of this address, or without an address any that it has for us."""
     arrivals.find_organization(uow, destination.organization_slug)
     if email is None:
-        challenge = passkey_challenges.begin_sign_in(uow, ANYBODY)
+        challenge = passkey_challenges.begin_sign_in(uow, ANY_ACCOUNT)
         return PasskeyOptions(
             challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=())
         )
@@ -88,7 +88,9 @@ def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Pas
     if not assertion.user_handle:
         # Only an authenticator that was told which credential is meant may leave out whose it is.
         return passkey_challenges.is_for(uow, challenge, subject)
-    is_asked = passkey_challenges.is_for(uow, challenge, ANYBODY) or passkey_challenges.is_for(uow, challenge, subject)
+    is_asked = passkey_challenges.is_for(uow, challenge, ANY_ACCOUNT) or passkey_challenges.is_for(
+        uow, challenge, subject
+    )
     return is_asked and assertion.user_handle == subject
 
 

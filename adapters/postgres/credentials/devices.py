@@ -61,7 +61,7 @@ class PostgresDevices(Aggregate):
                                  last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (device.id, device.user_id, device.name, *_as_seen(device), device.created_at, device.updated_at),
+            (device.id, device.user_id, device.name, *_visit_columns(device), device.created_at, device.updated_at),
         )
 
     def save_visit(self, device: Device) -> Deferred[bool]:
@@ -72,7 +72,7 @@ class PostgresDevices(Aggregate):
                    last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
             WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
             """,
-            (*_as_seen(device), device.id, device.user_id),
+            (*_visit_columns(device), device.id, device.user_id),
         )
         return lambda: saved.rowcount == 1
 
@@ -166,12 +166,12 @@ class PostgresDevices(Aggregate):
             "UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash)
         )
 
-    def forget_tokens(self, user_id: UUID) -> None:
+    def delete_tokens(self, user_id: UUID) -> None:
         self._connection.execute_later(
             "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
         )
 
-    def forget_trust(self, user_id: UUID) -> None:
+    def revoke_trust(self, user_id: UUID) -> None:
         self._connection.execute_later(
             """
             UPDATE device_tokens
@@ -186,8 +186,8 @@ def _device(*, device_type: str, **columns: Any) -> Device:
     return Device(device_type=DeviceType(device_type), **columns)
 
 
-def _as_seen(device: Device) -> tuple[object, ...]:
-    """Give what a sign-in says of a device, from its type to its risk score."""
+def _visit_columns(device: Device) -> tuple[object, ...]:
+    """Return the columns that a sign-in sets, from the device type to the risk score."""
     return (
         device.device_type,
         device.browser,
