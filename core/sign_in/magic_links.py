@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import links, one_time_tokens, return_targets
-from core.accounts.links import LinkUnusable, Words
+from core.accounts.links import LinkTexts, LinkUnusable
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.providers import Provider
 from core.accounts.users import lock_unless_anonymized
@@ -28,21 +28,21 @@ from core.sign_in.proofs import Proof
 from core.sign_in.refusals import SignInRefused
 
 if TYPE_CHECKING:
-    from core.accounts.links import Opened
+    from core.accounts.links import ValidLink
     from core.accounts.return_targets import ReturnRequest, ReturnTarget
     from core.secrets import Secret
     from core.sign_in.conclusion import Outcome
     from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
-WORDS: Final = Words(
+TEXTS: Final = LinkTexts(
     unknown="This link is not valid. Open it exactly as it stands in the letter, or ask for a new one where you wanted"
     " to sign in.",
     used="This link was used already, or is no longer needed. Ask for a new one where you wanted to sign in.",
     expired="This link has expired. It was good for 15 minutes; ask for a new one where you wanted to sign in.",
 )
-CODE_WORDS: Final = Words(
-    unknown=WORDS.unknown,
+CODE_TEXTS: Final = LinkTexts(
+    unknown=TEXTS.unknown,
     used="This code was used already. Ask for a new link where you wanted to sign in.",
     expired="This code has expired. It was good for five minutes; ask for a new link where you wanted to sign in.",
 )
@@ -53,7 +53,7 @@ _AMR: Final = "email"
 class MagicLinkRefused(SignInRefused):
     """The link or code is unknown, used or expired, or the account may not be used; the message says what to do."""
 
-    default_message = WORDS.unknown
+    default_message = TEXTS.unknown
 
 
 class DestinationMismatch(BadRequest):
@@ -97,7 +97,7 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
 def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     """Refuse a link that is no good; a good one stays good."""
     try:
-        opened = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
+        opened = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message) from None
     return MagicLinkRequested(email=opened.user.email, back=return_targets.recall(uow, opened.token.data))
@@ -106,7 +106,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     """Use a link up for a code that signs in where its person wanted to."""
     try:
-        opened = links.use(uow, TokenPurpose.MAGIC_LINK, token, WORDS)
+        opened = links.use(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message) from None
     code = one_time_tokens.issue(
@@ -128,15 +128,15 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(opened.token.data, wanted))
-    return MagicLinkRefused(WORDS.unknown) if isinstance(outcome, Refusal) else outcome
+    return MagicLinkRefused(TEXTS.unknown) if isinstance(outcome, Refusal) else outcome
 
 
-def _use(uow: UnitOfWork, token: str) -> Opened:
+def _use(uow: UnitOfWork, token: str) -> ValidLink:
     is_code = uow.one_time_tokens.find(hash_token(token), TokenPurpose.MAGIC_LINK_CODE) is not None
-    purpose, words = (TokenPurpose.MAGIC_LINK_CODE, CODE_WORDS) if is_code else (TokenPurpose.MAGIC_LINK, WORDS)
+    purpose, texts = (TokenPurpose.MAGIC_LINK_CODE, CODE_TEXTS) if is_code else (TokenPurpose.MAGIC_LINK, TEXTS)
     # The account before its links, so that two of them that are used at once wait for each other in one order.
-    uow.users.lock(links.inspect(uow, purpose, token, words).user.id)
-    return links.use(uow, purpose, token, words)
+    uow.users.lock(links.inspect(uow, purpose, token, texts).user.id)
+    return links.use(uow, purpose, token, texts)
 
 
 def _destination(asked: dict[str, Any], wanted: Destination) -> Destination:

@@ -50,10 +50,7 @@ class TestFromOneNetwork:
         answer = await door.knock(address="192.0.2.11")
 
         assert_refused(answer, 429, "RATE_LIMIT_EXCEEDED")
-        assert (
-            answer.json["error"]
-            == "Too many failed sign-ins for this address. Wait a quarter of an hour, then try again."
-        )
+        assert answer.json["error"] == "Too many failed sign-ins for this address. Wait 15 minutes, then try again."
         assert answer.headers["Retry-After"] == str(int(WINDOW.total_seconds()))
         assert await guess(door, ["192.0.2.12"]) == [429]
 
