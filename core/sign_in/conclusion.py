@@ -1,8 +1,8 @@
-"""The conclusion of every way to sign in: password, passkey, magic link, and what comes later.
+"""The common conclusion of every sign-in method: password, passkey, magic link, and later ones.
 
-Whatever proved who somebody is, here the same questions follow: may the account be used, does the person belong where
-they want to, which device is this, how risky does it look (`arrivals.py`), is a second factor due. Then, and only here,
-a session begins. How each proof is made is in its own capability, and what becomes of refusals in `sign_in_refused.py`.
+After any proof of identity the same checks follow: may the account be used, may the user sign in at the destination,
+which device is it, how high is the risk (`arrivals.py`), is a second factor required. Then, and only here, a session
+begins. Each method makes its proof in its own module; refusals are recorded in `refusals.py`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SignInCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorPending:
-    """The proof was good; a code is needed besides."""
+    """The first factor was right; a second one is required."""
 
     challenge: MfaChallenge
 
@@ -53,14 +53,14 @@ Outcome = SignInCompleted | SecondFactorPending | Refusal
 
 
 def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
-    """Let somebody in who has proved who they are, ask for a second factor, or refuse."""
+    """Begin a session for a proved identity, require a second factor, or refuse."""
     return conclude_locked(uow, uow.users.lock(proof.user_id), proof, destination)
 
 
 def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> Outcome:
-    """Do what `conclude` does, with the account that whoever checked the proof has locked.
+    """Do what `conclude` does, with an account that the caller has locked.
 
-    Locked, so that an account that is deactivated or gets a new password at this moment keeps no session from before.
+    The lock ensures that a concurrent deactivation or new password ends the session that begins here.
     """
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
@@ -81,9 +81,9 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
 def conclude_with_second_factor(
     uow: UnitOfWork, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
 ) -> SignInCompleted | Refusal:
-    """Go on where `conclude` asked for a code, now that a right one was given."""
+    """Begin the session of a sign-in that waited for a second factor, after the right code, or refuse."""
     proof = challenge.proof.with_methods(factor, "mfa")
-    # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.
+    # The account is not locked, because the challenge is: a lockout voids challenges before it ends sessions.
     user = uow.users.by_id(proof.user_id)
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInBroken(), reason="deactivated")
@@ -100,15 +100,15 @@ def _begin_session(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> 
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     _record(uow, arrival, device)
     if arrival.is_suspicious and not user.has_mfa:
-        _warn(uow, user, device)
+        _mail_warning(uow, user, device)
 
     receivers = person_events.defer_receivers(uow, user.id, arrival.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
-        # Deactivated at this very moment; raising takes all of it back.
+        # Deactivated concurrently; raising rolls everything back.
         raise SignInBroken
     recognition.require(device)
-    _tell(uow, arrival, receivers())
+    _publish(uow, arrival, receivers())
     return SignInCompleted(
         grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )
@@ -146,7 +146,7 @@ def _record(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> None:
     )
 
 
-def _tell(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -> None:
+def _publish(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -> None:
     uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
         receivers,
@@ -157,8 +157,8 @@ def _tell(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -
     )
 
 
-def _warn(uow: UnitOfWork, user: User, device: Admitted) -> None:
-    """Tell somebody who has no second factor of a sign-in that may not have been theirs."""
+def _mail_warning(uow: UnitOfWork, user: User, device: Admitted) -> None:
+    """Warn a user without a second factor about a sign-in that may not have been their own."""
     mail.send(
         uow,
         user.email,

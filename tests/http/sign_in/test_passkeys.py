@@ -25,8 +25,8 @@ __all__ = ["door", "keyring"]
 ROUNDS = 50
 OTHER = "grace@example.com"
 REFUSAL = (
-    "This passkey was not accepted. Try again or sign in in another way; if your email address is not verified yet,"
-    " verify it first."
+    "This passkey was not accepted. Try again, or use another sign-in method; if your email address is not verified"
+    " yet, verify it first."
 )
 
 
