@@ -91,7 +91,7 @@ def inspect_undo(uow: UnitOfWork, token: str) -> datetime:
 
 
 def undo(uow: UnitOfWork, token: str) -> Secret:
-    """Give an account its old address back, lock out whoever changed it, and return a token to choose a new password.
+    """Restore the old address of an account, end all earlier access, and return a token to choose a new password.
 
     The person who changed the address had access, and could reset the password by a mail to the new address. Therefore
     the password is removed, with every credential that was added since: passkeys, a second factor, new backup codes.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TokenPurpose(StrEnum):
-    """What a token is good for."""
+    """What a token may be used for."""
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a purpose, not a secret

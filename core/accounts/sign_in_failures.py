@@ -45,12 +45,12 @@ def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_devi
     attempt_id = uow.randomness.new_id()
     uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now)
     failures = uow.sign_in_failures.since(email_hash, uow.now - WINDOW)
-    free_at = _free_at(failures, network, is_known_device=is_known_device) if network is not None else None
-    if free_at is not None:
+    allowed_at = _allowed_at(failures, network, is_known_device=is_known_device) if network is not None else None
+    if allowed_at is not None:
         # Raising rolls this attempt back: only attempts that are compared are counted.
         raise RateLimitExceeded(
             "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
-            retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
+            retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
         )
     return attempt_id
 
@@ -60,7 +60,7 @@ def mark(uow: UnitOfWork, address: str) -> bytes:
     return uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
 
 
-def _free_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
+def _allowed_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
     """Return when the newest of these attempts would be allowed; None when it is allowed now."""
     from_network = [failure for failure in failures if failure.network == network]
     # The newest is the attempt itself; it is allowed once the oldest of those that fill the limit leaves the window.

@@ -48,7 +48,7 @@ class User:
         Raise `Conflict` when the account is deactivated.
         """
         if not self.is_active:
-            raise Conflict("This account is deactivated and cannot sign in. Reactivate it first.")
+            raise Conflict("This account is deactivated and cannot sign in. Choose another one.")
         return replace(self, is_platform_owner=True, email_verified_at=self.email_verified_at or at, updated_at=at)
 
 

@@ -71,7 +71,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptDevice:
+class DeviceState:
     """A device, since when it is trusted as a second factor, and when a session on it was last begun or refreshed."""
 
     device: Device
@@ -128,16 +128,16 @@ def list_mine(uow: UnitOfWork) -> tuple[Sequence[DeviceItem], int]:
     caller = uow.caller
     devices, total = uow.devices.of_user(caller.user_id, at=uow.now, limit=LISTED_MAX)
     period = _trust_period(uow, caller)
-    return [_item(kept, caller, period, uow.now) for kept in devices], total
+    return [_item(state, caller, period, uow.now) for state in devices], total
 
 
 def show_mine(uow: UnitOfWork, device_id: UUID) -> DeviceDetail:
     """Return one of the caller's devices."""
     caller = uow.caller
-    kept = _mine(uow, caller, device_id)
-    if kept.device.revoked_at is not None:
+    state = _own_device(uow, caller, device_id)
+    if state.device.revoked_at is not None:
         raise DeviceUnknown
-    return _detail(kept, _item(kept, caller, _trust_period(uow, caller), uow.now))
+    return _detail(state, _item(state, caller, _trust_period(uow, caller), uow.now))
 
 
 def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
@@ -146,7 +146,7 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     if not 1 <= len(trimmed) <= NAME_CHARACTERS_MAX:
         raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
     caller = uow.caller
-    _mine(uow, caller, device_id)
+    _own_device(uow, caller, device_id)
     renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
@@ -159,7 +159,7 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     caller = uow.caller
     # An impersonator must not end the user's sessions, nor make the user enter a second factor again.
     caller.forbid_impersonated()
-    _mine(uow, caller, device_id)
+    _own_device(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse
     # The device before its sessions: a concurrent sign-in from it holds the row until its session is stored.
@@ -168,14 +168,14 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
         sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
 
 
-def _mine(uow: UnitOfWork, caller: Caller, device_id: UUID) -> KeptDevice:
+def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState:
     """Return a device of the caller, also a removed one."""
-    kept = uow.devices.by_id(device_id, at=uow.now)
-    if kept is None:
+    state = uow.devices.by_id(device_id, at=uow.now)
+    if state is None:
         raise DeviceUnknown
-    if kept.device.user_id != caller.user_id:
+    if state.device.user_id != caller.user_id:
         raise DeviceOfAnother
-    return kept
+    return state
 
 
 def _trust_period(uow: UnitOfWork, caller: Caller) -> timedelta:
@@ -184,24 +184,24 @@ def _trust_period(uow: UnitOfWork, caller: Caller) -> timedelta:
     return organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
 
 
-def _item(kept: KeptDevice, caller: Caller, trust_period: timedelta, now: datetime) -> DeviceItem:
-    device = kept.device
+def _item(state: DeviceState, caller: Caller, trust_period: timedelta, now: datetime) -> DeviceItem:
+    device = state.device
     return DeviceItem(
         id=device.id,
         name=device.name,
         device_type=device.device_type,
         browser=device.browser or "",
         os=device.os or "",
-        last_used_at=kept.seen_at,
+        last_used_at=state.seen_at,
         last_ip=device.last_ip or "",
         is_current=device.id == caller.device_id,
-        trusted=is_trusted(kept.mfa_trusted_at, trust_period, at=now),
+        trusted=is_trusted(state.mfa_trusted_at, trust_period, at=now),
         created_at=device.created_at,
     )
 
 
-def _detail(kept: KeptDevice, item: DeviceItem) -> DeviceDetail:
-    device = kept.device
+def _detail(state: DeviceState, item: DeviceItem) -> DeviceDetail:
+    device = state.device
     return DeviceDetail(
         id=item.id,
         name=item.name,

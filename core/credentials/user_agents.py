@@ -33,7 +33,7 @@ class Description:
 
     @property
     def name(self) -> str:
-        """A name for the list of devices, until its owner gives it a better one."""
+        """A name for the list of devices, until its owner renames it."""
         if self.browser and self.os:
             return f"{self.browser} on {self.os}"
         return self.browser or self.os or "Unknown device"

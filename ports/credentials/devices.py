@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.credentials.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.deferred import Deferred
 from core.sign_in.recognition import DeviceToken
 from core.sign_in.risk import Location
@@ -35,11 +35,11 @@ class Devices(Protocol):
         """
         ...
 
-    def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
+    def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
         """Return a device of any user, also a removed one; None when there is none."""
         ...
 
-    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
+    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
         """Return at most `limit` devices of a user, the most recently used first, and the number of all of them."""
         ...
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.credentials.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.credentials.user_agents import DeviceType
 from core.sign_in.recognition import DeviceToken
 
@@ -76,9 +76,9 @@ class PostgresDevices(Aggregate):
         )
         return lambda: saved.rowcount == 1
 
-    def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
+    def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
         return (
-            self._connection.cursor(row_factory=kwargs_row(_kept))
+            self._connection.cursor(row_factory=kwargs_row(_state))
             .execute(
                 """
                 SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
@@ -97,7 +97,7 @@ class PostgresDevices(Aggregate):
             .fetchone()
         )
 
-    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
+    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -123,7 +123,7 @@ class PostgresDevices(Aggregate):
             .fetchall()
         )
         total = rows[0]["total"] if rows else 0
-        return [_kept(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
+        return [_state(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
         return (
@@ -223,8 +223,8 @@ def _recognized(
     )
 
 
-def _kept(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> KeptDevice:
-    return KeptDevice(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
+def _state(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> DeviceState:
+    return DeviceState(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
 
 
 def _renamed(*, device_type: str, **columns: Any) -> RenamedDevice:

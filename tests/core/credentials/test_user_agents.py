@@ -1,4 +1,4 @@
-"""What a User-Agent header tells about a device."""
+"""Descriptions of devices from User-Agent headers."""
 
 from __future__ import annotations
 
