@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.services.services import Service
     from core.sign_in.proofs import Destination, Proof
-    from core.sign_in.recognition import Sighting
+    from core.sign_in.recognition import DeviceMatch
     from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
@@ -25,14 +25,14 @@ RISK_HIGH: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class AssessedSignIn:
     """An authenticated user with the proof, the destination, the device, and the risk."""
 
     user: User
     proof: Proof
     organization: Organization | None
     service: Service | None
-    sighting: Sighting
+    device_match: DeviceMatch
     risk: Risk
 
     @property
@@ -50,13 +50,13 @@ class Arrival:
         """Whether the risk is so high that a trusted device does not suffice, or the user is warned."""
         return self.risk.score > RISK_HIGH
 
-    def is_remembered(self, at: datetime) -> bool:
+    def has_trusted_device(self, at: datetime) -> bool:
         """Return whether the device is trusted in place of the second factor."""
         trust = self.organization.device_trust if self.organization is not None else DEVICE_TRUST_DEFAULT
-        return self.sighting.is_trusted(trust, at=at) and not self.is_suspicious
+        return self.device_match.is_trusted(trust, at=at) and not self.is_suspicious
 
-    def with_methods(self, *methods: str) -> Arrival:
-        """Return the arrival with further authentication methods."""
+    def with_methods(self, *methods: str) -> AssessedSignIn:
+        """Return the sign-in with further authentication methods."""
         return replace(self, proof=self.proof.with_methods(*methods))
 
     def require_second_factor(self) -> None:
@@ -70,21 +70,21 @@ class Arrival:
             )
 
 
-def arrive(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Arrival:
+def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> AssessedSignIn:
     """Return the assessment of a user who signs in; refuse a destination that is not open to the user."""
     organization, service = _resolve(uow, user, destination)
     recognized, habits = (
         recognition.defer_recognition(uow, user.id, destination.device_token),
         risk.defer_habits(uow, user.id),
     )
-    sighting = recognized()
-    return Arrival(
+    device_match = recognized()
+    return AssessedSignIn(
         user=user,
         proof=proof,
         organization=organization,
         service=service,
-        sighting=sighting,
-        risk=risk.assess(uow, habits(), is_known_device=sighting.is_known),
+        device_match=device_match,
+        risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
     )
 
 

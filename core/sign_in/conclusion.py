@@ -21,7 +21,7 @@ from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import login_events, mfa_challenges, recognition
-from core.sign_in.arrivals import Arrival, arrive
+from core.sign_in.arrivals import AssessedSignIn, assess
 from core.sign_in.refusals import EmailNotVerified, SignInBroken, SignInRefused, refuse
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, Proof
-    from core.sign_in.recognition import Admitted
+    from core.sign_in.recognition import AdmittedDevice
     from ports.unit_of_work import UnitOfWork
 
 
@@ -69,13 +69,13 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
             return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
         user = addresses.prove(uow, user)
 
-    arrival = arrive(uow, user, proof, destination)
+    sign_in = assess(uow, user, proof, destination)
     if user.has_mfa and not proof.has_second_factor:
-        if not arrival.is_remembered(uow.now):
+        if not sign_in.has_trusted_device(uow.now):
             return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
-        arrival = arrival.with_methods("trusted")
-    arrival.require_second_factor()
-    return _begin_session(uow, arrival, trust_device=False)
+        sign_in = sign_in.with_methods("trusted")
+    sign_in.require_second_factor()
+    return _begin_session(uow, sign_in, trust_device=False)
 
 
 def conclude_with_second_factor(
@@ -87,42 +87,42 @@ def conclude_with_second_factor(
     user = uow.users.by_id(proof.user_id)
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInBroken(), reason="deactivated")
-    return _begin_session(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
+    return _begin_session(uow, assess(uow, user, proof, destination), trust_device=trust_device)
 
 
-def _begin_session(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignInCompleted:
-    user = arrival.user
-    device = recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
-    if arrival.service is not None:
-        uow.services.link_user(arrival.service, user.id, at=uow.now)
-    session = _session(uow, arrival, device)
+def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bool) -> SignInCompleted:
+    user = sign_in.user
+    device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
+    if sign_in.service is not None:
+        uow.services.link_user(sign_in.service, user.id, at=uow.now)
+    session = _session(uow, sign_in, device)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
-    _record(uow, arrival, device)
-    if arrival.is_suspicious and not user.has_mfa:
+    _record(uow, sign_in, device)
+    if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
 
-    receivers = person_events.defer_receivers(uow, user.id, arrival.organization_id)
+    receivers = person_events.defer_receivers(uow, user.id, sign_in.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
         raise SignInBroken
     recognition.require(device)
-    _publish(uow, arrival, receivers())
+    _publish(uow, sign_in, receivers())
     return SignInCompleted(
         grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )
 
 
-def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
+def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> Session:
     return Session(
         id=uow.randomness.new_id(),
-        user_id=arrival.user.id,
-        organization_id=arrival.organization_id,
-        service_id=arrival.service_id,
+        user_id=sign_in.user.id,
+        organization_id=sign_in.organization_id,
+        service_id=sign_in.service_id,
         device_id=device.device_id,
-        provider=arrival.proof.provider,
-        amr=list(arrival.proof.amr),
+        provider=sign_in.proof.provider,
+        amr=list(sign_in.proof.amr),
         authenticated_at=uow.now,
         refreshed_at=uow.now,
         expires_at=uow.now + ABSOLUTE_LIFETIME,
@@ -133,31 +133,31 @@ def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
     )
 
 
-def _record(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> None:
+def _record(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> None:
     login_events.record(
         uow,
-        arrival.user.id,
-        arrival.proof.provider,
-        arrival.risk,
+        sign_in.user.id,
+        sign_in.proof.provider,
+        sign_in.risk,
         is_success=True,
-        organization_id=arrival.organization_id,
-        service_id=arrival.service_id,
+        organization_id=sign_in.organization_id,
+        service_id=sign_in.service_id,
         device_id=device.device_id,
     )
 
 
-def _publish(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -> None:
+def _publish(uow: UnitOfWork, sign_in: AssessedSignIn, receivers: Sequence[UUID | None]) -> None:
     uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
         receivers,
-        actor_user_id=arrival.user.id,
-        actor_email=arrival.user.email,
-        provider=arrival.proof.provider,
-        service_id=str(arrival.service_id) if arrival.service_id is not None else None,
+        actor_user_id=sign_in.user.id,
+        actor_email=sign_in.user.email,
+        provider=sign_in.proof.provider,
+        service_id=str(sign_in.service_id) if sign_in.service_id is not None else None,
     )
 
 
-def _mail_warning(uow: UnitOfWork, user: User, device: Admitted) -> None:
+def _mail_warning(uow: UnitOfWork, user: User, device: AdmittedDevice) -> None:
     """Warn a user without a second factor about a sign-in that may not have been their own."""
     mail.send(
         uow,

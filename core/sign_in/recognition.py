@@ -47,7 +47,7 @@ class DeviceToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class DeviceMatch:
     """What is known about the device of a request: the device it seems to be, and the token that proves it, if any."""
 
     device: Device | None = None
@@ -70,7 +70,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class AdmittedDevice:
     """The device that a session begins on, and its token.
 
     `name` is for a mail about this sign-in: the owner's name for the device, if a token proves that device.
@@ -83,36 +83,36 @@ class Admitted:
     is_still_there: Deferred[bool]
 
 
-def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Sighting:
+def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> DeviceMatch:
     """Return what is known about the device of this request."""
     return defer_recognition(uow, user_id, presented)()
 
 
-def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[Sighting]:
+def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[DeviceMatch]:
     """Defer recognizing the device of this request: one statement for any user, which changes nothing."""
     token_hash = hash_token(presented) if presented is not None else None
     recognized = uow.devices.defer_recognized(user_id, token_hash, uow.origin.user_agent, at=uow.now)
 
-    def sighting() -> Sighting:
+    def device_match() -> DeviceMatch:
         device, token = recognized()
-        return Sighting(
+        return DeviceMatch(
             device=device,
             token=token,
             presented=Secret(presented) if presented is not None and token is not None else None,
         )
 
-    return sighting
+    return device_match
 
 
-def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, trust: bool) -> Admitted:
+def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk, *, trust: bool) -> AdmittedDevice:
     """Store the sign-in from the device, and issue a token if it has none.
 
     Call `require` before the transaction ends.
     """
-    visit = _visit(uow, user_id, sighting.device, risk)
-    is_still_there = uow.devices.save_visit(visit) if sighting.device is not None else _add(uow, visit)
+    visit = _visit(uow, user_id, device_match.device, risk)
+    is_still_there = uow.devices.save_visit(visit) if device_match.device is not None else _add(uow, visit)
 
-    presented, token = sighting.presented, sighting.token
+    presented, token = device_match.presented, device_match.token
     if presented is None or token is None:
         presented = uow.randomness.token()
         token = _token(uow, visit.id, presented)
@@ -120,11 +120,11 @@ def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, tru
     if trust:
         uow.devices.trust(token.token_hash, at=uow.now)
     # A mail must not name a different device with the same User-Agent as the owner's device.
-    name = visit.name if sighting.is_known else user_agents.describe(visit.user_agent).name
-    return Admitted(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
+    name = visit.name if device_match.is_known else user_agents.describe(visit.user_agent).name
+    return AdmittedDevice(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
 
 
-def require(admitted: Admitted) -> None:
+def require(admitted: AdmittedDevice) -> None:
     """Raise `DeviceRemovedMeanwhile` when the device was removed during the sign-in."""
     if not admitted.is_still_there():
         raise DeviceRemovedMeanwhile

@@ -77,14 +77,14 @@ def record_failure(
     user_id = user.id if user is not None else uow.randomness.new_id()
     recognized, habits = recognition.defer_recognition(uow, user_id, device_token), risk.defer_habits(uow, user_id)
     receivers = person_events.defer_receivers(uow, user.id if user is not None else None)
-    sighting = recognized()
+    device_match = recognized()
     login_events.record(
         uow,
         user_id,
         provider,
-        risk.assess(uow, habits(), is_known_device=sighting.is_known),
+        risk.assess(uow, habits(), is_known_device=device_match.is_known),
         is_success=False,
-        device_id=sighting.known_device_id,
+        device_id=device_match.known_device_id,
     )
     uow.publish_to_each(
         EventType.USER_LOGIN_FAILED,
