@@ -164,7 +164,7 @@ class UnsupportedMediaType(Refusal):
     default_message = "Send the body as application/json."
 
 
-class RefusedForNow(Refusal):
+class TemporaryRefusal(Refusal):
     """A temporary refusal; the caller may try again after `retry_after_seconds`."""
 
     def __init__(self, message: str | None = None, *, retry_after_seconds: int) -> None:
@@ -172,14 +172,14 @@ class RefusedForNow(Refusal):
         self.retry_after_seconds = retry_after_seconds
 
 
-class RateLimitExceeded(RefusedForNow):
+class RateLimitExceeded(TemporaryRefusal):
     """The caller exceeded a rate limit."""
 
     code = ErrorCode.RATE_LIMIT_EXCEEDED
     default_message = "Too many requests. Wait a moment and try again."
 
 
-class ServiceUnavailable(RefusedForNow):
+class ServiceUnavailable(TemporaryRefusal):
     """A dependency is unreachable or overloaded."""
 
     code = ErrorCode.SERVICE_UNAVAILABLE

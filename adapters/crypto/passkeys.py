@@ -39,7 +39,7 @@ from webauthn.helpers.structs import (
 )
 
 from core.credentials.passkey_challenges import LIFETIME
-from core.credentials.webauthn import Asserted, Attested
+from core.credentials.webauthn import VerifiedAssertion, VerifiedAttestation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ class PyWebAuthn:
             )
         )
 
-    def check_attestation(self, attestation: Attestation, challenge: bytes) -> Attested | None:
+    def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
         """Verify an attestation; return None when it is malformed or not for this challenge and site."""
         try:
             verified = verify_registration_response(
@@ -119,14 +119,16 @@ class PyWebAuthn:
             return None
         if not is_valid:
             return None
-        return Attested(
+        return VerifiedAttestation(
             public_key=verified.credential_public_key,
             sign_count=verified.sign_count,
             aaguid=verified.aaguid,
             is_backup_eligible=verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
         )
 
-    def check_assertion(self, assertion: Assertion, challenge: bytes, public_key: bytes | None) -> Asserted | None:
+    def check_assertion(
+        self, assertion: Assertion, challenge: bytes, public_key: bytes | None
+    ) -> VerifiedAssertion | None:
         """Verify an assertion; return None when it is malformed, or not by this key for this challenge and site."""
         try:
             verified = verify_authentication_response(
@@ -151,7 +153,7 @@ class PyWebAuthn:
             return None
         if not is_valid:
             return None
-        return Asserted(sign_count=verified.new_sign_count, is_user_verified=verified.user_verified)
+        return VerifiedAssertion(sign_count=verified.new_sign_count, is_user_verified=verified.user_verified)
 
 
 def _descriptor(descriptor: Descriptor) -> PublicKeyCredentialDescriptor:

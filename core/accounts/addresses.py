@@ -1,11 +1,11 @@
-"""Email addresses: proving that one belongs to its person, and keeping one for whom it may yet go back to.
+"""Addresses of accounts: proving that a user owns one, and reserving one that an account may still get back.
 
-The account's own verification link proves it without more ado. Any other proof (a magic link, an invitation's mail, an
-upstream provider) may meet an account that somebody else prepared for the address: then what was set up before the
-proof goes, so that nobody waits inside (decisions 3.13).
+The account's own verification link is a sufficient proof. Any other proof (a magic link, an invitation's mail, an
+upstream provider) may concern an account that an attacker prepared for the address. Then everything that was set up
+before the proof is removed, so that the attacker keeps no access (decisions 3.13).
 
-An address that an account left by a change can be given back to it for a week (`email_changes.py`). Whoever makes an
-account, or gives one another address, asks here whether that is so.
+An account can get an address back for a week after it changed to another one (`email_changes.py`). A use case that
+creates an account, or changes the address of one, checks `is_reserved`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-def prove(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved in another way than by its own verification link; what signed in before is removed."""
+def mark_proved(uow: UnitOfWork, user: User) -> User:
+    """Mark an address as proved by other means than its own verification link, and remove all earlier credentials."""
     if user.is_verified:
         return user
     uow.credentials.remove_password(user.id)
     uow.passkeys.remove_all(user.id)
     passwords.lock_out(uow, user.id, user.email)
-    return prove_by_own_link(uow, user)
+    return mark_proved_by_own_link(uow, user)
 
 
-def prove_by_own_link(uow: UnitOfWork, user: User) -> User:
-    """Mark an address as proved by the link that its account sent to it."""
+def mark_proved_by_own_link(uow: UnitOfWork, user: User) -> User:
+    """Mark an address as proved by the account's own verification link."""
     uow.users.set_verified(user.id, at=uow.now)
     return replace(user, email_verified_at=uow.now)
 
 
-def is_promised(uow: UnitOfWork, user: User) -> bool:
-    """Say whether the address of an account may yet be given back to another one, by the link that undoes a change.
+def is_reserved(uow: UnitOfWork, user: User) -> bool:
+    """Return whether another account may still get the address of this account back, by the link that undoes a change.
 
-    To be asked after the account got the address, and to be refused then: so one that is left at this moment is seen as
-    it is left.
+    Call it after the account got the address, and refuse then: this order also sees a change away from the address that
+    is committed concurrently.
     """
-    return uow.one_time_tokens.is_waiting_at(
+    return uow.one_time_tokens.has_valid_token_at(
         user.email, TokenPurpose.UNDO_EMAIL_CHANGE, besides_user_id=user.id, at=uow.now
     )

@@ -1,8 +1,8 @@
-"""The links that letters bring: how one is sent, and what to say to whoever opens one that is no good.
+"""Links in mails: sending one, inspecting it, using it, and refusing one that is unusable.
 
-A link holds a one-time token of its purpose and is good as long as the account still has the address that it was sent
-to. Asking for one is the same work whether or not somebody has the address: without an account a token of nobody and a
-discarded letter are written instead, and the address that was asked for is stored nowhere.
+A link contains a one-time token of its purpose and is valid while the account still has the address that it was sent
+to. Requesting one is the same work whether or not an account has the address: without an account, a token without a
+user and a discarded mail are written instead, and the requested address is not stored.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ NOWHERE = ReturnTarget()
 
 
 class LinkUnusable(BadRequest):
-    """The link is unknown, used or expired; the message says which, and what to do next."""
+    """The link is unknown, used or expired; the message states which, and what to do next."""
 
-    default_message = "This link is not valid. Open it exactly as it stands in the letter, or ask for a new one."
+    default_message = "This link is not valid. Open it exactly as it appears in the mail, or request a new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """What to say about a link of one purpose that is no good; the first sentence is the heading of a page."""
+class LinkTexts:
+    """The messages about unusable links of one purpose; the first sentence becomes the heading of a page."""
 
     unknown: str
     used: str
@@ -42,8 +42,8 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """A link that is good, and whose account it is about."""
+class ValidLink:
+    """A valid link's token, and the account that it belongs to."""
 
     token: OneTimeToken
     user: User
@@ -59,9 +59,9 @@ def send(
     back: ReturnTarget = NOWHERE,
     **values: str,
 ) -> None:
-    """Send a link to the address of an account; the same work is done for nobody."""
+    """Send a link to the address of an account; without a user the same work is done and no mail leaves."""
     to = user.email if user is not None else ""
-    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **back.remembered())
+    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **back.stored())
     mail.send(
         uow,
         to,
@@ -74,33 +74,33 @@ def send(
     )
 
 
-def inspect(uow: UnitOfWork, purpose: TokenPurpose, token: str, words: Words) -> Opened:
-    """Find the account that a link is about, without using the link up."""
+def inspect(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
+    """Return a valid link and its account, without using the link up; raise `LinkUnusable`."""
     found = uow.one_time_tokens.find(hash_token(token), purpose)
     if found is None or found.used_at is not None or found.expires_at <= uow.now:
-        raise _refusal(found, words)
-    return _opened(uow, found, words)
+        raise _refusal(found, texts)
+    return _valid_link(uow, found, texts)
 
 
-def use(uow: UnitOfWork, purpose: TokenPurpose, token: str, words: Words) -> Opened:
-    """Use a link up: of two that open it at once one may go on."""
+def use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
+    """Use up a valid link and return it with its account; raise `LinkUnusable`, also for the second of two at once."""
     used = one_time_tokens.use(uow, purpose, token)
     if used is None:
-        raise _refusal(uow.one_time_tokens.find(hash_token(token), purpose), words)
-    return _opened(uow, used, words)
+        raise _refusal(uow.one_time_tokens.find(hash_token(token), purpose), texts)
+    return _valid_link(uow, used, texts)
 
 
-def _refusal(token: OneTimeToken | None, words: Words) -> LinkUnusable:
+def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
     if token is None:
-        return LinkUnusable(words.unknown)
-    return LinkUnusable(words.used if token.used_at is not None else words.expired)
+        return LinkUnusable(texts.unknown)
+    return LinkUnusable(texts.used if token.used_at is not None else texts.expired)
 
 
-def _opened(uow: UnitOfWork, token: OneTimeToken, words: Words) -> Opened:
+def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> ValidLink:
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
     if user is None or not user.is_active:
-        raise LinkUnusable(words.unknown)
+        raise LinkUnusable(texts.unknown)
     # Only an undo link is about an address that the account no longer has.
     if token.purpose is not TokenPurpose.UNDO_EMAIL_CHANGE and token.email != user.email:
-        raise LinkUnusable(words.unknown)
-    return Opened(token=token, user=user)
+        raise LinkUnusable(texts.unknown)
+    return ValidLink(token=token, user=user)

@@ -1,6 +1,6 @@
-"""Tokens that are mailed to people, to prove an address or an intent: stored as hashes, used once, short-lived.
+"""One-time tokens in mails, which prove an address or an intent: stored as hashes, valid once and for a short time.
 
-What using one does belongs to the capability that sent it.
+The capability that sends a token defines what using it does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TokenPurpose(StrEnum):
-    """What a token is good for."""
+    """What a token may be used for."""
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a purpose, not a secret
@@ -30,7 +30,7 @@ class TokenPurpose(StrEnum):
 
     @property
     def lifetime(self) -> timedelta:
-        """How long it is good (identity 5, decisions 3)."""
+        """How long a token is valid (identity 5, decisions 3)."""
         return _LIFETIMES[self]
 
 
@@ -45,7 +45,7 @@ _LIFETIMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneTimeToken:
-    """What a token says. Without a `user_id` nobody has the address, and it is good for nothing."""
+    """A token's content. Without a `user_id` no account has the address, and the token is useless."""
 
     purpose: TokenPurpose
     user_id: UUID | None
@@ -57,7 +57,7 @@ class OneTimeToken:
 
 
 def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: str, /, **data: Any) -> Secret:
-    """Make a token, store its hash, and give the token for the mail."""
+    """Store the hash of a new token and return the token for the mail."""
     token = uow.randomness.mail_token()
     uow.one_time_tokens.add(
         OneTimeToken(
@@ -74,5 +74,5 @@ def issue(uow: UnitOfWork, purpose: TokenPurpose, user_id: UUID | None, email: s
 
 
 def use(uow: UnitOfWork, purpose: TokenPurpose, token: str) -> OneTimeToken | None:
-    """Use a token up; None when it is unknown, of another purpose, used or expired."""
+    """Use up a token and return its content; None when it is unknown, of another purpose, used or expired."""
     return uow.one_time_tokens.use(hash_token(token), purpose, at=uow.now)

@@ -1,4 +1,4 @@
-"""The account as its person sees it, in the context of the session."""
+"""The caller's profile, in the context of the session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """Who somebody is (identity 2.1, decisions 3.10); `org` and `service` are empty outside such a context."""
+    """The caller's account in the context of the session; `org` and `service` are empty outside such a context."""
 
     id: UUID
     email: str
@@ -34,7 +34,10 @@ class Profile:
 
 
 def read(uow: UnitOfWork) -> Profile:
-    """Show the caller's profile, unless the session's organization or service no longer has them."""
+    """Return the caller's profile (identity 2.1, decisions 3.10).
+
+    Raise `Forbidden` when the caller no longer belongs to the session's organization or service.
+    """
     caller = uow.caller
     if not caller.belongs_to_context:
         raise Forbidden("You no longer belong to the organization of this session. Sign in again without naming it.")

@@ -1,7 +1,7 @@
-"""Registration: how an account with a password comes to be.
+"""Registration: creating an account with a password.
 
-Proving its address is in `verification.py`, and pending invitations wait until it is proved. The password is hashed
-before anything is looked up, so that the time tells no more about an address than the answer does.
+Proving its address is in `verification.py`; pending invitations wait until it is proved. The password is hashed before
+anything is read, so that the response time reveals no more about an address than the answer does.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class AddressTaken(Conflict):
-    """An account has the address, or may still have it back."""
+    """An account has the address, or may still get it back."""
 
-    default_message = "This email address is registered already. Sign in with it, or reset its password."
+    default_message = "This email address is already registered. Sign in with it, or reset its password."
 
 
 def register(uow: UnitOfWork, email: str, password_hash: str, return_request: ReturnRequest) -> None:
-    """Make an account of a normalized address, and send the link that proves the address."""
+    """Create an account with a normalized address, and send the link that proves the address."""
     back = return_targets.find(uow, return_request)
     user = User(
         id=uow.randomness.new_id(),
@@ -37,7 +37,7 @@ def register(uow: UnitOfWork, email: str, password_hash: str, return_request: Re
         created_at=uow.now,
         updated_at=uow.now,
     )
-    if not uow.users.add(user) or addresses.is_promised(uow, user):
+    if not uow.users.add(user) or addresses.is_reserved(uow, user):
         raise AddressTaken
     uow.credentials.set_password_hash(user.id, password_hash)
     verification.send(uow, user, back)

@@ -1,7 +1,8 @@
-"""Where somebody came from when they asked for a letter, and where the page behind its link leads them back to.
+"""Return targets: where a user was when requesting a mail, and where the page behind its link leads back to.
 
-Naming an organization, one of its services and a registered address of it colours the letter and the page, and joins
-nothing (decisions 3.2). An organization that is not active colours nothing either.
+A request may name an organization, one of its services and a redirect URI that the service has registered. This affects
+how the mail and the page look; it does not make the user a member (decisions 3.2). An organization that is not active
+is ignored.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class RedirectNotRegistered(BadRequest):
-    """Nobody is led to an address that the service did not register."""
+    """The service has not registered the redirect URI."""
 
-    default_message = "This address is not registered with the service. Register it there first, exactly as it is here."
+    default_message = "This address is not registered with the service. Register exactly this address with it first."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnRequest:
-    """What a request says about where it comes from: slugs, and an address to go back to."""
+    """What a request states about its origin: slugs, and an address to return to."""
 
     organization_slug: str | None = None
     service_slug: str | None = None
@@ -36,7 +37,7 @@ class ReturnRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnTarget:
-    """What was found of it; nothing of it is nowhere in particular."""
+    """The organization, service and redirect URI that a request names; empty when it names none."""
 
     organization: Organization | None = None
     service: Service | None = None
@@ -44,23 +45,23 @@ class ReturnTarget:
 
     @property
     def name(self) -> str:
-        """What a person calls the place: the service, else the organization, else nothing."""
+        """The name to display: the service's, else the organization's, else an empty text."""
         if self.service is not None:
             return self.service.name
         return self.organization.name if self.organization is not None else ""
 
     @property
     def organization_id(self) -> UUID | None:
-        """Whose letter it is, and whose event."""
+        """The organization of the mail and of events."""
         return self.organization.id if self.organization is not None else None
 
     @property
     def service_id(self) -> UUID | None:
-        """Which service somebody came from."""
+        """The service that the user came from."""
         return self.service.id if self.service is not None else None
 
-    def remembered(self) -> dict[str, Any]:
-        """Write down what `recall` needs."""
+    def stored(self) -> dict[str, Any]:
+        """Return the target as data to store with a token, which `recall` reads."""
         if self.organization is None:
             return {}
         return {
@@ -71,10 +72,14 @@ class ReturnTarget:
 
 
 def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
-    """Find what a request names; refuse an unknown organization or service, and an address that is not registered."""
+    """Return the target that a request names.
+
+    Raise `NotFound` for an unknown organization or service, `RedirectNotRegistered` for an unregistered address, and
+    `BadRequest` for a service without its organization or an address without its service.
+    """
     if return_request.organization_slug is None:
         if return_request.service_slug is not None or return_request.redirect_uri is not None:
-            raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
+            raise BadRequest.of_field("org_slug", "Name the organization of the service too.")
         return ReturnTarget()
     organization = uow.organizations.by_slug(return_request.organization_slug)
     if organization is None:
@@ -83,7 +88,7 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
         return ReturnTarget()
     if return_request.service_slug is None:
         if return_request.redirect_uri is not None:
-            raise BadRequest.of_field("service_slug", "An address to go back to is named together with its service.")
+            raise BadRequest.of_field("service_slug", "Name the service of this address too.")
         return ReturnTarget(organization=organization)
     service = uow.services.by_slug(organization.id, return_request.service_slug)
     if service is None:
@@ -93,14 +98,14 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
     return ReturnTarget(organization=organization, service=service, redirect_uri=return_request.redirect_uri)
 
 
-def recall(uow: UnitOfWork, remembered: dict[str, Any]) -> ReturnTarget:
-    """Find what was named when the letter was written, as far as it still is: what is gone leads nowhere."""
-    slug, service_slug = remembered.get("org_slug"), remembered.get("service_slug")
+def recall(uow: UnitOfWork, stored: dict[str, Any]) -> ReturnTarget:
+    """Return the target of a stored token, without those parts that no longer exist or are no longer active."""
+    slug, service_slug = stored.get("org_slug"), stored.get("service_slug")
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     if organization is None or not organization.is_active:
         return ReturnTarget()
     service = uow.services.by_slug(organization.id, service_slug) if service_slug is not None else None
-    redirect_uri = remembered.get("redirect_uri")
+    redirect_uri = stored.get("redirect_uri")
     is_registered = service is not None and redirect_uri in service.redirect_uris
     return ReturnTarget(
         organization=organization, service=service, redirect_uri=redirect_uri if is_registered else None

@@ -1,8 +1,8 @@
-"""Failed sign-ins for one address: how many there may be before everybody who tries it has to wait (decisions 1.9).
+"""Failed sign-ins for one address, and the limit after which every client has to wait (decisions 1.9).
 
-An attempt is written down before what was given is compared, and taken back when that was right, so that many at once
-count as many. What is counted is the address, whether or not an account has it, and wrong passwords and wrong second
-factors alike: whoever knows the one must not have endless tries at the other.
+An attempt is recorded before the secret is compared and removed when the secret was right, so that concurrent attempts
+all count. They are counted by address, whether or not an account has it, and wrong passwords and wrong second factors
+together: an attacker who knows the password must not have unlimited attempts at the code.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ _UNLIMITED: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class SignInFailure:
-    """An attempt that was not right, or is not known to be yet."""
+    """An attempt that failed or is not decided yet."""
 
     network: str
     at: datetime
 
 
 def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_device: bool) -> UUID:
-    """Write an attempt down, and refuse one too many; its id takes it back (`uow.sign_in_failures.remove`).
+    """Record an attempt and return the id with which `uow.sign_in_failures.remove` removes it.
 
-    Without a network nobody is refused: the limits are off. Attempts for one address wait for each other until their
-    transactions end, so that each sees those before it.
+    Raise `RateLimitExceeded` when there were too many. Without a network the limits are off. Attempts for one address
+    wait for each other until their transactions end, so that each sees those before it.
     """
-    marked = mark(uow, address)
+    email_hash = hash_address(uow, address)
     attempt_id = uow.randomness.new_id()
-    uow.sign_in_failures.add(attempt_id, marked, network or _UNLIMITED, at=uow.now)
-    failures = uow.sign_in_failures.since(marked, uow.now - WINDOW)
-    free_at = _free_at(failures, network, is_known_device=is_known_device) if network is not None else None
-    if free_at is not None:
-        # Raising takes this attempt back: those that are not compared are not counted either.
+    uow.sign_in_failures.add(attempt_id, email_hash, network or _UNLIMITED, at=uow.now)
+    failures = uow.sign_in_failures.since(email_hash, uow.now - WINDOW)
+    allowed_at = _allowed_at(failures, network, is_known_device=is_known_device) if network is not None else None
+    if allowed_at is not None:
+        # Raising rolls this attempt back: only attempts that are compared are counted.
         raise RateLimitExceeded(
-            "Too many failed sign-ins for this address. Wait a quarter of an hour, then try again.",
-            retry_after_seconds=max(1, ceil((free_at - uow.now).total_seconds())),
+            "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
+            retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
         )
     return attempt_id
 
 
-def mark(uow: UnitOfWork, address: str) -> bytes:
-    """Give what stands for an address where its attempts are counted."""
+def hash_address(uow: UnitOfWork, address: str) -> bytes:
+    """Return the keyed hash under which the attempts for an address are counted."""
     return uow.pepper.mark("sign-in failures", address.encode("utf-8", "surrogatepass"))
 
 
-def _free_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
-    """Say when the newest of these attempts, one too many now, would not be; None when it is not one too many."""
+def _allowed_at(failures: Sequence[SignInFailure], network: str, *, is_known_device: bool) -> datetime | None:
+    """Return when the newest of these attempts would be allowed; None when it is allowed now."""
     from_network = [failure for failure in failures if failure.network == network]
-    # The newest is the attempt itself; there is room for it once the last of those that fill the limit is too old.
-    in_the_way = from_network[FAILURES_FROM_NETWORK_MAX:][:1]
+    # The newest is the attempt itself; it is allowed once the oldest of those that fill the limit leaves the window.
+    blocking = from_network[FAILURES_FROM_NETWORK_MAX:][:1]
     if not is_known_device:
-        in_the_way += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
-    return max((failure.at + WINDOW for failure in in_the_way), default=None)
+        blocking += failures[FAILURES_FROM_ANYWHERE_MAX:][:1]
+    return max((failure.at + WINDOW for failure in blocking), default=None)

@@ -1,8 +1,8 @@
-"""Bringing accounts over from another system: what a line of the file says, and which accounts are made of it.
+"""Importing accounts from another system: parsing a line of the file, and creating accounts from it.
 
-An address that has an account already is skipped, so a file may be imported again, also after a stop half way. Nobody
-is sent anything, and no events are published: for these people nothing begins. Which hashes can be compared later is
-decided where they are compared; how a file is read and its import reported is in `entrypoints/operator/user_import.py`.
+An address that already has an account is skipped, so a file may be imported again, also after an interruption. No mail
+is sent and no event is published. The password hasher decides which hashes it can verify; reading the file and
+reporting progress are in `entrypoints/operator/user_import.py`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-# Whatever was exported before is a mistake, as a time that has not come yet is.
+# An earlier creation time is a mistake, as a future one is.
 CREATED_AT_MIN: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_NO_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Problem(StrEnum):
@@ -42,7 +42,7 @@ class Problem(StrEnum):
 
 
 class LineRejected(Exception):
-    """A line says nothing that an account can be made of; it is never quoted, because it holds secrets."""
+    """No account can be created from a line. The line is never quoted, because it contains secrets."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
@@ -51,7 +51,7 @@ class LineRejected(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedPerson:
-    """What one line says."""
+    """The content of one line."""
 
     email: str
     password_hash: str | None = field(repr=False)
@@ -61,14 +61,14 @@ class ImportedPerson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedAccount:
-    """An account to be made, with the hash that came with it."""
+    """An account to create, with its imported password hash."""
 
     user: User
     password_hash: str | None = field(repr=False)
 
 
 def read(line: bytes, stored_form: Callable[[object], str | None], *, now: datetime) -> ImportedPerson:
-    """Read a line; raise `LineRejected`. `stored_form` says how a hash is kept, or refuses it by None."""
+    """Parse a line; raise `LineRejected`. `stored_form` returns a hash as it is stored, None when it is unsupported."""
     values = _values(line)
     return ImportedPerson(
         email=_email(values),
@@ -79,7 +79,7 @@ def read(line: bytes, stored_form: Callable[[object], str | None], *, now: datet
 
 
 def store(uow: UnitOfWork, people: Sequence[ImportedPerson]) -> int:
-    """Make accounts of those whose address has none; say of how many. Of two with one address the first is taken."""
+    """Create accounts for addresses without one, and return how many. For a repeated address the first line counts."""
     return uow.user_import.add_new([_account(uow, person) for person in people], at=uow.now)
 
 
@@ -87,7 +87,7 @@ def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
     user = User(
         id=uow.randomness.new_id(),
         email=person.email,
-        # When the address was proved we are not told; that it was, we know from now on.
+        # The file does not state when the address was proved.
         email_verified_at=uow.now if person.is_verified else None,
         is_platform_owner=False,
         created_at=person.created_at,
@@ -98,7 +98,7 @@ def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
 
 def _values(line: bytes) -> dict[str, Any]:
     try:
-        # The mark that some systems write at the beginning of a file is no part of its first line.
+        # Some systems write a byte order mark at the beginning of a file.
         values: object = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise LineRejected(Problem.NOT_JSON) from None
@@ -111,8 +111,8 @@ def _email(values: dict[str, Any]) -> str:
     given = values.get("email")
     if given is None or given == "":
         raise LineRejected(Problem.NO_EMAIL)
-    # JSON can write half a character, which no database takes.
-    if not isinstance(given, str) or _NO_CHARACTER.search(given):
+    # JSON can express a lone surrogate, which PostgreSQL cannot store.
+    if not isinstance(given, str) or _SURROGATE.search(given):
         raise LineRejected(Problem.INVALID_EMAIL)
     try:
         return normalize_email(given)
@@ -121,15 +121,15 @@ def _email(values: dict[str, Any]) -> str:
 
 
 def _password_hash(values: dict[str, Any], stored_form: Callable[[object], str | None]) -> str | None:
-    # Not having one has to be said, lest a file that calls it otherwise make accounts that nobody can sign in to.
+    # No hash must be an explicit null; otherwise a file that uses another key would create accounts without passwords.
     if "hash" not in values:
         raise LineRejected(Problem.NO_HASH)
     if values["hash"] is None:
         return None
-    kept = stored_form(values["hash"])
-    if kept is None:
+    stored = stored_form(values["hash"])
+    if stored is None:
         raise LineRejected(Problem.UNKNOWN_HASH)
-    return kept
+    return stored
 
 
 def _is_verified(values: dict[str, Any]) -> bool:

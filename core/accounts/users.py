@@ -1,4 +1,4 @@
-"""Accounts: one per address on the whole platform. What an account signs in with is in the credential capabilities."""
+"""Accounts: one for each address on the whole platform. Their credentials are elsewhere, by kind of credential."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A person's account, without anything secret."""
+    """A user's account, without secrets."""
 
     id: UUID
     email: str
@@ -29,37 +29,40 @@ class User:
 
     @property
     def is_verified(self) -> bool:
-        """Whether the person has proved that the address is theirs."""
+        """Whether the user has proved to own the address."""
         return self.email_verified_at is not None
 
     @property
     def is_active(self) -> bool:
-        """Whether the account may be used at all."""
+        """Whether the account may be used."""
         return self.deactivated_at is None
 
     @property
     def has_mfa(self) -> bool:
-        """Whether a second factor is asked for."""
+        """Whether sign-ins require a second factor."""
         return self.mfa_enabled_at is not None
 
     def appointed(self, *, at: datetime) -> User:
-        """Govern the platform; whoever appoints vouches for the address."""
+        """Return the account as a platform owner, with a verified address, for which the appointer vouches.
+
+        Raise `Conflict` when the account is deactivated.
+        """
         if not self.is_active:
-            raise Conflict("This account is deactivated, and nobody could sign in with it.")
+            raise Conflict("This account is deactivated and cannot sign in. Choose another one.")
         return replace(self, is_platform_owner=True, email_verified_at=self.email_verified_at or at, updated_at=at)
 
 
 class UserUnknown(NotFound):
     """No account has this id."""
 
-    default_message = "There is no such person."
+    default_message = "There is no such user."
 
 
 def lock_unless_anonymized(uow: UnitOfWork, user: User | None) -> User | None:
-    """Give somebody who was found by what they said of themselves, and nobody once they are forgotten.
+    """Return an account that an unauthenticated caller has named, or None when it is anonymized.
 
-    Whoever is forgotten at this moment is waited for. Nobody else is before this transaction ends, so what it writes
-    about them is found then. For nobody the same is done as for somebody.
+    It waits for a concurrent anonymization, and the account cannot be anonymized before this transaction ends, so that
+    a later anonymization finds what this transaction writes. Without an account the same work is done.
     """
     is_known = uow.anonymization.hold(user.id if user is not None else uow.randomness.new_id())
     return user if is_known else None

@@ -1,1 +1,1 @@
-"""What a person signs in with besides a password: devices, second factors, passkeys."""
+"""Credentials besides the password: devices, second factors, passkeys."""

@@ -1,7 +1,7 @@
-"""Backup codes: ten for when the authenticator app is lost, shown once, each good for one sign-in.
+"""Backup codes: ten codes for a lost authenticator app, shown once, each valid for one sign-in.
 
-They are stored as keyed hashes: forty bits can be guessed by whoever has a copy of the database, but not without the
-key of the house. When codes are made and asked for is in `mfa.py` and `mfa_login.py`.
+They are stored as keyed hashes: an attacker with a copy of the database could guess forty bits, but not without the
+installation's key. `mfa.py` issues codes, `core/sign_in/second_factor.py` accepts them.
 """
 
 from __future__ import annotations
@@ -19,35 +19,34 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 CODES_PER_SET: Final = 10
-# Without 0 and O, 1, I and L, which are read as each other, and without U, so that no code is a word to be sorry for.
+# Without 0 and O, 1, I and L, which are easily confused, and without U, so that no code spells an offensive word.
 ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 GROUP_CHARACTERS: Final = 4
 CODE_CHARACTERS: Final = 2 * GROUP_CHARACTERS
 
-# What looks like a code, also with characters that none of ours has: whoever misreads one typed a wrong code, not
-# something else.
+# Accepts characters outside the alphabet too: a misread code is a wrong code, not malformed input.
 _TYPED: Final = re.compile(rf"[0-9A-Z]{{{GROUP_CHARACTERS}}}-?[0-9A-Z]{{{GROUP_CHARACTERS}}}")
 
 
 def normalized(typed: str) -> str | None:
-    """Give a code as it is stored, whatever its case, with or without its dash; None when this is no backup code."""
+    """Return a typed code in its stored form, ignoring case, spaces and dash; None when it is malformed."""
     code = "".join(typed.split()).upper()
     return code.replace("-", "") if _TYPED.fullmatch(code) else None
 
 
 def issue(uow: UnitOfWork, user_id: UUID) -> tuple[Secret, ...]:
-    """Make ten codes that take the place of every earlier one, and give them to be shown once."""
+    """Replace the user's backup codes by ten new ones and return these, to be shown once."""
     codes: set[str] = set()
     while len(codes) < CODES_PER_SET:
         codes.add(uow.randomness.choice(ALPHABET, CODE_CHARACTERS))
-    uow.backup_codes.replace(user_id, [_mark(uow, user_id, code) for code in codes], at=uow.now)
+    uow.backup_codes.replace(user_id, [_keyed_hash(uow, user_id, code) for code in codes], at=uow.now)
     mfa_events.record(uow, MfaEvent.BACKUP_CODES_GENERATED, user_id, count=len(codes))
     return tuple(Secret(f"{code[:GROUP_CHARACTERS]}-{code[GROUP_CHARACTERS:]}") for code in codes)
 
 
 def use(uow: UnitOfWork, user_id: UUID, code: str, *, is_new_device: bool) -> bool:
-    """Use a normalized code up; False when it is none of this person's, or was used before."""
-    if not uow.backup_codes.use(user_id, _mark(uow, user_id, code), at=uow.now):
+    """Use up a normalized code; False when the user has no such code or has used it before."""
+    if not uow.backup_codes.use(user_id, _keyed_hash(uow, user_id, code), at=uow.now):
         return False
     mfa_events.record(
         uow,
@@ -59,5 +58,5 @@ def use(uow: UnitOfWork, user_id: UUID, code: str, *, is_new_device: bool) -> bo
     return True
 
 
-def _mark(uow: UnitOfWork, user_id: UUID, code: str) -> bytes:
+def _keyed_hash(uow: UnitOfWork, user_id: UUID, code: str) -> bytes:
     return uow.pepper.mark("backup code", user_id.bytes, code.encode())

@@ -1,13 +1,13 @@
-"""The passkeys of nobody: what a browser is told when an address has none, or no account has the address.
+"""Decoy credentials: the passkeys that a browser is offered when an address has no account, or its account no passkeys.
 
-They follow from the address and a key of the house, so asking twice gives the same ones, and look like those that
-common authenticators make. How many they are is drawn like the rest. It cannot follow the true distribution, which
-differs from house to house; but whatever an account with passkeys answers, some address without an account answers too,
-so no answer shows that somebody exists. What is left is a guess at odds, of those who use passkeys alone: an account
-without any is answered for like nobody.
+They are derived from the address and a key of the installation, so that repeated requests return the same ones, and
+they look like the credentials of common authenticators. Their number is derived too. It cannot follow the true
+distribution, which differs between installations; but every answer that an account with passkeys can give is also given
+for some address without an account, so no answer proves that an account exists. What remains is a guess by probability,
+and only about users with passkeys: an account without passkeys is answered like an unknown address.
 
-They are known again, too: registering a passkey under the id of a stand-in is refused as under a real one, because
-otherwise that would tell them apart.
+Decoys are also recognized: registering a passkey under the id of a decoy is refused as under the id of a registered
+one, because otherwise an attempt would tell them apart.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-STAND_INS_MAX: Final = 8
-# How long the ids of common authenticators are, and how those are reached: keychains that follow a person from device
-# to device, computers that keep their keys to themselves, security keys.
+DECOYS_MAX: Final = 8
+# The id lengths of common authenticators and their transports: synchronized keychains, platform authenticators,
+# security keys.
 _SHAPES: Final = (
     (16, (Transport.HYBRID, Transport.INTERNAL)),
     (20, (Transport.HYBRID, Transport.INTERNAL)),
@@ -32,28 +32,29 @@ _SHAPES: Final = (
     (48, (Transport.NFC, Transport.USB)),
     (64, (Transport.USB,)),
 )
-# The last bytes of an id are a mark of those before them. By chance nobody's are.
-_PROOF_BYTES: Final = 8
+# The last bytes of a decoy's id are a keyed hash of the bytes before them, which a real id matches only by chance.
+_TAG_BYTES: Final = 8
 
 
 def of_address(uow: UnitOfWork, address: str) -> Sequence[Descriptor]:
-    """Make up the passkeys of an address: one for every second address, and each further one for half of the rest."""
+    """Return the decoys of an address: one for half of all addresses, and each further one for half of the rest."""
+    # The purposes below are part of the derivation: changing one changes the decoys of every address.
     drawn = uow.pepper.mark("passkey stand-ins", address.encode())
-    total = 1 + next((bit for bit in range(STAND_INS_MAX) if drawn[0] >> bit & 1), STAND_INS_MAX - 1)
-    return [_made_up(uow, address, number) for number in range(total)]
+    total = 1 + next((bit for bit in range(DECOYS_MAX) if drawn[0] >> bit & 1), DECOYS_MAX - 1)
+    return [_decoy(uow, address, number) for number in range(total)]
 
 
-def is_one(uow: UnitOfWork, credential_id: bytes) -> bool:
-    """Say whether an id is one that we made up."""
-    return hmac.compare_digest(credential_id[-_PROOF_BYTES:], _proof(uow, credential_id[:-_PROOF_BYTES]))
+def is_decoy(uow: UnitOfWork, credential_id: bytes) -> bool:
+    """Return whether a credential id is the id of a decoy."""
+    return hmac.compare_digest(credential_id[-_TAG_BYTES:], _tag(uow, credential_id[:-_TAG_BYTES]))
 
 
-def _made_up(uow: UnitOfWork, address: str, number: int) -> Descriptor:
+def _decoy(uow: UnitOfWork, address: str, number: int) -> Descriptor:
     drawn = uow.pepper.mark("passkey stand-in", address.encode(), bytes([number]))
     length, transports = _SHAPES[drawn[0] % len(_SHAPES)]
-    head = (drawn[1:] + uow.pepper.mark("passkey stand-in, continued", drawn))[: length - _PROOF_BYTES]
-    return Descriptor(credential_id=head + _proof(uow, head), transports=transports)
+    head = (drawn[1:] + uow.pepper.mark("passkey stand-in, continued", drawn))[: length - _TAG_BYTES]
+    return Descriptor(credential_id=head + _tag(uow, head), transports=transports)
 
 
-def _proof(uow: UnitOfWork, head: bytes) -> bytes:
-    return uow.pepper.mark("passkey stand-in, its end", head)[:_PROOF_BYTES]
+def _tag(uow: UnitOfWork, head: bytes) -> bytes:
+    return uow.pepper.mark("passkey stand-in, its end", head)[:_TAG_BYTES]

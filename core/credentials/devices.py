@@ -1,7 +1,7 @@
-"""Devices: what a person signs in from, and how people look after theirs.
+"""Devices that users sign in from: list them, rename them, remove them.
 
-How a device is recognized at a sign-in and comes to be trusted is in `devices_recognition.py`. A removed device keeps
-its row for a while, so that removing it twice is no error; for everything else it is gone.
+How a sign-in recognizes a device, and how the device becomes trusted, is in `core/sign_in/recognition.py`. A removed
+device keeps its row for a while, so that removing it twice is no error; everything else treats it as deleted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.credentials.user_agents import DeviceType  # noqa: TC001 - likewise
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
 from core.limits import NAME_CHARACTERS_MAX
-from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_trusted
+from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
 
 if TYPE_CHECKING:
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
-# Whoever has more made them with a program. Those used last are listed, and removing some brings up others.
+# A user with more devices created them with a script. The most recently used are listed; removing some reveals others.
 LISTED_MAX: Final = 200
 
 
 class DeviceUnknown(NotFound):
-    """There is none of that id, or it was removed."""
+    """No device has this id, or it was removed."""
 
     default_message = "You have no such device."
 
 
 class DeviceOfAnother(Forbidden):
-    """The one place where the interface tells what is not yours from what is not there (decisions 1.6)."""
+    """The device is another user's: the only refusal that distinguishes this from an unknown id (decisions 1.6)."""
 
-    default_message = "This device belongs to somebody else."
+    default_message = "This device belongs to another user."
 
 
 class DeviceInUse(BadRequest):
-    """The device of the session that asks."""
+    """The device belongs to the caller's own session."""
 
     default_message = "You are using this device now. To end its session, sign out."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Something that a person signs in from; `risk_score` is 0 to 100, as of the last sign-in."""
+    """A device that a user signs in from; `risk_score` is that of the last sign-in, from 0 to 100."""
 
     id: UUID
     user_id: UUID
@@ -71,8 +71,8 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptDevice:
-    """A device, since when it remembers a second factor, and when a session of it was begun or refreshed last."""
+class DeviceState:
+    """A device, since when it is trusted as a second factor, and when a session on it was last begun or refreshed."""
 
     device: Device
     mfa_trusted_at: datetime | None
@@ -81,7 +81,7 @@ class KeptDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceItem:
-    """A device as its owner sees it in the list; a text is empty where nothing is known."""
+    """A device in its owner's list. A text is empty where the value is unknown."""
 
     id: UUID
     name: str
@@ -97,7 +97,7 @@ class DeviceItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """Where a device was when somebody signed in from it last; the country as its two letters (ISO 3166)."""
+    """The location of the last sign-in from a device; the country as a two-letter code (ISO 3166)."""
 
     city: str
     country: str
@@ -105,7 +105,7 @@ class Whereabouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceDetail(DeviceItem):
-    """All there is to know about a device; `risk_score` is that of the last sign-in from it, from 0 to 1."""
+    """Everything known about a device. `risk_score` is that of the last sign-in from it, from 0 to 1."""
 
     browser_version: str
     os_version: str
@@ -115,7 +115,7 @@ class DeviceDetail(DeviceItem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenamedDevice:
-    """A device under its new name."""
+    """A device with its new name."""
 
     id: UUID
     name: str
@@ -124,29 +124,29 @@ class RenamedDevice:
 
 
 def list_mine(uow: UnitOfWork) -> tuple[Sequence[DeviceItem], int]:
-    """List the caller's devices, the one used last first, and say how many there are."""
+    """Return the caller's devices, the most recently used first, and how many there are in total."""
     caller = uow.caller
     devices, total = uow.devices.of_user(caller.user_id, at=uow.now, limit=LISTED_MAX)
     period = _trust_period(uow, caller)
-    return [_item(kept, caller, period, uow.now) for kept in devices], total
+    return [_item(state, caller, period, uow.now) for state in devices], total
 
 
 def show_mine(uow: UnitOfWork, device_id: UUID) -> DeviceDetail:
-    """Show one of the caller's devices."""
+    """Return one of the caller's devices."""
     caller = uow.caller
-    kept = _mine(uow, caller, device_id)
-    if kept.device.revoked_at is not None:
+    state = _own_device(uow, caller, device_id)
+    if state.device.revoked_at is not None:
         raise DeviceUnknown
-    return _detail(kept, _item(kept, caller, _trust_period(uow, caller), uow.now))
+    return _detail(state, _item(state, caller, _trust_period(uow, caller), uow.now))
 
 
 def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
-    """Give one of the caller's devices a name."""
+    """Rename one of the caller's devices."""
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= NAME_CHARACTERS_MAX:
         raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
     caller = uow.caller
-    _mine(uow, caller, device_id)
+    _own_device(uow, caller, device_id)
     renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
@@ -155,53 +155,53 @@ def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
 
 
 def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
-    """Remove one of the caller's devices, and end what was begun on it; once more changes nothing."""
+    """Remove one of the caller's devices and end its sessions; removing it again changes nothing."""
     caller = uow.caller
-    # It would end sessions of the person, and make them give a code again.
-    caller.forbid_impersonated()
-    _mine(uow, caller, device_id)
+    # An impersonator must not end the user's sessions, nor make the user enter a second factor again.
+    caller.forbid_impersonation()
+    _own_device(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse
-    # The device before its sessions: whoever signs in from it at this moment holds its row until theirs is there.
+    # The device before its sessions: a concurrent sign-in from it holds the row until its session is stored.
     if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
         ended = uow.sessions.revoke_of_device(device_id, user_id=caller.user_id)
         sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
 
 
-def _mine(uow: UnitOfWork, caller: Caller, device_id: UUID) -> KeptDevice:
-    """Find a device of the caller, a removed one as well."""
-    kept = uow.devices.by_id(device_id, at=uow.now)
-    if kept is None:
+def _own_device(uow: UnitOfWork, caller: Caller, device_id: UUID) -> DeviceState:
+    """Return a device of the caller, also a removed one."""
+    state = uow.devices.by_id(device_id, at=uow.now)
+    if state is None:
         raise DeviceUnknown
-    if kept.device.user_id != caller.user_id:
+    if state.device.user_id != caller.user_id:
         raise DeviceOfAnother
-    return kept
+    return state
 
 
 def _trust_period(uow: UnitOfWork, caller: Caller) -> timedelta:
-    """Say for how long devices are trusted where the caller is signed in."""
+    """Return how long devices are trusted in the organization of the caller's session."""
     organization = uow.organizations.by_slug(caller.organization_slug) if caller.organization_slug else None
     return organization.device_trust if organization is not None else DEVICE_TRUST_DEFAULT
 
 
-def _item(kept: KeptDevice, caller: Caller, trust_period: timedelta, now: datetime) -> DeviceItem:
-    device = kept.device
+def _item(state: DeviceState, caller: Caller, trust_period: timedelta, now: datetime) -> DeviceItem:
+    device = state.device
     return DeviceItem(
         id=device.id,
         name=device.name,
         device_type=device.device_type,
         browser=device.browser or "",
         os=device.os or "",
-        last_used_at=kept.seen_at,
+        last_used_at=state.seen_at,
         last_ip=device.last_ip or "",
         is_current=device.id == caller.device_id,
-        trusted=is_trusted(kept.mfa_trusted_at, trust_period, at=now),
+        trusted=is_device_trusted(state.mfa_trusted_at, trust_period, at=now),
         created_at=device.created_at,
     )
 
 
-def _detail(kept: KeptDevice, item: DeviceItem) -> DeviceDetail:
-    device = kept.device
+def _detail(state: DeviceState, item: DeviceItem) -> DeviceDetail:
+    device = state.device
     return DeviceDetail(
         id=item.id,
         name=item.name,

@@ -1,8 +1,8 @@
-"""Multi-factor authentication as its owner sees it: set up an app, prove it with a code, turn it off, renew the codes.
+"""Multi-factor authentication for its owner: set up an app, confirm it with a code, turn it off, renew backup codes.
 
-Codes at sign-in are in `mfa_login.py`, what a backup code is in `backup_codes.py`. Nothing here may be done by an
-impersonator: the new secret, or the new codes, would open the account for good. And of whoever changes something and
-whoever shuts them out at the same moment, one comes first.
+Codes at sign-in are in `core/sign_in/second_factor.py`, backup codes in `backup_codes.py`. An impersonator may do none
+of this: the new secret or codes would give lasting access to the account. The account is locked, so that a change and a
+concurrent lockout of the account come one after the other.
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ _TOTP_CODE: Final = re.compile(r"[0-9]{6}")
 
 
 class MfaNotSetUp(BadRequest):
-    """There is no secret that a code could belong to."""
+    """The user has no secret, pending or enabled."""
 
     default_message = "Multi-factor authentication is not set up yet. Begin with POST /api/user/mfa/setup."
 
 
 class MfaAlreadyEnabled(BadRequest):
-    """It works already, and what works is not replaced by accident."""
+    """A working secret is not replaced by accident."""
 
-    default_message = "Multi-factor authentication is on already. To set it up anew, turn it off first."
+    default_message = "Multi-factor authentication is already on. To set it up again, turn it off first."
 
 
 class MfaNotEnabled(BadRequest):
-    """There is nothing that backup codes could stand in for."""
+    """Backup codes replace a second factor, and the user has none."""
 
     default_message = "Multi-factor authentication is off. Turn it on first."
 
 
 class SetupCodeWrong(BadRequest):
-    """The app shows another code: it read another secret, or its clock is wrong."""
+    """The app shows a different code: it has another secret, or its clock is wrong."""
 
     default_message = (
-        "This code is not right. Wait for the next one and try again. If none is, check that the clock of your device"
-        " is set automatically, or begin anew with POST /api/user/mfa/setup."
+        "This code is wrong. Wait for the next one and try again. If that fails too, check that the clock of your"
+        " device is set automatically, or start again with POST /api/user/mfa/setup."
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaStatus:
-    """Whether a second factor is asked for, and whether there is a way in without the app."""
+    """Whether sign-ins require a second factor, and whether the user has unused backup codes."""
 
     enabled: bool
     has_backup_codes: bool
@@ -69,20 +69,20 @@ class MfaStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotpSecret:
-    """What an authenticator app shares with us; until a code has proved that it does, the secret is pending."""
+    """The secret shared with an authenticator app; it is pending until a code proves that the app has it."""
 
     secret: Secret
     enabled_at: datetime | None
 
     @property
     def is_enabled(self) -> bool:
-        """Whether codes of this secret are asked for at sign-in."""
+        """Whether sign-ins require a code of this secret."""
         return self.enabled_at is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """A pending secret, and what an authenticator app reads from a QR code; shown once."""
+    """A pending secret, and the URI that an authenticator app reads from a QR code; shown once."""
 
     secret: Secret
     uri: Secret
@@ -90,18 +90,18 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enabled:
-    """It is on; the backup codes are shown once."""
+    """Multi-factor authentication is on; the backup codes are shown once."""
 
     codes: tuple[Secret, ...]
 
 
 def status(uow: UnitOfWork) -> MfaStatus:
-    """Say how it stands."""
+    """Return the status of the caller's multi-factor authentication."""
     return uow.totp_secrets.status(uow.caller.user_id)
 
 
 def set_up(uow: UnitOfWork) -> Setup:
-    """Make a secret for the caller's app; one that is still pending is replaced."""
+    """Make a secret for the caller's app, in place of a pending one."""
     caller = _owner(uow)
     secret = uow.totp.new_secret()
     if not uow.totp_secrets.put_pending(caller.user_id, secret, at=uow.now):
@@ -111,7 +111,7 @@ def set_up(uow: UnitOfWork) -> Setup:
 
 
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
-    """Turn it on with a code of the app. The code's step stays unused, so that the same code may sign in at once."""
+    """Turn MFA on with a code of the app. The code's time step stays unused: the same code may sign in right away."""
     caller = _owner(uow)
     digits = totp_code(code)
     if digits is None:
@@ -131,21 +131,21 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
     codes = backup_codes.issue(uow, caller.user_id)
     person_events.publish(uow, EventType.USER_MFA_ENABLED, caller.user_id, caller.email)
     person_events.record(uow, AuditAction.SECURITY_MFA_ENABLED, caller.user_id, caller.email)
-    _write_to(uow, caller.email, MailTemplate.MFA_ENABLED)
+    _send_mail(uow, caller.email, MailTemplate.MFA_ENABLED)
     return Enabled(codes=codes)
 
 
 def disable(uow: UnitOfWork) -> None:
-    """Turn it off and forget a pending setup; where there is neither, nothing happens."""
+    """Turn MFA off and delete a pending setup; without either nothing happens."""
     caller = _owner(uow)
     if remove(uow, caller.user_id):
-        _tell_disabled(uow, caller.user_id, caller.email)
+        _record_disabled(uow, caller.user_id, caller.email)
 
 
 def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
-    """Make ten new backup codes; every earlier one, used or not, is worth nothing from now on."""
+    """Replace the caller's backup codes by ten new ones, and return these."""
     caller = _owner(uow)
-    # Locked, so that two who renew at once do not end with twenty codes.
+    # Locked, so that two concurrent renewals do not leave twenty codes.
     found = uow.totp_secrets.lock(caller.user_id)
     if found is None or not found.is_enabled:
         raise MfaNotEnabled
@@ -153,44 +153,47 @@ def renew_backup_codes(uow: UnitOfWork) -> tuple[Secret, ...]:
 
 
 def remove(uow: UnitOfWork, user_id: UUID) -> bool:
-    """Delete a person's secret and codes, and what devices remember of them; say whether it was on."""
-    # The secret first: whoever renews the codes at this moment holds its row.
+    """Delete a user's secret, backup codes and device trust; return whether MFA was on."""
+    # The secret first: a concurrent renewal of the codes holds its row.
     was_enabled = uow.totp_secrets.remove(user_id)
     uow.backup_codes.remove(user_id)
-    # A device that remembers this factor must not stand in for the next one.
-    uow.devices.forget_trust(user_id)
+    # A device that is trusted in place of this factor must not replace the next one.
+    uow.devices.revoke_trust(user_id)
     return was_enabled
 
 
-def take_back(uow: UnitOfWork, user_id: UUID, email: str, *, since: datetime) -> None:
-    """Remove what was set up since a moment in an account that is locked: the app, or new codes to an older one."""
+def remove_added_since(uow: UnitOfWork, user_id: UUID, email: str, *, since: datetime) -> None:
+    """Remove an app that was set up since a moment, or backup codes added since to an older app.
+
+    The caller has locked the account.
+    """
     found = uow.totp_secrets.lock(user_id)
     if found is not None and (found.enabled_at is None or found.enabled_at >= since):
         if remove(uow, user_id):
-            _tell_disabled(uow, user_id, email)
+            _record_disabled(uow, user_id, email)
     else:
         uow.backup_codes.remove(user_id, made_since=since)
 
 
 def totp_code(typed: str) -> str | None:
-    """Give the six digits of an app's code, which many apps show in groups; None when this is none."""
+    """Return the six digits of an app's code, without the spaces of groups; None when the input is no such code."""
     code = "".join(typed.split())
     return code if _TOTP_CODE.fullmatch(code) else None
 
 
 def _owner(uow: UnitOfWork) -> Caller:
-    uow.caller.forbid_impersonated()
-    return callers.lock(uow)
+    uow.caller.forbid_impersonation()
+    return callers.lock_account(uow)
 
 
-def _tell_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
+def _record_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:
     mfa_events.record(uow, MfaEvent.DISABLED, user_id)
     person_events.publish(uow, EventType.USER_MFA_DISABLED, user_id, email)
     person_events.record(uow, AuditAction.SECURITY_MFA_DISABLED, user_id, email)
-    _write_to(uow, email, MailTemplate.MFA_DISABLED)
+    _send_mail(uow, email, MailTemplate.MFA_DISABLED)
 
 
-def _write_to(uow: UnitOfWork, email: str, template: MailTemplate) -> None:
+def _send_mail(uow: UnitOfWork, email: str, template: MailTemplate) -> None:
     mail.send(
         uow,
         email,

@@ -1,4 +1,4 @@
-"""The vocabulary of the separate log about second factors (operations 6.3); who is asked for what is in `mfa*.py`."""
+"""The vocabulary of the separate log about second factors (operations 6.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MfaEvent(StrEnum):
-    """Something that happened to a second factor, or was tried with one."""
+    """A change of a second factor, or an attempt with one."""
 
     SETUP_INITIATED = "mfa_setup_initiated"
     SETUP_COMPLETED = "mfa_setup_completed"
@@ -28,10 +28,10 @@ class MfaEvent(StrEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether it went well for whoever tried."""
+        """Whether the attempt succeeded."""
         return self not in {MfaEvent.SETUP_FAILED, MfaEvent.VERIFY_FAILED}
 
 
 def record(uow: UnitOfWork, event: MfaEvent, user_id: UUID, /, **details: Any) -> None:
-    """Write an event down."""
+    """Record an event about a user's second factor."""
     uow.mfa_events.add(user_id, event, is_success=event.is_success, details=details)

@@ -1,8 +1,8 @@
-"""What an authenticator is asked to sign: random bytes that are good for five minutes and for one answer.
+"""Passkey challenges: random bytes for an authenticator to sign, valid for five minutes and for one answer.
 
-A challenge of a registration belongs to the account in its row. A challenge of a sign-in tells whoever looks at it
-nothing about an account, and costs the same work for everybody: who may answer it is written into its bytes, as a mark
-that only this installation can make and read.
+The row of a registration challenge names the account. A sign-in challenge reveals nothing about an account and costs
+the same work for every address: its bytes contain a keyed hash of the subject that may answer it, which only this
+installation can make and check.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(minutes=5)
-# Whoever owns a passkey that the browser offers without being told an address.
-ANYBODY: Final = b""
+# The subject of a sign-in without an address: the owner of any passkey that the browser offers.
+ANY_ACCOUNT: Final = b""
 _NONCE_BYTES: Final = 32
 
 
 class Purpose(StrEnum):
-    """What a challenge is for; an answer to one purpose is none to the other."""
+    """What a challenge is for; it cannot be answered for the other purpose."""
 
     REGISTER = "register"
     AUTHENTICATE = "authenticate"
@@ -36,7 +36,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPasskeyChallenge:
-    """A challenge; `user_id` says who registers, and nothing when somebody signs in."""
+    """A challenge; `user_id` is the user who registers a passkey, and None for a sign-in."""
 
     id: UUID
     purpose: Purpose
@@ -48,7 +48,7 @@ class StoredPasskeyChallenge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasskeyOptions:
-    """What a browser is given: the name of the challenge, and the options for its call."""
+    """What a browser receives: the id of the challenge, and the options for its WebAuthn call."""
 
     challenge_id: UUID
     options: dict[str, Any] = field(repr=False)
@@ -60,27 +60,27 @@ def begin_registration(uow: UnitOfWork, user_id: UUID) -> StoredPasskeyChallenge
 
 
 def begin_sign_in(uow: UnitOfWork, subject: bytes) -> StoredPasskeyChallenge:
-    """Make a challenge for a sign-in that only the subject may answer, by `subject_of`, or `ANYBODY`."""
+    """Make a challenge for a sign-in that only the subject may answer: one of `subject_of`, or `ANY_ACCOUNT`."""
     nonce = _nonce(uow)
-    return _begin(uow, Purpose.AUTHENTICATE, None, nonce + _mark(uow, nonce, subject))
+    return _begin(uow, Purpose.AUTHENTICATE, None, nonce + _subject_hash(uow, nonce, subject))
 
 
 def subject_of(user_id: UUID) -> bytes:
-    """Say how a challenge names an account; authenticators keep the same bytes as their user handle."""
+    """Return the bytes that name an account in a challenge; authenticators store the same as their user handle."""
     return user_id.bytes
 
 
 def is_for(uow: UnitOfWork, challenge: StoredPasskeyChallenge, subject: bytes) -> bool:
-    """Say whether the subject may answer the challenge of a sign-in."""
-    nonce, mark = challenge.challenge[:_NONCE_BYTES], challenge.challenge[_NONCE_BYTES:]
-    return hmac.compare_digest(mark, _mark(uow, nonce, subject))
+    """Return whether the subject may answer the challenge of a sign-in."""
+    nonce, subject_hash = challenge.challenge[:_NONCE_BYTES], challenge.challenge[_NONCE_BYTES:]
+    return hmac.compare_digest(subject_hash, _subject_hash(uow, nonce, subject))
 
 
 def _nonce(uow: UnitOfWork) -> bytes:
     return hash_token(uow.randomness.token().reveal())
 
 
-def _mark(uow: UnitOfWork, nonce: bytes, subject: bytes) -> bytes:
+def _subject_hash(uow: UnitOfWork, nonce: bytes, subject: bytes) -> bytes:
     return uow.pepper.mark("passkey challenge", nonce, subject)
 
 

@@ -1,8 +1,8 @@
-"""Passkeys as their owner sees them: register one, list them, rename and remove them.
+"""Passkeys for their owner: register, list, rename and remove them.
 
-A passkey is a key pair of which we keep the public half; the other half stays with somebody's device, or with the
-keychain that follows them around. Signing in with one is in `passkeys_sign_in.py`. Nothing here may be done by an
-impersonator: a passkey would open the account for good.
+A passkey is a key pair. Gatehouse stores the public key; the private key stays on the user's device or in a
+synchronized keychain. Signing in with a passkey is in `core/sign_in/passkeys.py`. An impersonator may change none of
+this: a passkey would give lasting access to the account.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
-# More than anybody has, and few enough for the browser to be told of all of them.
+# More than users have, and few enough to name all of them to the browser.
 PASSKEYS_MAX: Final = 20
 
 
 class PasskeyEvent(StrEnum):
-    """Something that happened to a passkey, in the separate log about the security of accounts."""
+    """An event about a passkey, in the separate log about the security of accounts."""
 
     REGISTERED = "passkey_registered"
     REMOVED = "passkey_removed"
@@ -42,39 +42,39 @@ class PasskeyEvent(StrEnum):
 
 
 class PasskeyUnknown(NotFound):
-    """There is none, or it is somebody else's."""
+    """No passkey has this id, or it belongs to another user."""
 
     default_message = "You have no such passkey."
 
 
 class PasskeyExists(Conflict):
-    """The authenticator's key is registered already, here or with another account."""
+    """The credential is already registered, with this or another account."""
 
-    default_message = "This passkey is registered already. Choose another device or security key."
+    default_message = "This passkey is already registered. Choose another device or security key."
 
 
 class TooManyPasskeys(BadRequest):
-    """The account has as many as there may be."""
+    """The account has the maximum number of passkeys."""
 
-    default_message = f"Your account has {PASSKEYS_MAX} passkeys, which is the most. Remove one that you do not use."
+    default_message = f"Your account has {PASSKEYS_MAX} passkeys, the maximum. Remove one that you do not use."
 
 
 class RegistrationOver(BadRequest):
-    """The challenge is unknown, somebody else's, used, or older than five minutes."""
+    """The challenge is unknown, of another user, used, or older than five minutes."""
 
-    default_message = "This registration is over: it takes five minutes at most. Begin again."
+    default_message = "This registration has expired or was already used. Start again, and finish within five minutes."
 
 
 class RegistrationRefused(BadRequest):
-    """What the browser sent does not fit what it was asked."""
+    """The browser's answer does not match the challenge and options."""
 
     default_message = (
-        "This passkey could not be registered: what the browser sent does not fit what it was asked. Begin again."
+        "This passkey could not be registered: the browser's answer does not match the request. Start again."
     )
 
 
 class LastSignInMethod(BadRequest):
-    """Without it the owner could not sign in."""
+    """Without this passkey the owner could not sign in."""
 
     default_message = (
         "This passkey is your only way to sign in. Set a password or register another passkey first, then remove it."
@@ -83,7 +83,7 @@ class LastSignInMethod(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passkey:
-    """A credential of an account; `sign_count` is what its authenticator said last, 0 when it does not count."""
+    """A credential of an account; `sign_count` is its authenticator's last count, 0 when it does not count."""
 
     id: UUID
     user_id: UUID
@@ -99,12 +99,12 @@ class Passkey:
 
     @property
     def descriptor(self) -> Descriptor:
-        """How a browser is told of it."""
+        """The passkey as it is named to a browser."""
         return Descriptor(credential_id=self.credential_id, transports=self.transports)
 
     @property
     def item(self) -> PasskeyItem:
-        """What its owner sees of it."""
+        """The passkey as its owner sees it."""
         return PasskeyItem(
             id=self.id,
             name=self.name,
@@ -119,8 +119,8 @@ class Passkey:
 class PasskeyItem:
     """A passkey as its owner sees it.
 
-    `aaguid` names the make of the authenticator, all zeros when it does not say; `backup_eligible` is whether the
-    passkey may be copied to other devices of its owner.
+    `aaguid` identifies the model of the authenticator, all zeros when it is unknown; `backup_eligible` is whether the
+    passkey may be synchronized to other devices of its owner.
     """
 
     id: UUID
@@ -132,9 +132,9 @@ class PasskeyItem:
 
 
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
-    """Ask the caller's browser for a new passkey, on an authenticator that has none of this account yet."""
+    """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
-    registered = _with_room(uow, caller)
+    registered = _require_room(uow, caller)
     challenge = passkey_challenges.begin_registration(uow, caller.user_id)
     options = uow.webauthn.creation_options(
         challenge.challenge,
@@ -148,12 +148,12 @@ def start_registration(uow: UnitOfWork) -> PasskeyOptions:
 def finish_registration(
     uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
 ) -> PasskeyItem | Refusal:
-    """Register the passkey that the browser has made; without a name it is called like the browser."""
+    """Register the passkey that the browser has made; the default name is the browser's."""
     _owner(uow)
     name = _checked_name(name if name is not None else user_agents.describe(uow.origin.user_agent).name)
-    # Whoever proves the address in another way or takes the account back removes passkeys and ends sessions.
-    caller = callers.lock(uow)
-    _with_room(uow, caller)
+    # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
+    caller = callers.lock_account(uow)
+    _require_room(uow, caller)
 
     challenge = uow.passkey_challenges.use(challenge_id, Purpose.REGISTER, user_id=caller.user_id, at=uow.now)
     if challenge is None:
@@ -174,9 +174,9 @@ def finish_registration(
         backup_eligible=attested.is_backup_eligible,
         created_at=uow.now,
     )
-    if not uow.passkeys.add(passkey) or decoys.is_one(uow, passkey.credential_id):
+    if not uow.passkeys.add(passkey) or decoys.is_decoy(uow, passkey.credential_id):
         raise PasskeyExists
-    _tell(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
+    _record(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
     return passkey.item
 
 
@@ -186,7 +186,7 @@ def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
 
 
 def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
-    """Give one of the caller's passkeys another name."""
+    """Rename one of the caller's passkeys."""
     caller = _owner(uow)
     renamed = uow.passkeys.rename(passkey_id, _checked_name(name), user_id=caller.user_id)
     if renamed is None:
@@ -197,24 +197,24 @@ def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
 def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     """Remove one of the caller's passkeys, unless it is the last way to sign in."""
     _owner(uow)
-    # So that of two removals at once the second sees what the first has left.
-    caller = callers.lock(uow)
+    # Locked, so that the second of two concurrent removals sees what the first has left.
+    caller = callers.lock_account(uow)
     removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
     if removed is None:
         raise PasskeyUnknown
     if not uow.credentials.has_password(caller.user_id) and not uow.passkeys.of_user(caller.user_id):
         raise LastSignInMethod
-    _tell(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
+    _record(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
 
 
 def _owner(uow: UnitOfWork) -> Caller:
     caller = uow.caller
-    caller.forbid_impersonated()
+    caller.forbid_impersonation()
     return caller
 
 
-def _with_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:
-    """Give the caller's passkeys, of which there may be one more."""
+def _require_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:
+    """Return the caller's passkeys; raise `TooManyPasskeys` when there is no room for another."""
     registered = uow.passkeys.of_user(caller.user_id)
     if len(registered) >= PASSKEYS_MAX:
         raise TooManyPasskeys
@@ -228,7 +228,7 @@ def _checked_name(name: str) -> str:
     return trimmed
 
 
-def _tell(uow: UnitOfWork, caller: Caller, event: PasskeyEvent, template: MailTemplate, passkey: Passkey) -> None:
+def _record(uow: UnitOfWork, caller: Caller, event: PasskeyEvent, template: MailTemplate, passkey: Passkey) -> None:
     uow.mfa_events.add(caller.user_id, event, is_success=True, details={"passkey_id": str(passkey.id)})
     mail.send(
         uow,

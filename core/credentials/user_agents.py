@@ -1,7 +1,7 @@
-"""What a User-Agent header says about a device, as far as people care: a kind, a browser, a system, a name for it.
+"""User-Agent headers: the type of device, the browser, the operating system, and a name made of them.
 
 A few patterns instead of a library: a list of devices needs the dozen names that its owner would use, not the thousands
-that exist, and a header that nobody must believe deserves no more.
+that exist, and a header that cannot be trusted deserves no more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DeviceType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What a device calls itself."""
+    """What a User-Agent header claims about a device."""
 
     device_type: DeviceType
     browser: str | None
@@ -33,13 +33,13 @@ class Description:
 
     @property
     def name(self) -> str:
-        """A name for the list of devices, until its owner gives it a better one."""
+        """A name for the list of devices, until its owner renames it."""
         if self.browser and self.os:
             return f"{self.browser} on {self.os}"
         return self.browser or self.os or "Unknown device"
 
 
-# The order matters: most of them also call themselves by the names of those further down.
+# The order matters: most of them also contain the names of those further down.
 _ELECTRON: Final = "Electron"
 _BROWSERS: Final = (
     (_ELECTRON, re.compile(r"\bElectron/([\d.]+)")),
@@ -66,11 +66,11 @@ _MOBILE_SYSTEMS: Final = frozenset({"iOS", "Android"})
 
 
 def describe(user_agent: str | None) -> Description:
-    """Read a User-Agent header; whatever it is, there is a description."""
+    """Return a description for any User-Agent header, or none."""
     text = user_agent or ""
     tool = _TOOLS.match(text)
-    system, system_version = _first(_SYSTEMS, text)
-    browser, browser_version = (tool[1], tool[2]) if tool else _first(_BROWSERS, text)
+    system, system_version = _first_match(_SYSTEMS, text)
+    browser, browser_version = (tool[1], tool[2]) if tool else _first_match(_BROWSERS, text)
     return Description(
         device_type=DeviceType.CLI if tool else _kind(browser, system),
         browser=browser,
@@ -85,11 +85,11 @@ def _kind(browser: str | None, system: str | None) -> DeviceType:
         return DeviceType.MOBILE
     if browser is not None and browser != _ELECTRON:
         return DeviceType.BROWSER
-    # An application that names its system runs on somebody's desk; what names nothing is a script.
+    # A native application names its system; a client that names nothing is a script.
     return DeviceType.DESKTOP if browser is not None or system is not None else DeviceType.CLI
 
 
-def _first(patterns: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[str | None, str | None]:
+def _first_match(patterns: tuple[tuple[str, re.Pattern[str]], ...], text: str) -> tuple[str | None, str | None]:
     for name, pattern in patterns:
         match = pattern.search(text)
         if match is not None:

@@ -1,7 +1,6 @@
-"""What is said between us, a browser and an authenticator, in our words (WebAuthn Level 3).
+"""The vocabulary of WebAuthn (Level 3): what Gatehouse, a browser and an authenticator exchange.
 
-How it is encoded, and whether what was signed is right, is the business of the port `WebAuthn`; what follows from it is
-in `passkeys.py` and `passkeys_sign_in.py`.
+The port `WebAuthn` encodes it and checks signatures; `passkeys.py` and `core/sign_in/passkeys.py` act on it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Transport(StrEnum):
-    """A way to reach an authenticator, as browsers name it."""
+    """A transport by which an authenticator is reached, as browsers name it."""
 
     BLE = "ble"
     HYBRID = "hybrid"
@@ -27,7 +26,7 @@ class Transport(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """A credential as a browser is told of it, and how its authenticator may be reached."""
+    """A credential id and the transports of its authenticator, as sent to a browser."""
 
     credential_id: bytes
     transports: Sequence[Transport]
@@ -35,7 +34,7 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attestation:
-    """What an authenticator answers when it has made a key pair."""
+    """An authenticator's answer after it has made a key pair."""
 
     credential_id: bytes
     client_data: bytes = field(repr=False)
@@ -43,8 +42,8 @@ class Attestation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attested:
-    """What a right attestation says: the public half of the key pair, and what kind of thing keeps the other half."""
+class VerifiedAttestation:
+    """The content of a valid attestation: the public key, and the kind of authenticator that holds the private key."""
 
     public_key: bytes = field(repr=False)
     sign_count: int
@@ -54,7 +53,7 @@ class Attested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assertion:
-    """What an authenticator answers when somebody signs in."""
+    """An authenticator's answer at a sign-in."""
 
     credential_id: bytes
     client_data: bytes = field(repr=False)
@@ -64,8 +63,8 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asserted:
-    """What a right assertion says: how often the key was used, and whether a PIN, a finger or a face was checked."""
+class VerifiedAssertion:
+    """The content of a valid assertion: the sign count, and whether a PIN, a finger or a face was checked."""
 
     sign_count: int
     is_user_verified: bool

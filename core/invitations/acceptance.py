@@ -121,7 +121,7 @@ def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
     is_new = uow.users.add(fresh)
     user = fresh if is_new else uow.users.lock_by_email(email)
     # An account that changes to another address at this very moment has this one promised as well.
-    if user is None or (is_new and addresses.is_promised(uow, fresh)):
+    if user is None or (is_new and addresses.is_reserved(uow, fresh)):
         raise AddressPromised
     return user, is_new
 
@@ -175,7 +175,7 @@ def _prepare(uow: UnitOfWork, organization: Organization, user: User, *, is_new:
         return NextStep.SIGN_IN
     back = ReturnTarget(organization=organization)
     if is_proved:
-        proved = addresses.prove(uow, user)
+        proved = addresses.mark_proved(uow, user)
         links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
         return NextStep.CHOOSE_PASSWORD
     if is_new:

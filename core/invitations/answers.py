@@ -59,7 +59,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     """List the invitations that wait for the caller's answer, the newest first."""
     caller = uow.caller
     # Whoever has a token can answer without signing in, so it would leave no trace of the impersonator.
-    caller.forbid_impersonated()
+    caller.forbid_impersonation()
     if not caller.is_verified:
         raise Forbidden("Verify your email address first; then you see who has invited it.")
     return uow.invitations.waiting_for(caller.email, MINE_MAX)

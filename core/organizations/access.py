@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
 from core.organizations.memberships import ADMIN, MEMBER, OWNER
-from core.organizations.organizations import OrganizationStatus, is_trusted
+from core.organizations.organizations import OrganizationStatus, is_device_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -158,7 +158,7 @@ def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationA
         raise NotFound("There is no such organization.")
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
-    context.caller.forbid_services()
+    context.caller.forbid_service_tokens()
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     capabilities = capabilities_of(membership.role, context.custom_permissions)
@@ -182,7 +182,7 @@ def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> Orga
 def authorize_platform(uow: UnitOfWork) -> Caller:
     """Return the caller; raise `Forbidden` unless they are a platform owner and not impersonated or using a service."""
     caller = uow.caller
-    if not caller.is_governing:
+    if not caller.acts_as_platform_owner:
         raise Forbidden("Only a platform owner can do this.")
     return caller
 
@@ -203,7 +203,7 @@ def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organiza
         return
     device = uow.devices.by_id(caller.device_id, at=uow.now) if caller.device_id is not None else None
     trusted_at = device.mfa_trusted_at if device is not None else None
-    if not is_trusted(trusted_at, organization.device_trust, at=caller.authenticated_at):
+    if not is_device_trusted(trusted_at, organization.device_trust, at=caller.authenticated_at):
         raise DeviceTrustedTooLongAgo
 
 

@@ -70,7 +70,7 @@ class Founded:
 def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founded:
     """Create an organization; it waits for approval unless `is_welcome` is set."""
     caller = uow.caller
-    caller.forbid_services()
+    caller.forbid_service_tokens()
     if not caller.is_verified:
         raise AddressNotVerified
     if checked_slug(slug) in RESERVED_SLUGS:

@@ -68,18 +68,18 @@ def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organi
     """Change the settings of an organization; without a difference nothing is stored or recorded."""
     before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
     after = settings.applied_to(before)
-    return store(uow, before, replace(after, updated_at=uow.now)) if after != before else before
+    return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 
 def delete(uow: UnitOfWork, slug: str) -> None:
     """Delete an organization with everything that belongs to it, its audit log included."""
     authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_DELETE)
     # No log would be left to name the impersonator.
-    authorized.caller.forbid_impersonated()
+    authorized.caller.forbid_impersonation()
     uow.organizations.delete(authorized.organization.id)
 
 
-def store(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:
+def save_and_record(uow: UnitOfWork, before: Organization, after: Organization) -> Organization:
     """Store the new state of a locked organization, and record the changes."""
     changes = after.changes(before)
     uow.organizations.save(after)

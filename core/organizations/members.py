@@ -144,7 +144,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
     _record_removed(uow, organization_id, user_id, role=member.membership.role)
 
 
-def take_back(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
+def remove_added_since(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
     """End the memberships that a user got since then, except where they are the owner."""
     for organization_id in uow.members.organizations_of(user_id):
         # Under this lock the user cannot become the owner meanwhile.

@@ -119,6 +119,6 @@ def _json_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID | StrEnum) else value
 
 
-def is_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
+def is_device_trusted(mfa_trusted_at: datetime | None, period: timedelta, *, at: datetime) -> bool:
     """Return whether a device trusted at that time is still trusted; None stands for a device that never was."""
     return mfa_trusted_at is not None and at < mfa_trusted_at + period

@@ -39,16 +39,16 @@ _IMPLIED_BY: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Object:
+class RelationObject:
     """The object of a relation: an organization, or one of its services."""
 
     organization_id: UUID
     service_id: UUID | None = None
 
     @property
-    def organization(self) -> Object:
+    def organization(self) -> RelationObject:
         """The organization itself, or the one that the service belongs to."""
-        return Object(organization_id=self.organization_id)
+        return RelationObject(organization_id=self.organization_id)
 
     def __str__(self) -> str:
         """Return the notation of the tuples."""
@@ -71,7 +71,7 @@ class Relation:
         return f"{self.object}#{self.relation}@{self.subject}"
 
 
-def check(uow: UnitOfWork, object_: Object, relation: str, user_id: UUID) -> bool:
+def check(uow: UnitOfWork, object_: RelationObject, relation: str, user_id: UUID) -> bool:
     """Return whether a user has a relation to an object, stored or implied; in one statement.
 
     A relation to an organization is a role or a capability, a relation to a service is a `ServiceRelation`.
@@ -79,12 +79,12 @@ def check(uow: UnitOfWork, object_: Object, relation: str, user_id: UUID) -> boo
     return holds(uow.relations.between(object_, user_id), object_, relation)
 
 
-def holds(tuples: Sequence[Relation], object_: Object, relation: str) -> bool:
+def holds(tuples: Sequence[Relation], object_: RelationObject, relation: str) -> bool:
     """Return whether a user's tuples for an object and its organization include or imply a relation to the object."""
     return any(relation in _relations_of(found, object_) for found in tuples)
 
 
-def _relations_of(found: Relation, object_: Object) -> frozenset[str]:
+def _relations_of(found: Relation, object_: RelationObject) -> frozenset[str]:
     """Return the relations to the object that one tuple includes or implies."""
     if found.object != str(object_.organization):
         return _INCLUDES[ServiceRelation(found.relation)] if found.object == str(object_) else frozenset()

@@ -1,7 +1,7 @@
 """Acting as somebody else, as a platform owner may for an hour to help: the beginning of such a session.
 
 It is a session of the person in which every request knows who really acts (`Caller.impersonator_id`): what opens
-accounts, ends sessions or removes the person is refused there (`Caller.forbid_impersonated`), and every audit entry
+accounts, ends sessions or removes the person is refused there (`Caller.forbid_impersonation`), and every audit entry
 names the impersonator. The person finds it among their sessions, as what it is, and may end it. It leaves no trace in
 their sign-ins and devices, because they did not sign in.
 """

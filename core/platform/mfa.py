@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
-METRICS_ARE_OF: Final = timedelta(days=7)
+METRICS_WINDOW: Final = timedelta(days=7)
 ALERTS_ARE_OF: Final = timedelta(days=7)
 ALERTS_MAX: Final = 100
 MANY_FAILURES: Final = 5
@@ -138,7 +138,7 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
 def metrics(uow: UnitOfWork) -> MfaMetrics:
     """Count everybody's second factors, and what happened to them in the last seven days."""
     authorize_platform(uow)
-    counts = uow.platform_mfa.counts(since=uow.now - METRICS_ARE_OF)
+    counts = uow.platform_mfa.counts(since=uow.now - METRICS_WINDOW)
     return MfaMetrics(
         total_users=counts.total_users,
         mfa_enabled_users=counts.mfa_enabled_users,

@@ -157,4 +157,4 @@ def _store(
     uow: UnitOfWork, action: PlatformAction, before: Organization, after: Organization, **details: Any
 ) -> Organization:
     uow.audit_platform(action, after.id, organization_id=after.id, slug=after.slug, **details)
-    return management.store(uow, before, after)
+    return management.save_and_record(uow, before, after)

@@ -109,7 +109,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         updated_at=uow.now,
     )
     if uow.users.add(user):
-        if addresses.is_promised(uow, user):
+        if addresses.is_reserved(uow, user):
             raise OwnerAddressPromised
         uow.credentials.set_password_hash(user.id, password_hash)
         return Appointment(user, is_new_account=True)
@@ -120,7 +120,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     if not existing.is_verified:
         # Anybody could have brought an account to this address to wait for this; nothing of theirs must open it or take
         # it away again (decisions 3.13).
-        addresses.prove(uow, existing)
+        addresses.mark_proved(uow, existing)
         uow.one_time_tokens.withdraw(owner.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
         mfa.remove(uow, owner.id)
         uow.credentials.set_password_hash(owner.id, password_hash)

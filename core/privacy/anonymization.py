@@ -64,12 +64,12 @@ class Affiliation:
 def forget(uow: UnitOfWork, user_id: UUID) -> None:
     """Forget a person; once more changes nothing."""
     caller = uow.caller
-    caller.forbid_impersonated()
-    caller.forbid_services()
+    caller.forbid_impersonation()
+    caller.forbid_service_tokens()
     # Locked against everything that refers to it, so that nobody signs in, joins or is written about meanwhile.
     subject = uow.anonymization.lock(user_id)
     affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.user_id)
-    if not caller.is_governing:
+    if not caller.acts_as_platform_owner:
         _require_owning_all(caller, user_id, affiliations)
     if subject is None:
         raise UserUnknown
@@ -82,7 +82,7 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
     anonymous = _shut(uow, subject)
     _write_down(uow, caller, subject, [belonging.organization_id for belonging in affiliations])
     uow.anonymization.delete_credentials(subject.id)
-    marks = [sign_in_failures.mark(uow, address) for address in addresses]
+    marks = [sign_in_failures.hash_address(uow, address) for address in addresses]
     uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
     uow.anonymization.replace_origins(subject.id, anonymous)
 
@@ -147,5 +147,5 @@ def _write_down(uow: UnitOfWork, caller: Caller, subject: Subject, organizations
         actor_email=caller.email,
         user_id=str(subject.id),
     )
-    if caller.is_governing:
+    if caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_ANONYMIZED, subject.id)

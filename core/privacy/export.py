@@ -119,9 +119,9 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
 
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | None:
     """List the organizations of which the caller may know; None is all of them. Refuse whoever may know of none."""
-    if caller.user_id == user_id or caller.is_governing:
+    if caller.user_id == user_id or caller.acts_as_platform_owner:
         return None
-    caller.forbid_services()
+    caller.forbid_service_tokens()
     owned = uow.privacy_export.organizations_of_both(user_id, caller.user_id)
     if not owned:
         raise Forbidden("You may export your own data, and those of the members of an organization that you own.")

@@ -16,7 +16,7 @@ from core.events.actions import AuditAction
 from core.organizations import access, relations
 from core.organizations.access import Capability, Operation
 from core.organizations.members import MemberUnknown
-from core.organizations.relations import Object, ServiceRelation
+from core.organizations.relations import RelationObject, ServiceRelation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,7 @@ def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None
 
 
 def _has_relation(uow: UnitOfWork, authorized: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
-    object_ = Object(organization_id=authorized.organization.id, service_id=service.id)
+    object_ = RelationObject(organization_id=authorized.organization.id, service_id=service.id)
     return relations.check(uow, object_, relation, authorized.caller.user_id)
 
 

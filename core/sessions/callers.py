@@ -83,14 +83,14 @@ class Caller:
         return self.impersonator_id is not None
 
     @property
-    def is_of_service(self) -> bool:
+    def has_service_token(self) -> bool:
         """Whether the session belongs to a service, whose operators hold its tokens."""
         return self.service_id is not None
 
     @property
-    def is_governing(self) -> bool:
+    def acts_as_platform_owner(self) -> bool:
         """Whether the caller is a platform owner, neither impersonated nor through a service that they use."""
-        return self.is_platform_owner and not self.is_impersonated and not self.is_of_service
+        return self.is_platform_owner and not self.is_impersonated and not self.has_service_token
 
     @property
     def has_second_factor(self) -> bool:
@@ -111,14 +111,14 @@ class Caller:
         is_required = self.organization_requires_mfa and self.service_id is None and not self.is_impersonated
         return is_required and not self.has_second_factor
 
-    def forbid_services(self) -> None:
+    def forbid_service_tokens(self) -> None:
         """Raise `Forbidden` when the token was issued to a service (RFC 9068, 4: its audience is not Gatehouse)."""
-        if self.is_of_service:
+        if self.has_service_token:
             raise Forbidden(
                 "This token was issued to a service, which cannot do this. Sign in without naming a service."
             )
 
-    def forbid_impersonated(self) -> None:
+    def forbid_impersonation(self) -> None:
         """Raise `Forbidden` for an impersonator (identity 4.8), and for a service with the token of a platform owner.
 
         It guards the changes that give access to an account or delete it. With the token of a platform owner, such a
@@ -127,13 +127,13 @@ class Caller:
         if self.is_impersonated:
             raise Forbidden("This cannot be done while impersonating a user.")
         if self.is_platform_owner:
-            self.forbid_services()
+            self.forbid_service_tokens()
 
 
 def require_in_person(uow: UnitOfWork) -> Caller:
     """Return the caller; raise `Forbidden` when they are impersonated."""
     caller = uow.caller
-    caller.forbid_impersonated()
+    caller.forbid_impersonation()
     return caller
 
 
@@ -142,7 +142,7 @@ def require_caller(uow: UnitOfWork) -> Caller:
     return uow.caller
 
 
-def lock(uow: UnitOfWork) -> Caller:
+def lock_account(uow: UnitOfWork) -> Caller:
     """Lock the caller's account until this transaction ends, and return the caller as they are then.
 
     A transaction that ends all sessions of an account holds the same lock. Either it comes first, and this raises

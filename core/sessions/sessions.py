@@ -82,7 +82,7 @@ def list_mine(uow: UnitOfWork) -> Sequence[SessionItem]:
 def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session."""
     caller = uow.caller
-    caller.forbid_impersonated()
+    caller.forbid_impersonation()
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
     if not ended:
         raise NotFound("You have no such session.")
@@ -92,7 +92,7 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller except the current one; return how many ended."""
     caller = uow.caller
-    caller.forbid_impersonated()
+    caller.forbid_impersonation()
     return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
 
 

@@ -1,4 +1,4 @@
-"""Somebody at the door who has proved who they are: where they want to, from which device, and how risky that looks."""
+"""The assessment of an authenticated user who signs in: the destination, the device, and the risk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from core.services.services import Service
     from core.sign_in.proofs import Destination, Proof
-    from core.sign_in.recognition import Sighting
+    from core.sign_in.recognition import DeviceMatch
     from core.sign_in.risk import Risk
     from ports.unit_of_work import UnitOfWork
 
@@ -25,71 +25,71 @@ RISK_HIGH: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """Who, proved how, on the way to where, from which device, and how risky that looks."""
+class AssessedSignIn:
+    """An authenticated user with the proof, the destination, the device, and the risk."""
 
     user: User
     proof: Proof
     organization: Organization | None
     service: Service | None
-    sighting: Sighting
+    device_match: DeviceMatch
     risk: Risk
 
     @property
     def organization_id(self) -> UUID | None:
-        """The organization that the session will be in."""
+        """The organization of the session to begin."""
         return self.organization.id if self.organization is not None else None
 
     @property
     def service_id(self) -> UUID | None:
-        """The service that the session will be with."""
+        """The service of the session to begin."""
         return self.service.id if self.service is not None else None
 
     @property
     def is_suspicious(self) -> bool:
-        """Whether so much speaks against it that more is asked, or the person warned."""
+        """Whether the risk is so high that a trusted device does not suffice, or the user is warned."""
         return self.risk.score > RISK_HIGH
 
-    def is_remembered(self, at: datetime) -> bool:
-        """Say whether the device stands in for the second factor."""
+    def has_trusted_device(self, at: datetime) -> bool:
+        """Return whether the device is trusted in place of the second factor."""
         trust = self.organization.device_trust if self.organization is not None else DEVICE_TRUST_DEFAULT
-        return self.sighting.is_trusted(trust, at=at) and not self.is_suspicious
+        return self.device_match.is_trusted(trust, at=at) and not self.is_suspicious
 
-    def with_methods(self, *methods: str) -> Arrival:
-        """Add how else it was proved."""
+    def with_methods(self, *methods: str) -> AssessedSignIn:
+        """Return the sign-in with further authentication methods."""
         return replace(self, proof=self.proof.with_methods(*methods))
 
     def require_second_factor(self) -> None:
-        """Refuse one factor where the organization asks its members for two; they set one up first (decisions 5.2)."""
+        """Raise `Forbidden` for a single factor where the organization requires two of its members (decisions 5.2)."""
         if self.organization is None or not self.organization.mfa_required or self.service is not None:
             return
         if not {"mfa", "trusted"} & set(self.proof.amr):
             raise Forbidden(
-                "This organization asks for multi-factor authentication."
-                " Sign in without naming it, set MFA up, and come back."
+                "This organization requires multi-factor authentication."
+                " Sign in without naming it, set MFA up, and sign in again."
             )
 
 
-def arrive(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> Arrival:
-    """Look at somebody who has proved who they are; refuse whoever wants to where they do not belong."""
-    organization, service = _place(uow, user, destination)
-    asked, habits = (
+def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> AssessedSignIn:
+    """Return the assessment of a user who signs in; refuse a destination that is not open to the user."""
+    organization, service = _resolve(uow, user, destination)
+    recognized, habits = (
         recognition.defer_recognition(uow, user.id, destination.device_token),
         risk.defer_habits(uow, user.id),
     )
-    sighting = asked()
-    return Arrival(
+    device_match = recognized()
+    return AssessedSignIn(
         user=user,
         proof=proof,
         organization=organization,
         service=service,
-        sighting=sighting,
-        risk=risk.assess(uow, habits(), is_known_device=sighting.is_known),
+        device_match=device_match,
+        risk=risk.assess(uow, habits(), is_known_device=device_match.is_known),
     )
 
 
 def find_organization(uow: UnitOfWork, slug: str | None) -> Organization | None:
-    """Find the organization that a sign-in names; naming an unknown one is an error, naming none is not."""
+    """Return the organization that a sign-in names, None when it names none; raise `NotFound` for an unknown one."""
     if slug is None:
         return None
     organization = uow.organizations.by_slug(slug)
@@ -98,8 +98,8 @@ def find_organization(uow: UnitOfWork, slug: str | None) -> Organization | None:
     return organization
 
 
-def _place(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Organization | None, Service | None]:
-    """Find where somebody wants to, with the checks in the order of decisions 1.6; a service takes everybody."""
+def _resolve(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Organization | None, Service | None]:
+    """Return the named organization and service, checked in the order of decisions 1.6; any user may use a service."""
     organization = find_organization(uow, destination.organization_slug)
     if organization is None:
         return None, None

@@ -1,8 +1,8 @@
-"""The conclusion of every way to sign in: password, passkey, magic link, and what comes later.
+"""The common conclusion of every sign-in method: password, passkey, magic link, and later ones.
 
-Whatever proved who somebody is, here the same questions follow: may the account be used, does the person belong where
-they want to, which device is this, how risky does it look (`arrivals.py`), is a second factor due. Then, and only here,
-a session begins. How each proof is made is in its own capability, and what becomes of refusals in `sign_in_refused.py`.
+After any proof of identity the same checks follow: may the account be used, may the user sign in at the destination,
+which device is it, how high is the risk (`arrivals.py`), is a second factor required. Then, and only here, a session
+begins. Each method makes its proof in its own module; refusals are recorded in `refusals.py`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import login_events, mfa_challenges, recognition
-from core.sign_in.arrivals import Arrival, arrive
-from core.sign_in.refusals import EmailNotVerified, SignInBroken, SignInRefused, refuse
+from core.sign_in.arrivals import AssessedSignIn, assess
+from core.sign_in.refusals import EmailNotVerified, SignInInterrupted, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, Proof
-    from core.sign_in.recognition import Admitted
+    from core.sign_in.recognition import AdmittedDevice
     from ports.unit_of_work import UnitOfWork
 
 
@@ -44,7 +44,7 @@ class SignInCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecondFactorPending:
-    """The proof was good; a code is needed besides."""
+    """The first factor was right; a second one is required."""
 
     challenge: MfaChallenge
 
@@ -53,76 +53,76 @@ Outcome = SignInCompleted | SecondFactorPending | Refusal
 
 
 def conclude(uow: UnitOfWork, proof: Proof, destination: Destination) -> Outcome:
-    """Let somebody in who has proved who they are, ask for a second factor, or refuse."""
+    """Begin a session for a proved identity, require a second factor, or refuse."""
     return conclude_locked(uow, uow.users.lock(proof.user_id), proof, destination)
 
 
 def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination) -> Outcome:
-    """Do what `conclude` does, with the account that whoever checked the proof has locked.
+    """Do what `conclude` does, with an account that the caller has locked.
 
-    Locked, so that an account that is deactivated or gets a new password at this moment keeps no session from before.
+    The lock ensures that a concurrent deactivation or new password ends the session that begins here.
     """
     if user is None or not user.is_active:
         return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
     if not user.is_verified:
         if not proof.proves_address:
             return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
-        user = addresses.prove(uow, user)
+        user = addresses.mark_proved(uow, user)
 
-    arrival = arrive(uow, user, proof, destination)
+    sign_in = assess(uow, user, proof, destination)
     if user.has_mfa and not proof.has_second_factor:
-        if not arrival.is_remembered(uow.now):
+        if not sign_in.has_trusted_device(uow.now):
             return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
-        arrival = arrival.with_methods("trusted")
-    arrival.require_second_factor()
-    return _begin_session(uow, arrival, trust_device=False)
+        sign_in = sign_in.with_methods("trusted")
+    sign_in.require_second_factor()
+    return _begin_session(uow, sign_in, trust_device=False)
 
 
 def conclude_with_second_factor(
     uow: UnitOfWork, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
 ) -> SignInCompleted | Refusal:
-    """Go on where `conclude` asked for a code, now that a right one was given."""
+    """Begin the session of a sign-in that waited for a second factor, after the right code, or refuse."""
     proof = challenge.proof.with_methods(factor, "mfa")
-    # Not locked: the challenge is, and whoever shuts this person out voids it before they end sessions.
+    # The account is not locked, because the challenge is: a lockout voids challenges before it ends sessions.
     user = uow.users.by_id(proof.user_id)
     if user is None or not user.is_active:
-        return refuse(uow, user, proof.provider, destination, SignInBroken(), reason="deactivated")
-    return _begin_session(uow, arrive(uow, user, proof, destination), trust_device=trust_device)
+        return refuse(uow, user, proof.provider, destination, SignInInterrupted(), reason="deactivated")
+    return _begin_session(uow, assess(uow, user, proof, destination), trust_device=trust_device)
 
 
-def _begin_session(uow: UnitOfWork, arrival: Arrival, *, trust_device: bool) -> SignInCompleted:
-    user = arrival.user
-    device = recognition.admit(uow, user.id, arrival.sighting, arrival.risk, trust=trust_device)
-    if arrival.service is not None:
-        uow.services.link_user(arrival.service, user.id, at=uow.now)
-    session = _session(uow, arrival, device)
+def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bool) -> SignInCompleted:
+    user = sign_in.user
+    device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
+    if sign_in.service is not None:
+        uow.services.link_user(sign_in.service, user.id, at=uow.now)
+    session = _session(uow, sign_in, device)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
-    _record(uow, arrival, device)
-    if arrival.is_suspicious and not user.has_mfa:
-        _warn(uow, user, device)
+    _record(uow, sign_in, device)
+    if sign_in.is_suspicious and not user.has_mfa:
+        _mail_warning(uow, user, device)
 
-    receivers = person_events.defer_receivers(uow, user.id, arrival.organization_id)
+    receivers = person_events.defer_receivers(uow, user.id, sign_in.organization_id)
     caller = uow.callers.of_session(session.id)
     if caller is None:
-        # Deactivated at this very moment; raising takes all of it back.
-        raise SignInBroken
+        # Deactivated concurrently; raising rolls everything back.
+        raise SignInInterrupted
     recognition.require(device)
-    _tell(uow, arrival, receivers())
+    _publish(uow, sign_in, receivers())
     return SignInCompleted(
         grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
     )
 
 
-def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
+def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> Session:
     return Session(
         id=uow.randomness.new_id(),
-        user_id=arrival.user.id,
-        organization_id=arrival.organization_id,
-        service_id=arrival.service_id,
+        user_id=sign_in.user.id,
+        organization_id=sign_in.organization_id,
+        service_id=sign_in.service_id,
         device_id=device.device_id,
-        provider=arrival.proof.provider,
-        amr=list(arrival.proof.amr),
+        provider=sign_in.proof.provider,
+        amr=list(sign_in.proof.amr),
         authenticated_at=uow.now,
         refreshed_at=uow.now,
         expires_at=uow.now + ABSOLUTE_LIFETIME,
@@ -133,32 +133,32 @@ def _session(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> Session:
     )
 
 
-def _record(uow: UnitOfWork, arrival: Arrival, device: Admitted) -> None:
+def _record(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> None:
     login_events.record(
         uow,
-        arrival.user.id,
-        arrival.proof.provider,
-        arrival.risk,
+        sign_in.user.id,
+        sign_in.proof.provider,
+        sign_in.risk,
         is_success=True,
-        organization_id=arrival.organization_id,
-        service_id=arrival.service_id,
+        organization_id=sign_in.organization_id,
+        service_id=sign_in.service_id,
         device_id=device.device_id,
     )
 
 
-def _tell(uow: UnitOfWork, arrival: Arrival, receivers: Sequence[UUID | None]) -> None:
+def _publish(uow: UnitOfWork, sign_in: AssessedSignIn, receivers: Sequence[UUID | None]) -> None:
     uow.publish_to_each(
         EventType.USER_LOGIN_SUCCESS,
         receivers,
-        actor_user_id=arrival.user.id,
-        actor_email=arrival.user.email,
-        provider=arrival.proof.provider,
-        service_id=str(arrival.service_id) if arrival.service_id is not None else None,
+        actor_user_id=sign_in.user.id,
+        actor_email=sign_in.user.email,
+        provider=sign_in.proof.provider,
+        service_id=str(sign_in.service_id) if sign_in.service_id is not None else None,
     )
 
 
-def _warn(uow: UnitOfWork, user: User, device: Admitted) -> None:
-    """Tell somebody who has no second factor of a sign-in that may not have been theirs."""
+def _mail_warning(uow: UnitOfWork, user: User, device: AdmittedDevice) -> None:
+    """Warn a user without a second factor about a sign-in that may not have been their own."""
     mail.send(
         uow,
         user.email,

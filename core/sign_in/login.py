@@ -1,9 +1,9 @@
-"""Sign-in by email address and password: the checks before the slow comparison, and what follows from its verdict.
+"""Sign-in by email address and password: the checks before the slow comparison, and the steps after it.
 
-The comparison itself happens between two transactions, on the hasher's own threads. The attempt is counted before it
-and taken back when it was right, or when there was no comparison after all (`sign_in_failures.py`). After a right
-password everything goes on in `sign_in.py`; an address that nobody has goes the same way as a wrong password, statement
-for statement, so that the time tells nobody which it was.
+The comparison happens between two transactions, on the hasher's own threads. The attempt is counted before it, and
+removed when the password was right or was not compared after all (`core/accounts/sign_in_failures.py`). After a right
+password, `conclusion.py` continues. An unknown address executes the same statements as a wrong password, so that the
+response time does not reveal which it was.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that was let through to the comparison."""
+    """An attempt that is admitted to the comparison."""
 
     id: UUID
     user: User | None
@@ -38,13 +38,13 @@ class Attempt:
 
 
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
-    """Count the attempt and find what to compare with; refuse an unknown organization, and one try too many."""
+    """Count and return the attempt, with the hash to compare; refuse an unknown organization, or too many attempts."""
     arrivals.find_organization(uow, destination.organization_slug)
     address = canonical_email(email)
-    asked = uow.credentials.defer_password_of(address)
-    is_known_device = _is_known_device(uow, asked, destination.device_token)
+    stored = uow.credentials.defer_password_of(address)
+    is_known_device = _is_known_device(uow, stored, destination.device_token)
     attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
-    found = asked()
+    found = stored()
     return Attempt(
         id=attempt_id,
         user=found.user if found is not None else None,
@@ -53,23 +53,23 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
 
 
 def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
-    """Take an attempt back that there was no time to compare: it told nobody anything."""
+    """Remove a counted attempt that was not compared, because the hasher was too busy; it revealed nothing."""
     uow.sign_in_failures.remove(attempt.id)
 
 
 def finish(
     uow: UnitOfWork, attempt: Attempt, destination: Destination, *, is_right: bool, upgraded_hash: str | None = None
 ) -> Outcome:
-    """Go on after the comparison. `upgraded_hash` replaces a hash of an older kind.
+    """Conclude the sign-in after the comparison. `upgraded_hash` replaces a hash of an older kind.
 
-    Whoever is refused for where they want to has failed to sign in as well: that attempt stays counted.
+    An attempt with a right password that is refused because of its destination stays counted.
     """
     user = attempt.user
     if user is None or not user.is_active or not is_right:
         return _refuse(uow, user, destination, reason=_reason(user))
     stored = uow.credentials.lock(user.id)
     if stored is None or stored.password_hash != attempt.password_hash:
-        # Changed or reset while we compared: what was right is so no longer.
+        # The password was changed or reset during the comparison.
         return _refuse(uow, user, destination, reason="password_changed")
 
     if upgraded_hash is not None:
@@ -79,13 +79,13 @@ def finish(
     return conclusion.conclude_locked(uow, stored.user, proof, destination)
 
 
-def _is_known_device(uow: UnitOfWork, asked: Deferred[StoredPassword | None], device_token: str | None) -> bool:
+def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], device_token: str | None) -> bool:
     if device_token is None:
         return False
-    found = asked()
-    # Nobody's devices are looked for like anybody's.
+    found = stored()
+    # Without an account, a random id makes the same query.
     user_id = found.user.id if found is not None else uow.randomness.new_id()
-    return recognition.look(uow, user_id, device_token).is_known
+    return recognition.recognize(uow, user_id, device_token).is_known
 
 
 def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:

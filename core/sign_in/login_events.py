@@ -1,4 +1,4 @@
-"""Every attempt to sign in to a known account: what analytics count, risk looks back at, and the export shows."""
+"""Login events: every attempt to sign in to an existing account, for analytics, risk assessment and the export."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginEvent:
-    """One attempt; `risk_score` is 0 to 100."""
+    """One attempt to sign in; `risk_score` is 0 to 100."""
 
     id: UUID
     user_id: UUID
@@ -45,7 +45,7 @@ def record(  # noqa: PLR0913 - a row has its columns
     service_id: UUID | None = None,
     device_id: UUID | None = None,
 ) -> None:
-    """Write an attempt down."""
+    """Record an attempt to sign in, with its origin and risk."""
     uow.login_events.add(
         LoginEvent(
             id=uow.randomness.new_id(),

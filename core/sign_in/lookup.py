@@ -1,4 +1,4 @@
-"""How an address signs in, by its domain alone; whether an account has it plays no part (decisions 3.7)."""
+"""Lookup of how an address signs in, by its domain alone and independent of accounts (decisions 3.7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.email_addresses import normalize_email
 
 
 class AuthMethod(StrEnum):
-    """Where somebody proves who they are."""
+    """Where the users of a domain authenticate."""
 
     PASSWORD = "password"  # noqa: S105 - the name of a method, not a secret
     UPSTREAM = "upstream"
@@ -18,7 +18,7 @@ class AuthMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """How the addresses of a domain sign in; null is what does not apply."""
+    """How the addresses of a domain sign in; fields that do not apply are null."""
 
     domain: str
     auth_method: AuthMethod
@@ -30,5 +30,5 @@ class Lookup:
 
 
 def by_domain(email: str) -> Lookup:
-    """Say how the domain of an address signs in; as long as no domain has a provider of its own, by password."""
+    """Return how the domain of an address signs in: by password, as long as no domain has a provider of its own."""
     return Lookup(domain=normalize_email(email).rpartition("@")[2], auth_method=AuthMethod.PASSWORD)

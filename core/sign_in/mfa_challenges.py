@@ -1,6 +1,6 @@
-"""The moment between the first factor and the second: what was proved already, and how many wrong codes there were.
+"""MFA challenges: sign-ins between the first factor and the second, with the proof and the number of wrong codes.
 
-The pre-auth token that a client holds meanwhile names a challenge; five wrong codes void it, a right one uses it up.
+The pre-auth token that the client holds names a challenge. Five wrong codes void it, a right one uses it up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WRONG_CODES_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaChallenge:
-    """A sign-in that waits for a code. Its destination has no device token: that is sent again with the code."""
+    """A sign-in that waits for a code. Its destination has no device token: the client sends that with the code."""
 
     id: UUID
     proof: Proof
@@ -33,7 +33,7 @@ class MfaChallenge:
 
 
 def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> MfaChallenge:
-    """Remember a sign-in that waits for a code."""
+    """Store a sign-in that waits for a code."""
     challenge = MfaChallenge(
         id=uow.randomness.new_id(),
         proof=proof,
@@ -47,7 +47,7 @@ def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> MfaChallen
 
 
 def count_wrong_code(uow: UnitOfWork, challenge: MfaChallenge) -> bool:
-    """Count a wrong code for a challenge that is locked; say whether it is void now."""
+    """Count a wrong code for a locked challenge; return whether the challenge is void now."""
     uow.mfa_challenges.count_wrong_code(challenge.id)
     is_void = challenge.attempts + 1 >= WRONG_CODES_MAX
     if is_void:

@@ -1,8 +1,9 @@
-"""Signing in with a passkey, with or without saying first who one is.
+"""Signing in with a passkey, with or without entering an address first.
 
-Asking is the same work and looks alike whether or not an account has the address (`passkeys_stand_ins.py`), and so is
-being refused, whether or not there is such a passkey. A passkey whose authenticator checked a PIN, a finger or a face
-is two factors in one; without that it is one. After a right answer everything goes on in `sign_in.py`.
+The request does the same work, and its answer looks the same, whether or not an account has the address
+(`core/credentials/decoys.py`). So does a refusal, whether or not the passkey exists. A passkey whose authenticator
+checked a PIN, a finger or a face counts as two factors, otherwise as one. After a valid answer, `conclusion.py`
+continues.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
 from core.credentials import decoys, passkey_challenges
-from core.credentials.passkey_challenges import ANYBODY, PasskeyOptions, Purpose
+from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Purpose
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
 from core.errors import Refusal
@@ -25,47 +26,47 @@ if TYPE_CHECKING:
     from core.accounts.users import User
     from core.credentials.passkey_challenges import StoredPasskeyChallenge
     from core.credentials.passkeys import Passkey
-    from core.credentials.webauthn import Asserted, Assertion
+    from core.credentials.webauthn import Assertion, VerifiedAssertion
     from core.sign_in.conclusion import Outcome
     from core.sign_in.proofs import Destination
     from ports.unit_of_work import UnitOfWork
 
 
 class PasskeyRefused(SignInRefused):
-    """Unknown, of somebody else, wrongly signed, too late, of an account that may not be used: one answer for all."""
+    """Unknown, of another account, wrongly signed, too late, of an unusable account: one answer for all."""
 
     default_message = (
-        "This passkey was not accepted. Try again or sign in in another way; if your email address is not verified yet,"
-        " verify it first."
+        "This passkey was not accepted. Try again, or use another sign-in method; if your email address is not verified"
+        " yet, verify it first."
     )
 
 
 def start(uow: UnitOfWork, email: str | None, destination: Destination) -> PasskeyOptions:
-    """Ask a browser for a passkey: one of this address, or without an address any that it has for us."""
+    """Return the options to request a passkey of an address, or without an address any passkey of this service."""
     arrivals.find_organization(uow, destination.organization_slug)
     if email is None:
-        challenge = passkey_challenges.begin_sign_in(uow, ANYBODY)
+        challenge = passkey_challenges.begin_sign_in(uow, ANY_ACCOUNT)
         return PasskeyOptions(
             challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=())
         )
 
     address = canonical_email(email)
     passkeys = uow.passkeys.of_address(address)
-    # A challenge that nobody can answer is made like any other.
+    # Without passkeys, a random id makes a challenge that no passkey can answer, by the same work.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()
     challenge = passkey_challenges.begin_sign_in(uow, passkey_challenges.subject_of(user_id))
-    stand_ins = decoys.of_address(uow, address)
-    allowed = [passkey.descriptor for passkey in passkeys] or stand_ins
+    address_decoys = decoys.of_address(uow, address)
+    allowed = [passkey.descriptor for passkey in passkeys] or address_decoys
     return PasskeyOptions(
         challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=allowed)
     )
 
 
 def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destination: Destination) -> Outcome:
-    """Let somebody in with what their authenticator signed, or remember that somebody tried."""
+    """Sign in with an authenticator's assertion, or record the failed attempt and refuse."""
     challenge = uow.passkey_challenges.use(challenge_id, Purpose.AUTHENTICATE, user_id=None, at=uow.now)
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)
-    # The account before its passkey, as whoever removes a passkey does. Nobody's account is locked like anybody's.
+    # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same query.
     user = uow.users.lock(passkey.user_id if passkey is not None else uow.randomness.new_id())
     asserted = uow.webauthn.check_assertion(
         assertion,
@@ -75,7 +76,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
     if challenge is None or passkey is None or asserted is None or not _may_answer(uow, challenge, passkey, assertion):
         return _refuse(uow, user, destination, reason="wrong_passkey")
     if not uow.passkeys.record_use(passkey.id, sign_count=asserted.sign_count, at=uow.now):
-        _record_regress(uow, passkey, asserted)
+        _record_regression(uow, passkey, asserted)
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
@@ -83,24 +84,26 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
 
 
 def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:
-    """Say whether the passkey's owner is who was asked, and who the authenticator says it is (WebAuthn 7.2, step 6)."""
+    """Return whether the passkey's owner is the challenge's subject and the user handle's (WebAuthn 7.2, step 6)."""
     subject = passkey_challenges.subject_of(passkey.user_id)
     if not assertion.user_handle:
-        # Only an authenticator that was told which credential is meant may leave out whose it is.
+        # Only an authenticator that was sent a list of credentials may omit the user handle.
         return passkey_challenges.is_for(uow, challenge, subject)
-    is_asked = passkey_challenges.is_for(uow, challenge, ANYBODY) or passkey_challenges.is_for(uow, challenge, subject)
-    return is_asked and assertion.user_handle == subject
+    is_subject = passkey_challenges.is_for(uow, challenge, ANY_ACCOUNT) or passkey_challenges.is_for(
+        uow, challenge, subject
+    )
+    return is_subject and assertion.user_handle == subject
 
 
-def _proof(passkey: Passkey, asserted: Asserted) -> Proof:
-    # RFC 8176: a key that may be copied to other devices is one in software; and somebody was there to touch it.
+def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> Proof:
+    # RFC 8176: a key that may be synchronized to other devices counts as a software key; "user" is user presence.
     key = "swk" if passkey.backup_eligible else "hwk"
     proof = Proof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=(key, "user"))
     return proof.with_methods("mfa") if asserted.is_user_verified else proof
 
 
-def _record_regress(uow: UnitOfWork, passkey: Passkey, asserted: Asserted) -> None:
-    """Write down that an authenticator counted backwards: perhaps there are two of it."""
+def _record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAssertion) -> None:
+    """Record that a sign count did not increase: the authenticator may have been cloned."""
     uow.mfa_events.add(
         passkey.user_id,
         PasskeyEvent.SIGN_COUNT_REGRESSED,

@@ -1,4 +1,4 @@
-"""Who somebody has proved to be and how, and where they want to: what every way of signing in hands to `sign_in.py`."""
+"""Proofs of identity and destinations, which every sign-in method passes to `conclusion.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """Who somebody has proved to be, and how (RFC 8176 names the methods)."""
+    """The user whose identity is proved, and by which methods (RFC 8176)."""
 
     user_id: UUID
     provider: Provider
@@ -22,17 +22,17 @@ class Proof:
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether the proof was made with more than one factor already."""
+        """Whether more than one factor was proved."""
         return "mfa" in self.amr
 
     def with_methods(self, *methods: str) -> Proof:
-        """Add how else it was proved."""
+        """Return the proof with further authentication methods."""
         return replace(self, amr=(*self.amr, *methods))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where somebody wants to, and from which device."""
+    """The organization and service to sign in to, and the token of the device."""
 
     organization_slug: str | None = None
     service_slug: str | None = None

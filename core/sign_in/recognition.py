@@ -1,8 +1,9 @@
-"""How the device of a sign-in is recognized, by a token that it shows, and how it comes to be trusted.
+"""Recognition of the device of a sign-in by its token, and how a device becomes trusted.
 
-The token is what counts. A browser of the same make without it is listed as the same device, because that is what its
-owner would call it, but counts as new for the risk and never as trusted (decisions 4.1). Trust arises when somebody
-gives a second factor and asks for it, belongs to the token, and lasts as long as the organization says.
+Only the token identifies a device. A browser with the same User-Agent but without the token is listed as the same
+device, because its owner would call it so, but it is new for the risk assessment and never trusted (decisions 4.1). A
+device becomes trusted when the user enters a second factor and requests it. Trust belongs to the token and lasts as
+long as the organization configures.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from core.credentials import user_agents
 from core.credentials.devices import Device
 from core.errors import Unauthorized
-from core.organizations.organizations import is_trusted
+from core.organizations.organizations import is_device_trusted
 from core.secrets import Secret, hash_token
 
 if TYPE_CHECKING:
@@ -29,14 +30,14 @@ TOKEN_LIFETIME: Final = timedelta(days=90)
 
 
 class DeviceRemovedMeanwhile(Unauthorized):
-    """Its owner removed the device while somebody signed in from it, and it must not come back by that."""
+    """The owner removed the device during a sign-in from it, which must not restore it."""
 
     default_message = "This device was removed a moment ago. Sign in again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceToken:
-    """What a device shows; stored as a hash."""
+    """The stored form of a device's token, with its hash."""
 
     token_hash: bytes
     device_id: UUID
@@ -46,8 +47,8 @@ class DeviceToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
-    """What is known of the device of a request: which it seems to be, and the token that proved it, if one did."""
+class DeviceMatch:
+    """What is known about the device of a request: the device it seems to be, and the token that proves it, if any."""
 
     device: Device | None = None
     token: DeviceToken | None = None
@@ -55,25 +56,25 @@ class Sighting:
 
     @property
     def is_known(self) -> bool:
-        """Whether the device proved that it was here before."""
+        """Whether the device presented a valid token."""
         return self.token is not None
 
     @property
     def known_device_id(self) -> UUID | None:
-        """The device, if it proved to be it."""
+        """The id of the device, if a valid token proves it."""
         return self.token.device_id if self.token is not None else None
 
     def is_trusted(self, period: timedelta, *, at: datetime) -> bool:
-        """Say whether the device remembers a second factor."""
-        return self.token is not None and is_trusted(self.token.mfa_trusted_at, period, at=at)
+        """Return whether the device is trusted in place of a second factor."""
+        return self.token is not None and is_device_trusted(self.token.mfa_trusted_at, period, at=at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
-    """The device that a session begins on, and the token it shows from now on.
+class AdmittedDevice:
+    """The device that a session begins on, and its token.
 
-    `name` is for a letter about this sign-in: what its owner calls the device, if it proved to be that device.
-    `is_still_there` is asked for, and says in the end whether its owner left it alone (`require`).
+    `name` is for a mail about this sign-in: the owner's name for the device, if a token proves that device.
+    `is_still_there` is deferred; `require` checks it.
     """
 
     device_id: UUID
@@ -82,49 +83,49 @@ class Admitted:
     is_still_there: Deferred[bool]
 
 
-def look(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Sighting:
-    """Recognize the device of this request."""
+def recognize(uow: UnitOfWork, user_id: UUID, presented: str | None) -> DeviceMatch:
+    """Return what is known about the device of this request."""
     return defer_recognition(uow, user_id, presented)()
 
 
-def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[Sighting]:
-    """Ask for the device of this request; changes nothing, and is one statement whoever asks."""
+def defer_recognition(uow: UnitOfWork, user_id: UUID, presented: str | None) -> Deferred[DeviceMatch]:
+    """Defer recognizing the device of this request: one statement for any user, which changes nothing."""
     token_hash = hash_token(presented) if presented is not None else None
     recognized = uow.devices.defer_recognized(user_id, token_hash, uow.origin.user_agent, at=uow.now)
 
-    def sighting() -> Sighting:
+    def device_match() -> DeviceMatch:
         device, token = recognized()
-        return Sighting(
+        return DeviceMatch(
             device=device,
             token=token,
             presented=Secret(presented) if presented is not None and token is not None else None,
         )
 
-    return sighting
+    return device_match
 
 
-def admit(uow: UnitOfWork, user_id: UUID, sighting: Sighting, risk: Risk, *, trust: bool) -> Admitted:
-    """Write down that somebody signs in from the device, and give it a token if it has none.
+def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk, *, trust: bool) -> AdmittedDevice:
+    """Store the sign-in from the device, and issue a token if it has none.
 
-    Before the transaction ends `require` follows.
+    Call `require` before the transaction ends.
     """
-    visit = _visit(uow, user_id, sighting.device, risk)
-    is_still_there = uow.devices.save_visit(visit) if sighting.device is not None else _add(uow, visit)
+    visit = _visit(uow, user_id, device_match.device, risk)
+    is_still_there = uow.devices.save_visit(visit) if device_match.device is not None else _add(uow, visit)
 
-    presented, token = sighting.presented, sighting.token
+    presented, token = device_match.presented, device_match.token
     if presented is None or token is None:
         presented = uow.randomness.token()
         token = _token(uow, visit.id, presented)
         uow.devices.add_token(token)
     if trust:
         uow.devices.trust(token.token_hash, at=uow.now)
-    # Another machine of the same make must not be announced as its owner's own.
-    name = visit.name if sighting.is_known else user_agents.describe(visit.user_agent).name
-    return Admitted(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
+    # A mail must not name a different device with the same User-Agent as the owner's device.
+    name = visit.name if device_match.is_known else user_agents.describe(visit.user_agent).name
+    return AdmittedDevice(device_id=visit.id, name=name, token=presented, is_still_there=is_still_there)
 
 
-def require(admitted: Admitted) -> None:
-    """Refuse a sign-in from a device that was removed while it went on."""
+def require(admitted: AdmittedDevice) -> None:
+    """Raise `DeviceRemovedMeanwhile` when the device was removed during the sign-in."""
     if not admitted.is_still_there():
         raise DeviceRemovedMeanwhile
 
@@ -135,7 +136,7 @@ def _add(uow: UnitOfWork, device: Device) -> Deferred[bool]:
 
 
 def _visit(uow: UnitOfWork, user_id: UUID, device: Device | None, risk: Risk) -> Device:
-    """Describe the device as it is now; a browser that was updated since has another version."""
+    """Return the device with the values of this sign-in; an updated browser has a new version."""
     description = user_agents.describe(uow.origin.user_agent)
     return Device(
         id=device.id if device is not None else uow.randomness.new_id(),

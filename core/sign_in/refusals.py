@@ -1,7 +1,7 @@
-"""Sign-ins that were refused: in which words, and what is remembered of them.
+"""Refused sign-ins: their errors, and recording them.
 
-Nobody who is refused learns whether there is an account, and in which state: not from the words, and not from the time,
-because for nobody all is done that is done for somebody.
+A refusal does not reveal whether there is an account, nor its state: neither by its text nor by its time, because the
+same work is done without an account.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class CountedRefusal(Unauthorized):
 
 
 class SignInRefused(CountedRefusal):
-    """Unknown account, wrong secret, no secret, deactivated: one answer for all of them."""
+    """Unknown account, wrong secret, no secret, deactivated account: one answer for all."""
 
     default_message = "Email address or password is wrong."
     counted_as = "invalid_credentials"
 
 
 class EmailNotVerified(SignInRefused):
-    """Everything was right, but the address has not been proved; only said to whoever knew the password."""
+    """The password was right, but the address is not verified; only a caller who knows the password learns this."""
 
-    default_message = "Verify your email address first: open the link that was sent to you, or ask for a new one."
+    default_message = "Verify your email address first: open the link that was sent to you, or request a new one."
     counted_as = "email_not_verified"
 
 
-class SignInBroken(SignInRefused):
-    """The account was shut while somebody came in, in whatever way; trying again tells the rest."""
+class SignInInterrupted(SignInRefused):
+    """The account was deactivated during the sign-in; another attempt returns the precise refusal."""
 
-    default_message = "This sign-in could not be finished. Sign in again."
+    default_message = "This sign-in could not be completed. Sign in again."
 
 
 def refuse(
@@ -59,7 +59,7 @@ def refuse(
     *,
     reason: str,
 ) -> SignInRefused:
-    """Record a failed sign-in and return the refusal; only the person's organizations learn the reason."""
+    """Record a failed sign-in and return the refusal; only the user's organizations learn the reason."""
     record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
     return refusal
 
@@ -67,24 +67,24 @@ def refuse(
 def record_failure(
     uow: UnitOfWork, user: User | None, provider: Provider, *, reason: str, device_token: str | None
 ) -> None:
-    """Remember that somebody tried to sign in and was refused.
+    """Record a refused sign-in.
 
-    For nobody all is done that is done for somebody, so that it takes as long: what belongs to an account comes to
-    nothing, and the event belongs to no organization.
+    Without an account the same statements are executed, so that it takes as long: the rows of an account are not
+    stored, and the event belongs to no organization.
     """
-    # Somebody may have been forgotten while the password was compared.
+    # The account may have been anonymized while the password was compared.
     user = lock_unless_anonymized(uow, user)
     user_id = user.id if user is not None else uow.randomness.new_id()
-    asked, habits = recognition.defer_recognition(uow, user_id, device_token), risk.defer_habits(uow, user_id)
+    recognized, habits = recognition.defer_recognition(uow, user_id, device_token), risk.defer_habits(uow, user_id)
     receivers = person_events.defer_receivers(uow, user.id if user is not None else None)
-    sighting = asked()
+    device_match = recognized()
     login_events.record(
         uow,
         user_id,
         provider,
-        risk.assess(uow, habits(), is_known_device=sighting.is_known),
+        risk.assess(uow, habits(), is_known_device=device_match.is_known),
         is_success=False,
-        device_id=sighting.known_device_id,
+        device_id=device_match.known_device_id,
     )
     uow.publish_to_each(
         EventType.USER_LOGIN_FAILED,

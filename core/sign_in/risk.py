@@ -1,7 +1,7 @@
-"""How risky a sign-in looks: the sum of a few plain reasons (identity 2.5, decisions 4.3).
+"""The risk of a sign-in: a score that is the sum of a few simple factors (identity 2.5, decisions 4.3).
 
-What counts as usual is what the person did before: where and at what time of the day they signed in. Where an address
-is, is known by country, because a city is a guess that changes from day to day on one and the same telephone.
+What is usual follows from the user's earlier sign-ins: their countries and their hours of the day. Locations are
+compared by country, because the city of an IP address is a guess that changes daily for the same phone.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
     from ports.unit_of_work import UnitOfWork
 
-FAILURES_COUNT_FOR: Final = timedelta(minutes=15)
-# Five make the whole score, so more are not counted.
+FAILURES_WINDOW: Final = timedelta(minutes=15)
+# Five reach the maximum score, so more are not counted.
 FAILURES_MAX: Final = 5
-HABITS_ARE_OF: Final = timedelta(days=90)
-# The newest of them; whoever signs in more often than daily has shown their habits in less time.
+HABITS_WINDOW: Final = timedelta(days=90)
+# The newest of them; a user who signs in more than daily has shown their habits in less time.
 HABIT_SIGN_INS_MAX: Final = 100
-# With fewer sign-ins than this nobody has habits yet.
+# A user with fewer sign-ins has no habits yet.
 HABIT_SIGN_INS_MIN: Final = 10
 HABIT_HOURS: Final = 3
 _HOURS_OF_DAY: Final = 24
 
 
 class RiskFactor(Enum):
-    """A reason for caution, and how much it weighs."""
+    """A reason for a higher risk, and its weight."""
 
     NEW_DEVICE = ("new_device", 0.3)
     UNKNOWN_LOCATION = ("unknown_location", 0.2)
@@ -51,7 +51,7 @@ class RiskFactor(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where an address seems to be; the country as its two letters (ISO 3166)."""
+    """The approximate location of an IP address; the country as a two-letter code (ISO 3166)."""
 
     country: str | None
     city: str | None
@@ -60,9 +60,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """What is remembered of a person's sign-ins: how many, from which countries, in which hours of the day (UTC).
+    """A user's earlier sign-ins: how many, from which countries, in which hours of the day (UTC).
 
-    `failures` are those of the last minutes.
+    `failures` is the number of recently refused attempts.
     """
 
     sign_ins: int
@@ -73,7 +73,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
-    """The reasons, each as often as it counts, and their sum, at most 1."""
+    """The risk factors, each as often as it counts, and the sum of their weights, at most 1."""
 
     factors: tuple[str, ...]
     score: float
@@ -81,23 +81,23 @@ class Risk:
 
     @property
     def percent(self) -> int:
-        """The score as it is stored."""
+        """The score as it is stored, from 0 to 100."""
         return round(self.score * 100)
 
 
 def defer_habits(uow: UnitOfWork, user_id: UUID) -> Deferred[Habits]:
-    """Ask for what an attempt to sign in is compared with."""
+    """Defer reading the habits that an attempt to sign in is compared with."""
     return uow.login_events.defer_habits(
         user_id,
-        since=uow.now - HABITS_ARE_OF,
+        since=uow.now - HABITS_WINDOW,
         sign_ins_max=HABIT_SIGN_INS_MAX,
-        failures_since=uow.now - FAILURES_COUNT_FOR,
+        failures_since=uow.now - FAILURES_WINDOW,
         failures_max=FAILURES_MAX,
     )
 
 
 def assess(uow: UnitOfWork, habits: Habits, *, is_known_device: bool) -> Risk:
-    """Look at an attempt to sign in, and at those before it."""
+    """Return the risk of an attempt to sign in, given the user's habits."""
     location = uow.locations.find(uow.origin.ip_address)
     return _weighed(_factors(location, habits, uow.now, is_known_device=is_known_device), location)
 
@@ -105,7 +105,7 @@ def assess(uow: UnitOfWork, habits: Habits, *, is_known_device: bool) -> Risk:
 def _weighed(factors: Sequence[RiskFactor], location: Location | None) -> Risk:
     return Risk(
         factors=tuple(factor.value for factor in factors),
-        # Rounded, so that tenths add up to what a person would say they are.
+        # Rounded, because binary fractions of tenths do not add up exactly.
         score=min(1.0, round(sum(factor.weight for factor in factors), 2)),
         location=location,
     )
@@ -125,7 +125,7 @@ def _factors(location: Location | None, habits: Habits, now: datetime, *, is_kno
 
 
 def _is_elsewhere(location: Location, habits: Habits) -> bool:
-    # With nothing to compare with no country is unknown: the first sign-in of everybody would be suspicious.
+    # Without earlier countries none is unknown; otherwise the first sign-in of every user would be suspicious.
     return location.country is not None and bool(habits.countries) and location.country not in habits.countries
 
 
@@ -135,6 +135,6 @@ def _is_unusual_hour(hour: int, habits: Habits) -> bool:
 
 
 def _hours_between(one: int, other: int) -> int:
-    """Count the hours between two hours of the day, the short way round."""
+    """Return the distance of two hours of the day, across midnight if that is shorter."""
     apart = abs(one - other)
     return min(apart, _HOURS_OF_DAY - apart)

@@ -1,7 +1,7 @@
-"""The second half of a sign-in with multi-factor authentication: a code against the pre-auth token.
+"""The second step of a sign-in with multi-factor authentication: a code, sent with the pre-auth token.
 
-How the first half ends with a pre-auth token is in `sign_in.py`, and there everything goes on after a right code. A
-code is good once: a time step by a conditional write, a backup code by another, the pre-auth token by its lock.
+`conclusion.py` ends the first step with a pre-auth token, and continues after a right code. Each code is valid once: a
+conditional write uses up its time step or backup code, and a lock protects the pre-auth token.
 """
 
 from __future__ import annotations
@@ -28,43 +28,43 @@ if TYPE_CHECKING:
     from core.sign_in.mfa_challenges import MfaChallenge
     from ports.unit_of_work import UnitOfWork
 
-# Both kinds of code are one-time passwords to whoever reads the token (RFC 8176).
+# The access token names both kinds of code as a one-time password (RFC 8176).
 _AMR: Final = "otp"
 _REASON: Final = "wrong_code"
 
 
 class PreAuthExpired(TokenExpired):
-    """Ten minutes are over."""
+    """The pre-auth token is older than ten minutes."""
 
     default_message = "The code came too late: a sign-in waits ten minutes for it. Sign in again."
 
 
 class PreAuthInvalid(TokenInvalid):
-    """The token was never ours, is of another kind, or was altered."""
+    """The token was not issued here, is of another kind, or was modified."""
 
     default_message = "The pre-auth token is not valid. Sign in again to get one."
 
 
 class PreAuthOver(Unauthorized):
-    """The token is used up or void, or its account asks for no code any more."""
+    """The token is used or void, or its account no longer requires a code."""
 
     default_message = "This sign-in is over. Sign in again."
 
 
 class CodeWrong(CountedRefusal):
-    """Not a code of this person now, or one that was used before."""
+    """No current code of this user, or one that was used before."""
 
     counted_as = _REASON
 
     default_message = (
-        "This code is wrong, or was used before. Wait for the next one of your app, or use one of your backup codes."
+        "This code is wrong or was used before. Wait for your app's next code, or use one of your backup codes."
     )
 
 
 class TooManyWrongCodes(CodeWrong):
-    """The pre-auth token is void now."""
+    """The wrong codes have voided the pre-auth token."""
 
-    default_message = "This code is wrong too, and there were too many wrong ones. Sign in again."
+    default_message = "This code is wrong, and there were too many wrong codes. Sign in again."
 
 
 class Method(StrEnum):
@@ -76,7 +76,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """What somebody typed, in the one way in which it is compared."""
+    """A typed code, in the form that is compared."""
 
     method: Method
     value: str = field(repr=False)
@@ -100,18 +100,21 @@ def verify(
     device_token: str | None,
     trust_device: bool,
 ) -> SecondFactorVerified | Refusal:
-    """Complete a sign-in that waits for a code, or record that the code was wrong."""
+    """Complete a sign-in that waits for a code, or record a wrong code and return the refusal.
+
+    Raise `PreAuthOver` when the challenge is used, void or expired, and `BadRequest` when the input is no code.
+    """
     challenge = uow.mfa_challenges.lock(challenge_id)
     if challenge is None:
         raise PreAuthOver
-    # From here on one try of this person after the other, whatever the token, so that each sees those before it.
+    # This lock serializes the user's attempts, also with other tokens, so that each sees those before it.
     factor = uow.totp_secrets.lock(challenge.proof.user_id)
     if factor is None or not factor.is_enabled:
         raise PreAuthOver
     user = uow.users.by_id(challenge.proof.user_id)
-    assert user is not None, "a secret has a user"
+    assert user is not None, "the challenge's user does not exist"
     code = _parse(typed)
-    is_new_device = not recognition.look(uow, user.id, device_token).is_known
+    is_new_device = not recognition.recognize(uow, user.id, device_token).is_known
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
@@ -140,7 +143,7 @@ def _parse(typed: str) -> Code:
     backup_code = backup_codes.normalized(typed)
     if backup_code is not None:
         return Code(method=Method.BACKUP_CODE, value=backup_code)
-    raise BadRequest.of_field("code", "This must be the six digits of your app, or a backup code such as ABCD-2345.")
+    raise BadRequest.of_field("code", "This must be the six digits from your app, or a backup code such as ABCD-2345.")
 
 
 def _use(uow: UnitOfWork, user_id: UUID, factor: TotpSecret, code: Code, *, is_new_device: bool) -> bool:
@@ -157,13 +160,13 @@ def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, de
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
         return CodeWrong()
-    # Now the sign-in as a whole has failed.
+    # The sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
     return TooManyWrongCodes()
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:
-    """Tell the organization that the sign-in wanted into, or without one all of the person's."""
+    """Publish an event to the organization of the sign-in, or without one to all organizations of the user."""
     slug = challenge.destination.organization_slug
     organization = uow.organizations.by_slug(slug) if slug is not None else None
     person_events.publish(

@@ -17,8 +17,8 @@ from core.errors import (
     NotFound,
     PayloadTooLarge,
     Refusal,
-    RefusedForNow,
     RequestTimedOut,
+    TemporaryRefusal,
 )
 from core.secrets import Secret
 
@@ -103,7 +103,7 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
         details=refusal.details if isinstance(refusal, BadRequest) else (),
     )
     response = Response(encode(failure), status=refusal.code.status, content_type=JSON)
-    if isinstance(refusal, RefusedForNow):
+    if isinstance(refusal, TemporaryRefusal):
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     if isinstance(refusal, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(refusal.allowed)

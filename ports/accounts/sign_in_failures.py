@@ -1,4 +1,4 @@
-"""Refused sign-ins of the last minutes, counted for each address."""
+"""Port for the recent failed sign-ins of each address."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,16 +9,16 @@ from core.accounts.sign_in_failures import SignInFailure
 
 
 class SignInFailures(Protocol):
-    """Refused sign-ins of the last minutes, by the keyed hash of an address."""
+    """Recent failed sign-ins, by the keyed hash of an address."""
 
     def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        """Count an attempt, and let nobody else count one for the address before this transaction ends."""
+        """Record an attempt; another attempt for the address waits until this transaction ends."""
         ...
 
     def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
-        """List the attempts since then, the newest first."""
+        """Return the attempts since a moment, the newest first."""
         ...
 
     def remove(self, attempt_id: UUID) -> None:
-        """Take an attempt back."""
+        """Delete an attempt."""
         ...

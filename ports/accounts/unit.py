@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `accounts`."""
+"""The part of the unit of work that belongs to the area `accounts`."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What the core asks of the stored accounts when many come at once."""
+"""Port for importing many accounts at once."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,11 +8,11 @@ from core.accounts.user_import import ImportedAccount
 
 
 class UserImport(Protocol):
-    """Many new accounts in one go."""
+    """Bulk creation of accounts."""
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
-        """Store those whose address is free, the first of each address; say how many.
+        """Store the accounts whose address is free, the first of each address; return how many.
 
-        An address that another account may still have back (by the link that undoes a change) is not free.
+        An address that another account may still get back, by the link that undoes a change, is not free.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored accounts, in two ports: what anybody may read, and what nobody may list."""
+"""Ports for stored accounts: one without secrets, and one for password hashes."""
 
 from datetime import datetime
 from typing import Protocol
@@ -10,34 +10,34 @@ from core.deferred import Deferred
 
 
 class Users(Protocol):
-    """Accounts. None of these methods can see a secret."""
+    """Accounts. None of these methods reads a secret."""
 
     def by_id(self, user_id: UUID) -> User | None:
-        """Find an account."""
+        """Return an account; None when there is none."""
         ...
 
     def lock(self, user_id: UUID) -> User | None:
-        """Find an account, and let nobody else change it before this transaction ends."""
+        """Return an account, locked until this transaction ends; None when there is none."""
         ...
 
     def by_email(self, email: str) -> User | None:
-        """Find the account of a normalized address."""
+        """Return the account of a normalized address; None when there is none."""
         ...
 
     def lock_by_email(self, email: str) -> User | None:
-        """Find the account of a normalized address, and let nobody else change it before this transaction ends."""
+        """Return the account of a normalized address, locked until this transaction ends; None when there is none."""
         ...
 
     def add(self, user: User) -> bool:
-        """Store a new account; False when the address is taken, also by a racer."""
+        """Store a new account; False when the address is taken, also by a concurrent transaction."""
         ...
 
     def lock_platform_owners(self) -> tuple[User, ...]:
-        """List the platform owners and let nobody else add or remove one before this transaction ends."""
+        """Return the platform owners; another transaction cannot add or remove one before this transaction ends."""
         ...
 
     def save(self, user: User) -> None:
-        """Store the new state of an account that is locked; its address stays what it is."""
+        """Store the new state of a locked account, except its address."""
         ...
 
     def set_verified(self, user_id: UUID, *, at: datetime) -> None:
@@ -45,27 +45,27 @@ class Users(Protocol):
         ...
 
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
-        """Give the account another address; False when the address is taken, also by a racer."""
+        """Change the address of an account; False when it is taken, also by a concurrent transaction."""
         ...
 
 
 class Credentials(Protocol):
-    """Secrets of accounts."""
+    """Password hashes of accounts."""
 
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
-        """Ask for the account of a normalized address with its password hash."""
+        """Defer reading the account of a normalized address with its password hash; None when there is none."""
         ...
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
-        """Find an account with its password hash, and let nobody else change either before this transaction ends."""
+        """Return an account with its password hash, locked until this transaction ends; None when there is none."""
         ...
 
     def has_password(self, user_id: UUID) -> bool:
-        """Say whether the account has a password."""
+        """Return whether the account exists and has a password."""
         ...
 
     def set_first_password_hash(self, user_id: UUID, password_hash: str) -> bool:
-        """Store the encoded hash of a first password; False when the account has one, also from a racer."""
+        """Store the encoded hash of a first password; False when there is one, also from a concurrent transaction."""
         ...
 
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
@@ -73,5 +73,5 @@ class Credentials(Protocol):
         ...
 
     def remove_password(self, user_id: UUID) -> None:
-        """Leave the account without a password."""
+        """Remove the account's password."""
         ...

@@ -1,25 +1,26 @@
-"""What the core asks of the stored devices, and of whoever knows where an address is."""
+"""Ports for stored devices and for the locations of IP addresses."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.credentials.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.deferred import Deferred
 from core.sign_in.recognition import DeviceToken
 from core.sign_in.risk import Location
 
 
 class Devices(Protocol):
-    """Devices and their tokens. A removed device keeps its row, and nothing here finds it but `by_id`."""
+    """Devices and their tokens. A removed device keeps its row, which only `by_id` finds."""
 
     def defer_recognized(
         self, user_id: UUID, token_hash: bytes | None, user_agent: str | None, *, at: datetime
     ) -> Deferred[tuple[Device | None, DeviceToken | None]]:
-        """Ask for the device of this person that the token belongs to, and the token.
+        """Defer reading the user's device that a token belongs to, with the token.
 
-        Without a token that is good, find the device that last used this User-Agent. One statement in any case.
+        Without a valid token: the device that last used this User-Agent, and None. Without either: None twice. It is
+        one statement in every case.
         """
         ...
 
@@ -28,26 +29,26 @@ class Devices(Protocol):
         ...
 
     def save_visit(self, device: Device) -> Deferred[bool]:
-        """Store what a sign-in says of a device, which is all but its name; False when it was removed meanwhile.
+        """Defer storing what a sign-in reports about a device, which is everything but its name.
 
-        Nobody removes it before this transaction ends.
+        False when the device was removed meanwhile. Otherwise it cannot be removed before this transaction ends.
         """
         ...
 
-    def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
-        """Find a device of anybody, a removed one as well."""
+    def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
+        """Return a device of any user, also a removed one; None when there is none."""
         ...
 
-    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
-        """List the devices of this person, the one used last first and at most `limit`, and count all of them."""
+    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
+        """Return at most `limit` devices of a user, the most recently used first, and the number of all of them."""
         ...
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
-        """Give a device of this person a name; None when it was removed."""
+        """Rename a user's device; None when it was removed."""
         ...
 
     def remove(self, device_id: UUID, *, user_id: UUID, at: datetime) -> bool:
-        """Remove a device of this person and delete its tokens; False when it was removed before. One racer removes."""
+        """Remove a user's device and delete its tokens; False when it was removed before, also by a concurrent call."""
         ...
 
     def add_token(self, token: DeviceToken) -> None:
@@ -55,21 +56,21 @@ class Devices(Protocol):
         ...
 
     def trust(self, token_hash: bytes, *, at: datetime) -> None:
-        """Let a token remember the second factor from now on."""
+        """Trust a token in place of the second factor from now on."""
         ...
 
-    def forget_tokens(self, user_id: UUID) -> None:
-        """Let no device of this person be known, and so none be trusted, until somebody signs in from it again."""
+    def delete_tokens(self, user_id: UUID) -> None:
+        """Delete the tokens of a user's devices: none is known or trusted until the next sign-in from it."""
         ...
 
-    def forget_trust(self, user_id: UUID) -> None:
-        """Let no device of this person remember a second factor any longer."""
+    def revoke_trust(self, user_id: UUID) -> None:
+        """Trust none of a user's devices in place of the second factor any longer."""
         ...
 
 
 class Locations(Protocol):
-    """Knows where an address seems to be, if a database of such things was given."""
+    """Locations of IP addresses, if a database of them is configured."""
 
     def find(self, ip_address: str | None) -> Location | None:
-        """Find an address; quick, without the network, and never an error."""
+        """Return the location of an address, None when unknown. Fast, without network access; never raises."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored second factors and of the sign-ins that wait for one."""
+"""Ports for stored second factors: authenticator secrets and backup codes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,48 +10,48 @@ from core.secrets import Secret
 
 
 class TotpSecrets(Protocol):
-    """What people's authenticator apps share with us, encrypted; and that a second factor is asked for."""
+    """The secrets shared with users' authenticator apps, encrypted, and whether sign-ins require a second factor."""
 
     def status(self, user_id: UUID) -> MfaStatus:
-        """Say whether a second factor is asked for, and whether there are unused backup codes."""
+        """Return whether sign-ins require a second factor, and whether there are unused backup codes."""
         ...
 
     def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime) -> bool:
-        """Store a secret that is not asked for yet, in place of another such; False when one is asked for."""
+        """Store a pending secret, in place of another pending one; False when the user has an enabled one."""
         ...
 
     def lock(self, user_id: UUID) -> TotpSecret | None:
-        """Find a person's secret, and let nobody else touch it before this transaction ends."""
+        """Return a user's secret, locked until this transaction ends; None when there is none."""
         ...
 
     def enable(self, user_id: UUID, *, at: datetime) -> None:
-        """Ask for the secret's codes at every sign-in from now on."""
+        """Require the secret's codes at every sign-in from now on."""
         ...
 
     def use_step(self, user_id: UUID, step: int) -> bool:
-        """Use a step of time up, and all before it; False when it was already. Of two racers one gets it."""
+        """Use up a time step and all before it; False when it was used before. One of two concurrent calls succeeds."""
         ...
 
     def remove(self, user_id: UUID) -> bool:
-        """Delete a person's secret and ask for no codes; False when none were asked for."""
+        """Delete a user's secret and require no codes; False when none were required."""
         ...
 
 
 class StoredBackupCodes(Protocol):
-    """What people keep for when the app is lost, as keyed hashes."""
+    """Backup codes for a lost authenticator app, as keyed hashes."""
 
     def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
         """Store a set of codes in place of every earlier one."""
         ...
 
     def use(self, user_id: UUID, code_hash: bytes, *, at: datetime) -> bool:
-        """Use a code up; False when it is none of this person's or was used. Of two racers one gets it."""
+        """Use up a code; False when the user has no such unused code. One of two concurrent calls succeeds."""
         ...
 
     def count_unused(self, user_id: UUID) -> int:
-        """Count what a person has left."""
+        """Return the number of a user's unused codes."""
         ...
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
-        """Delete a person's codes, or those that were made since a moment."""
+        """Delete a user's codes, or only those made since a moment."""
         ...

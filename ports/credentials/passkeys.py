@@ -1,4 +1,4 @@
-"""What the core asks of the stored passkeys and challenges, and of whoever understands what authenticators say."""
+"""Ports for stored passkeys and challenges, and for WebAuthn itself."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,50 +7,50 @@ from uuid import UUID
 
 from core.credentials.passkey_challenges import Purpose, StoredPasskeyChallenge
 from core.credentials.passkeys import Passkey
-from core.credentials.webauthn import Asserted, Assertion, Attestation, Attested, Descriptor
+from core.credentials.webauthn import Assertion, Attestation, Descriptor, VerifiedAssertion, VerifiedAttestation
 
 
 class Passkeys(Protocol):
-    """The public halves of people's passkeys. Whoever changes one has locked its account before."""
+    """The public keys of users' passkeys. A use case that changes one has locked its account before."""
 
     def add(self, passkey: Passkey) -> bool:
-        """Store a new passkey; False when its credential is registered, with whatever account."""
+        """Store a new passkey; False when its credential is already registered with any account."""
         ...
 
     def of_user(self, user_id: UUID) -> Sequence[Passkey]:
-        """List the passkeys of an account, the oldest first."""
+        """Return the passkeys of an account, the oldest first."""
         ...
 
     def of_address(self, email: str) -> Sequence[Passkey]:
-        """List the passkeys of the account that has a normalized address; none as well when no account has it."""
+        """Return the passkeys of the account with a normalized address; empty also when there is no such account."""
         ...
 
     def by_credential_id(self, credential_id: bytes) -> Passkey | None:
-        """Find a passkey by what its authenticator calls it."""
+        """Return the passkey with the id that its authenticator gave it; None when there is none."""
         ...
 
     def rename(self, passkey_id: UUID, name: str, *, user_id: UUID) -> Passkey | None:
-        """Give a passkey of this person another name."""
+        """Rename a user's passkey and return it; None when the user has no such passkey."""
         ...
 
     def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
-        """Remember that a passkey was used; False when it is gone, or its authenticator has not counted on.
+        """Record a use of a passkey; False when it was deleted, or its sign count has not increased.
 
-        An authenticator that does not count says 0 always.
+        An authenticator that does not count always reports 0.
         """
         ...
 
     def remove(self, passkey_id: UUID, *, user_id: UUID) -> Passkey | None:
-        """Delete a passkey of this person, and say what it was."""
+        """Delete a user's passkey and return it; None when the user has no such passkey."""
         ...
 
     def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
-        """Delete the passkeys of a person, or those that were registered since a moment; say how many."""
+        """Delete a user's passkeys, or only those registered since a moment; return how many."""
         ...
 
 
 class PasskeyChallenges(Protocol):
-    """What authenticators are asked to sign."""
+    """Challenges for authenticators to sign."""
 
     def add(self, challenge: StoredPasskeyChallenge) -> None:
         """Store a challenge."""
@@ -59,34 +59,36 @@ class PasskeyChallenges(Protocol):
     def use(
         self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
     ) -> StoredPasskeyChallenge | None:
-        """Use a challenge up: of two racers one gets it.
+        """Use up a challenge and return it; one of two concurrent calls succeeds.
 
-        None when it is unknown, of another purpose or person, used or expired.
+        None when it is unknown, of another purpose or user, used or expired.
         """
         ...
 
 
 class WebAuthn(Protocol):
-    """Speaks with browsers and authenticators: quick arithmetic that waits for nothing."""
+    """Encodes options for browsers and checks what authenticators sign; fast, and without I/O."""
 
     def creation_options(
         self, challenge: bytes, *, user_handle: bytes, user_name: str, excluded: Sequence[Descriptor]
     ) -> dict[str, Any]:
-        """Write the options with which a browser makes a passkey, as JSON; who has an excluded one makes none."""
+        """Return the JSON options to make a passkey; an authenticator that has an excluded one makes none."""
         ...
 
     def request_options(self, challenge: bytes, *, allowed: Sequence[Descriptor]) -> dict[str, Any]:
-        """Write the options with which a browser asks for a passkey, as JSON; without allowed ones for any of ours."""
+        """Return the JSON options to request a passkey: one of those allowed, or when empty any of this service."""
         ...
 
-    def check_attestation(self, attestation: Attestation, challenge: bytes) -> Attested | None:
-        """Say what an attestation says; None when it is none for us, or of another challenge."""
+    def check_attestation(self, attestation: Attestation, challenge: bytes) -> VerifiedAttestation | None:
+        """Return the content of an attestation; None when it is invalid, or for another service or challenge."""
         ...
 
-    def check_assertion(self, assertion: Assertion, challenge: bytes, public_key: bytes | None) -> Asserted | None:
-        """Say what an assertion says; None when it is none for us, of another challenge, or not signed with the key.
+    def check_assertion(
+        self, assertion: Assertion, challenge: bytes, public_key: bytes | None
+    ) -> VerifiedAssertion | None:
+        """Return the content of an assertion; None when it is for another service or challenge, or wrongly signed.
 
-        Without a key, as for a credential that nobody has, it takes the same time and is wrong. Whether the
-        authenticator has counted on is not looked at here.
+        Without a key, as for an unregistered credential, the check takes the same time and fails. The sign count is not
+        checked here.
         """
         ...

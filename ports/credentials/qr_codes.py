@@ -1,4 +1,4 @@
-"""Pictures that a telephone reads."""
+"""Port for drawing QR codes."""
 
 from typing import Protocol
 
@@ -7,5 +7,5 @@ class QrCodes(Protocol):
     """Draws QR codes."""
 
     async def svg(self, content: str, *, title: str) -> str:
-        """Draw the content as an SVG document; the title is what it says to whoever cannot see it."""
+        """Return the content as an SVG document; the title is the text alternative for users who cannot see it."""
         ...

@@ -1,4 +1,4 @@
-"""Time-based codes (RFC 6238) as the core sees them: quick arithmetic that waits for nothing."""
+"""Port for time-based codes (RFC 6238); fast, and without I/O."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,19 +7,19 @@ from core.secrets import Secret
 
 
 class Totp(Protocol):
-    """Makes secrets for authenticator apps, and says what their codes mean."""
+    """Makes secrets for authenticator apps and checks their codes."""
 
     def new_secret(self) -> Secret:
-        """Make a secret, in base32 as apps take it: 160 random bits."""
+        """Return a new secret of 160 random bits, in base32 as apps accept it."""
         ...
 
     def uri(self, secret: Secret, account: str) -> Secret:
-        """Write what an app reads from a QR code: the secret, the product's name and the account's."""
+        """Return the URI for the QR code: the secret, the name of the product and of the account."""
         ...
 
     def step_of(self, secret: Secret, code: str, *, at: datetime) -> int | None:
-        """Say to which step of time a six-digit code belongs, of that moment's, the one before and the one after.
+        """Return the time step that a six-digit code belongs to: that of the moment, the one before or the one after.
 
-        None when to none of them; how long it takes does not depend on the code.
+        None when the code belongs to none of them. The time that this takes does not depend on the code.
         """
         ...

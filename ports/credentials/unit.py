@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `credentials`."""
+"""The part of the unit of work that belongs to the area `credentials`."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Stored login events."""
+"""Port for stored login events."""
 
 from datetime import datetime
 from typing import Protocol
@@ -10,14 +10,17 @@ from core.sign_in.risk import Habits
 
 
 class LoginEvents(Protocol):
-    """Every attempt to sign in to a known account."""
+    """Every attempt to sign in to an existing account."""
 
     def add(self, event: LoginEvent) -> None:
-        """Write an attempt down; of an account that is not there nothing is stored."""
+        """Store an attempt; nothing is stored when the account does not exist."""
         ...
 
     def defer_habits(
         self, user_id: UUID, *, since: datetime, sign_ins_max: int, failures_since: datetime, failures_max: int
     ) -> Deferred[Habits]:
-        """Ask to look back at the newest of a person's sign-ins since then, and count the refused attempts of late."""
+        """Defer reading a user's habits: the newest sign-ins since a moment, and the number of refused attempts.
+
+        At most `sign_ins_max` sign-ins and `failures_max` refused attempts count.
+        """
         ...

@@ -1,4 +1,4 @@
-"""Stored sign-ins that wait for a second factor."""
+"""Port for stored sign-ins that wait for a second factor."""
 
 from typing import Protocol
 from uuid import UUID
@@ -14,7 +14,7 @@ class MfaChallenges(Protocol):
         ...
 
     def lock(self, challenge_id: UUID) -> MfaChallenge | None:
-        """Find a challenge that is neither used nor expired, and let nobody else answer it before this ends."""
+        """Return an unused, unexpired challenge, locked until this transaction ends; None when there is none."""
         ...
 
     def count_wrong_code(self, challenge_id: UUID) -> None:
@@ -22,9 +22,9 @@ class MfaChallenges(Protocol):
         ...
 
     def use(self, challenge_id: UUID) -> None:
-        """Use a challenge up."""
+        """Use up a challenge."""
         ...
 
     def void_all(self, user_id: UUID) -> None:
-        """Use up every challenge of a person, because what was proved with it counts no longer."""
+        """Use up every challenge of a user, because their first factor is no longer valid."""
         ...

@@ -1,4 +1,4 @@
-"""What a transaction offers of the area `sign_in`."""
+"""The part of the unit of work that belongs to the area `sign_in`."""
 
 from typing import Protocol
 

@@ -14,8 +14,8 @@ from core.errors import (
     NotFound,
     RateLimitExceeded,
     Refusal,
-    RefusedForNow,
     ServiceUnavailable,
+    TemporaryRefusal,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def refusals(kind: type[Refusal] = Refusal) -> Iterator[type[Refusal]]:
 
 
 def make(kind: type[Refusal]) -> Refusal:
-    if issubclass(kind, RefusedForNow):
+    if issubclass(kind, TemporaryRefusal):
         return kind(retry_after_seconds=3)
     if issubclass(kind, MethodNotAllowed):
         return kind(("GET", "HEAD"))
@@ -110,5 +110,5 @@ def test_a_refused_method_comes_with_the_allowed_methods() -> None:
 
 
 @pytest.mark.parametrize("kind", [RateLimitExceeded, ServiceUnavailable])
-def test_a_temporary_refusal_has_a_retry_after(kind: type[RefusedForNow]) -> None:
+def test_a_temporary_refusal_has_a_retry_after(kind: type[TemporaryRefusal]) -> None:
     assert kind(retry_after_seconds=7).retry_after_seconds == 7

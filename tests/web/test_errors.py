@@ -88,7 +88,7 @@ def every_refusal() -> list[Refusal]:
         if not (isinstance(cls, type) and issubclass(cls, Refusal) and hasattr(cls, "code")):
             continue
         arguments: dict[str, Any] = {}
-        if issubclass(cls, errors.RefusedForNow):
+        if issubclass(cls, errors.TemporaryRefusal):
             arguments = {"retry_after_seconds": 3}
         if issubclass(cls, errors.MethodNotAllowed):
             arguments = {"allowed": ("GET",)}

@@ -79,7 +79,7 @@ class PostgresOneTimeTokens(Aggregate):
             (at, user_id, purpose, issued_since),
         )
 
-    def is_waiting_at(self, email: str, purpose: TokenPurpose, *, besides_user_id: UUID, at: datetime) -> bool:
+    def has_valid_token_at(self, email: str, purpose: TokenPurpose, *, besides_user_id: UUID, at: datetime) -> bool:
         row = self._connection.execute(
             """
             SELECT FROM one_time_tokens

@@ -1,4 +1,4 @@
-"""Refused sign-ins in the table `sign_in_failures`."""
+"""Failed sign-ins in the table `sign_in_failures`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class PostgresSignInFailures(Aggregate):
     """The port `SignInFailures`."""
 
     def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        """Count an attempt, one after the other for each address."""
+        # The lock makes attempts for one address wait for each other.
         self._connection.execute_later(
             """
             INSERT INTO sign_in_failures (id, email_hash, network, created_at)
             SELECT %s, %s, %s, %s
-            FROM   (SELECT pg_advisory_xact_lock(%s)) AS turn
+            FROM   (SELECT pg_advisory_xact_lock(%s)) AS lock
             """,
             (attempt_id, email_hash, network, at, int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True)),
         )

@@ -1,4 +1,4 @@
-"""Many new accounts at once: copied into a table of the transaction's own, and from there those that are new."""
+"""Bulk creation of accounts: all are copied into a temporary table, and from there the new ones into `users`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PostgresUserImport(Aggregate):
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
         self._copy(accounts)
-        # In the order of the ids, which is that of the lines, so that the first of an address is the one that is taken.
+        # In the order of the ids, which is that of the lines, so that the first line of an address counts.
         added = self._connection.execute(
             """
             INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
@@ -30,8 +30,8 @@ class PostgresUserImport(Aggregate):
             """,
             (at,),
         ).rowcount
-        # Asked after the accounts were made, so that an address that is given up at this moment is seen as it is left.
-        promised = self._connection.execute(
+        # After the accounts were stored: this order also sees a concurrent change away from an address.
+        reserved = self._connection.execute(
             """
             DELETE FROM users
             USING  pg_temp.imported_users AS imported, one_time_tokens AS token
@@ -40,7 +40,7 @@ class PostgresUserImport(Aggregate):
             """,
             (TokenPurpose.UNDO_EMAIL_CHANGE, at),
         ).rowcount
-        return added - promised
+        return added - reserved
 
     def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
         self._connection.execute_later(

@@ -1,4 +1,4 @@
-"""Accounts and their secrets in the table `users`, as two ports."""
+"""Accounts and their password hashes in the table `users`, as two ports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _STORED: Final = """
            password_hash
     FROM   users
 """
-# Not FOR UPDATE, which would also wait for everybody who writes a row that refers to the account.
+# Not FOR UPDATE, which would also wait for every transaction that writes a row referring to the account.
 _LOCKED: Final = "FOR NO KEY UPDATE"
 
 
@@ -68,7 +68,7 @@ class PostgresUsers(Aggregate):
         )
 
     def lock_platform_owners(self) -> tuple[User, ...]:
-        # An advisory lock, because the first owner has no row yet that could be locked.
+        # An advisory lock, because before the first owner there is no row to lock.
         self._connection.execute_later("SELECT pg_advisory_xact_lock(hashtext('gatehouse.platform_owners'))")
         return tuple(self._accounts().execute(f"{_ACCOUNT} WHERE is_platform_owner ORDER BY id"))
 
@@ -89,7 +89,7 @@ class PostgresUsers(Aggregate):
 
     def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
         try:
-            # A savepoint, because only the index knows about a racer, and it says so by an error.
+            # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():
                 self._connection.execute_later(
                     "UPDATE users SET email = %s, email_verified_at = %s, updated_at = %s WHERE id = %s",

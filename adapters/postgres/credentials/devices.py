@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.credentials.devices import Device, KeptDevice, RenamedDevice
+from core.credentials.devices import Device, DeviceState, RenamedDevice
 from core.credentials.user_agents import DeviceType
 from core.sign_in.recognition import DeviceToken
 
@@ -61,7 +61,7 @@ class PostgresDevices(Aggregate):
                                  last_used_at, last_ip, last_city, last_country, risk_score, created_at, updated_at)
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (device.id, device.user_id, device.name, *_as_seen(device), device.created_at, device.updated_at),
+            (device.id, device.user_id, device.name, *_visit_columns(device), device.created_at, device.updated_at),
         )
 
     def save_visit(self, device: Device) -> Deferred[bool]:
@@ -72,13 +72,13 @@ class PostgresDevices(Aggregate):
                    last_used_at = %s, last_ip = %s, last_city = %s, last_country = %s, risk_score = %s
             WHERE  id = %s AND user_id = %s AND revoked_at IS NULL
             """,
-            (*_as_seen(device), device.id, device.user_id),
+            (*_visit_columns(device), device.id, device.user_id),
         )
         return lambda: saved.rowcount == 1
 
-    def by_id(self, device_id: UUID, *, at: datetime) -> KeptDevice | None:
+    def by_id(self, device_id: UUID, *, at: datetime) -> DeviceState | None:
         return (
-            self._connection.cursor(row_factory=kwargs_row(_kept))
+            self._connection.cursor(row_factory=kwargs_row(_state))
             .execute(
                 """
                 SELECT d.id, d.user_id, d.name, d.device_type, d.browser, d.browser_version, d.os, d.os_version,
@@ -97,7 +97,7 @@ class PostgresDevices(Aggregate):
             .fetchone()
         )
 
-    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[KeptDevice], int]:
+    def of_user(self, user_id: UUID, *, at: datetime, limit: int) -> tuple[Sequence[DeviceState], int]:
         rows = (
             self._connection.cursor(row_factory=dict_row)
             .execute(
@@ -123,7 +123,7 @@ class PostgresDevices(Aggregate):
             .fetchall()
         )
         total = rows[0]["total"] if rows else 0
-        return [_kept(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
+        return [_state(**{name: value for name, value in row.items() if name != "total"}) for row in rows], total
 
     def rename(self, device_id: UUID, name: str, *, user_id: UUID, at: datetime) -> RenamedDevice | None:
         return (
@@ -166,12 +166,12 @@ class PostgresDevices(Aggregate):
             "UPDATE device_tokens SET mfa_trusted_at = %s WHERE token_hash = %s", (at, token_hash)
         )
 
-    def forget_tokens(self, user_id: UUID) -> None:
+    def delete_tokens(self, user_id: UUID) -> None:
         self._connection.execute_later(
             "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
         )
 
-    def forget_trust(self, user_id: UUID) -> None:
+    def revoke_trust(self, user_id: UUID) -> None:
         self._connection.execute_later(
             """
             UPDATE device_tokens
@@ -186,8 +186,8 @@ def _device(*, device_type: str, **columns: Any) -> Device:
     return Device(device_type=DeviceType(device_type), **columns)
 
 
-def _as_seen(device: Device) -> tuple[object, ...]:
-    """Give what a sign-in says of a device, from its type to its risk score."""
+def _visit_columns(device: Device) -> tuple[object, ...]:
+    """Return the columns that a sign-in sets, from the device type to the risk score."""
     return (
         device.device_type,
         device.browser,
@@ -223,8 +223,8 @@ def _recognized(
     )
 
 
-def _kept(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> KeptDevice:
-    return KeptDevice(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
+def _state(*, mfa_trusted_at: datetime | None, seen_at: datetime, **columns: Any) -> DeviceState:
+    return DeviceState(device=_device(**columns), mfa_trusted_at=mfa_trusted_at, seen_at=seen_at)
 
 
 def _renamed(*, device_type: str, **columns: Any) -> RenamedDevice:

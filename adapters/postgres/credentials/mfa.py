@@ -1,4 +1,4 @@
-"""Second factors, and sign-ins that wait for one, in their tables."""
+"""Second factors in the tables `totp_secrets` and `backup_codes`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEALED_COLUMN: Final = {"table": "totp_secrets", "column": "secret_sealed"}
 
 
 class PostgresTotpSecrets(Aggregate):
-    """The port `TotpSecrets`. That codes are asked for stands in the account too, where every sign-in sees it."""
+    """The port `TotpSecrets`. `users.mfa_enabled_at` repeats whether codes are required, for every sign-in to see."""
 
     def status(self, user_id: UUID) -> MfaStatus:
         found = (
@@ -36,7 +36,7 @@ class PostgresTotpSecrets(Aggregate):
             )
             .fetchone()
         )
-        assert found is not None, "whoever asks has an account"
+        assert found is not None, "the user does not exist"
         return found
 
     def put_pending(self, user_id: UUID, secret: Secret, *, at: datetime) -> bool:
@@ -93,10 +93,9 @@ class PostgresTotpSecrets(Aggregate):
 
 
 class PostgresBackupCodes(Aggregate):
-    """The port `BackupCodes`."""
+    """The port `StoredBackupCodes`."""
 
     def replace(self, user_id: UUID, code_hashes: Sequence[bytes], *, at: datetime) -> None:
-        """Store a set of codes in place of every earlier one."""
         self.remove(user_id)
         self._connection.execute_each(
             "INSERT INTO backup_codes (id, user_id, code_hash, created_at) VALUES (%s, %s, %s, %s)",
@@ -104,7 +103,6 @@ class PostgresBackupCodes(Aggregate):
         )
 
     def use(self, user_id: UUID, code_hash: bytes, *, at: datetime) -> bool:
-        """Use a code up; False when it is none of this person's or was used."""
         return (
             self._connection.execute(
                 "UPDATE backup_codes SET used_at = %s WHERE user_id = %s AND code_hash = %s AND used_at IS NULL",
@@ -114,15 +112,13 @@ class PostgresBackupCodes(Aggregate):
         )
 
     def count_unused(self, user_id: UUID) -> int:
-        """Count what a person has left."""
         found = self._connection.execute(
             "SELECT count(*) FROM backup_codes WHERE user_id = %s AND used_at IS NULL", (user_id,)
         ).fetchone()
-        assert found is not None, "an aggregate has one row"
+        assert found is not None, "count(*) returned no row"
         return found[0]
 
     def remove(self, user_id: UUID, *, made_since: datetime | None = None) -> None:
-        """Delete a person's codes, or those that were made since a moment."""
         self._connection.execute_later(
             "DELETE FROM backup_codes WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
             (user_id, made_since),

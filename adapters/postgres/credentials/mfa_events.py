@@ -16,7 +16,6 @@ class PostgresMfaEvents(Aggregate):
     """The port `MfaEvents`."""
 
     def add(self, user_id: UUID, event_type: str, *, is_success: bool, details: dict[str, Any]) -> None:
-        """Write an event down."""
         self._connection.execute_later(
             """
             INSERT INTO mfa_events (id, user_id, event_type, success, ip_address, user_agent, details, created_at)

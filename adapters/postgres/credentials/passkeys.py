@@ -1,4 +1,4 @@
-"""Passkeys and what authenticators are asked to sign, in the tables `passkeys` and `passkey_challenges`."""
+"""Passkeys and challenges in the tables `passkeys` and `passkey_challenges`."""
 
 from __future__ import annotations
 

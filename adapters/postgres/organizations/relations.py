@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from core.organizations.relations import Object
+    from core.organizations.relations import RelationObject
 
 # By ids rather than by the texts of the tuples, because the tables are indexed by ids.
 BETWEEN: Final = """
@@ -31,7 +31,7 @@ BETWEEN: Final = """
 class PostgresRelations(Aggregate):
     """The port `Relations`."""
 
-    def between(self, object_: Object, user_id: UUID) -> Sequence[Relation]:
+    def between(self, object_: RelationObject, user_id: UUID) -> Sequence[Relation]:
         return (
             self._connection.cursor(row_factory=kwargs_row(Relation))
             .execute(

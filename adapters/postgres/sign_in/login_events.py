@@ -78,5 +78,5 @@ class PostgresLoginEvents(Aggregate):
                 "failures_max": failures_max,
             },
         )
-        # An aggregate has one row.
+        # A query of aggregates returns exactly one row.
         return lambda: habits.fetchall()[0]

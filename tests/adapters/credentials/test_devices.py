@@ -59,7 +59,7 @@ class Person:
 
     def sign_in(self, uow: UnitOfWork, presented: str | None = None) -> tuple[UUID, UUID, str]:
         """Begin a session; give it, its device and the device's token."""
-        sighting = recognition.look(uow, self.id, presented)
+        sighting = recognition.recognize(uow, self.id, presented)
         device = recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
         session = Session(
             id=uow.randomness.new_id(),
@@ -208,7 +208,7 @@ def test_a_name_that_is_given_during_a_sign_in_stays(ada: Person, connection: Co
 
     with ada.connections[0].transaction():
         uow = PostgresUnitOfWork(ada.connections[0], LAPTOP, ada.tools)
-        sighting = recognition.look(uow, ada.id, token)
+        sighting = recognition.recognize(uow, ada.id, token)
         ada.run(devices.rename_mine, device_id, "Mine", session=laptop, on=1)
         recognition.admit(uow, ada.id, sighting, NO_RISK, trust=False)
 
@@ -245,7 +245,7 @@ def test_looking_takes_the_same_single_statement_whoever_comes_with_whatever(ada
         (uuid4(), None),
     ]:
         with recorded_statements() as recorded:
-            ada.run(recognition.look, user_id, presented)
+            ada.run(recognition.recognize, user_id, presented)
         statements.append([text for text in recorded if text.startswith(("SELECT", "(SELECT"))])
 
     assert len(statements[0]) == 1
@@ -279,7 +279,7 @@ def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
 
     with explained_statements(connection) as plans, connection.transaction():
         uow = PostgresUnitOfWork(connection, LAPTOP, ada.tools)
-        recognition.look(uow, ada.id, "a token")
+        recognition.recognize(uow, ada.id, "a token")
 
     [plan] = plans
     assert tables_read_whole(plan) == set()

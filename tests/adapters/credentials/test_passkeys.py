@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from adapters.crypto.passkeys import PyWebAuthn
 from core.credentials.passkey_challenges import LIFETIME
-from core.credentials.webauthn import Assertion, Attestation, Attested, Descriptor, Transport
+from core.credentials.webauthn import Assertion, Attestation, Descriptor, Transport, VerifiedAttestation
 from tests.authenticators import AAGUID, ORIGIN, Authenticator, cose_key, decoded, encoded, make_key
 
 CHALLENGE = b"\x01" * 64
@@ -45,7 +45,7 @@ def assertion(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> 
     )
 
 
-def registered(authenticator: Authenticator) -> Attested:
+def registered(authenticator: Authenticator) -> VerifiedAttestation:
     """Register what an authenticator has made."""
     attested = WEBAUTHN.check_attestation(attestation(authenticator), CHALLENGE)
     assert attested is not None

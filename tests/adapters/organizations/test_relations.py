@@ -9,7 +9,7 @@ import pytest
 
 from adapters.postgres.organizations.relations import BETWEEN
 from core.organizations import relations
-from core.organizations.relations import Object
+from core.organizations.relations import RelationObject
 from tests.plans import explained, tables_read_whole
 from tests.statements import recorded_statements
 
@@ -66,7 +66,7 @@ def test_every_membership_and_every_grant_is_one_tuple(related: Related) -> None
 def test_a_check_is_decided_in_one_statement(related: Related, transact: Callable[..., Any]) -> None:
     ada = related.member(related.acme, "member")
     related.grant(related.acme, related.shop, ada, "manager")
-    shop = Object(organization_id=related.acme, service_id=related.shop)
+    shop = RelationObject(organization_id=related.acme, service_id=related.shop)
 
     with recorded_statements() as statements:
         is_manager = transact(relations.check, shop, "manager", ada)
@@ -82,15 +82,15 @@ def test_a_custom_role_is_worth_what_its_organization_put_into_it(
         related.builder.custom_role(organization_id, "keeper", *permissions)
     ada, bob = related.member(related.acme, "keeper"), related.member(related.bolt, "keeper")
     shop, till = (
-        Object(organization_id=related.acme, service_id=related.shop),
-        Object(organization_id=related.bolt, service_id=related.till),
+        RelationObject(organization_id=related.acme, service_id=related.shop),
+        RelationObject(organization_id=related.bolt, service_id=related.till),
     )
 
     assert transact(relations.check, shop, "manager", ada)
     assert not transact(relations.check, till, "manager", bob)
     assert transact(relations.check, till, "viewer", bob)
-    assert transact(relations.check, Object(organization_id=related.acme), "services.manage", ada)
-    assert not transact(relations.check, Object(organization_id=related.acme), "keeper", bob)
+    assert transact(relations.check, RelationObject(organization_id=related.acme), "services.manage", ada)
+    assert not transact(relations.check, RelationObject(organization_id=related.acme), "keeper", bob)
 
 
 def test_the_service_of_another_organization_is_nothing_to_an_owner(
@@ -99,7 +99,7 @@ def test_the_service_of_another_organization_is_nothing_to_an_owner(
     ada = related.member(related.acme, "owner")
 
     for organization_id in (related.acme, related.bolt):
-        till = Object(organization_id=organization_id, service_id=related.till)
+        till = RelationObject(organization_id=organization_id, service_id=related.till)
         assert not transact(relations.check, till, "viewer", ada)
 
 

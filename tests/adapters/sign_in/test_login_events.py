@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
-from core.sign_in.risk import FAILURES_COUNT_FOR, FAILURES_MAX, HABIT_SIGN_INS_MAX, HABITS_ARE_OF, Habits
+from core.sign_in.risk import FAILURES_MAX, FAILURES_WINDOW, HABIT_SIGN_INS_MAX, HABITS_WINDOW, Habits
 from tests.plans import explained_statements, nodes_of
 from tests.transactions import transaction_on
 
@@ -53,9 +53,9 @@ def habits(connection: Connection, user_id: UUID) -> Habits:
     """Look back as the core does."""
     return PostgresLoginEvents(transaction_on(connection)).defer_habits(
         user_id,
-        since=NOW - HABITS_ARE_OF,
+        since=NOW - HABITS_WINDOW,
         sign_ins_max=HABIT_SIGN_INS_MAX,
-        failures_since=NOW - FAILURES_COUNT_FOR,
+        failures_since=NOW - FAILURES_WINDOW,
         failures_max=FAILURES_MAX,
     )()
 
@@ -82,7 +82,7 @@ def test_hours_are_those_of_utc_whatever_the_session_of_the_database_thinks(conn
 def test_refused_attempts_are_counted_for_fifteen_minutes_and_tell_nothing_else(
     connection: Connection, ada: UUID
 ) -> None:
-    for age in (MOMENT, FAILURES_COUNT_FOR - MOMENT, FAILURES_COUNT_FOR, timedelta(days=1)):
+    for age in (MOMENT, FAILURES_WINDOW - MOMENT, FAILURES_WINDOW, timedelta(days=1)):
         remember(connection, ada, NOW - age, "PT", success=False)
 
     assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=2)
@@ -96,7 +96,7 @@ def test_no_more_failures_are_counted_than_matter(connection: Connection, ada: U
 
 
 def test_what_is_too_old_is_forgotten(connection: Connection, ada: UUID) -> None:
-    remember(connection, ada, NOW - HABITS_ARE_OF, "NL")
+    remember(connection, ada, NOW - HABITS_WINDOW, "NL")
 
     assert habits(connection, ada).sign_ins == 0
 

@@ -1,4 +1,4 @@
-"""Asking for letters: the same work whoever has the address (pitfall 14), and what asking for nobody leaves behind."""
+"""Requesting mails: the same work for every address (pitfall 14), and what a request for an unknown one stores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
 
-NOWHERE = ReturnRequest()
+NO_RETURN = ReturnRequest()
 ADDRESSES = {
     "verified@example.com": "verified and with a password",
     "unverified@example.com": "not verified",
@@ -30,9 +30,9 @@ MAILS_MAX = 100
 
 @pytest.fixture
 def accounts(transact: Callable[..., Any], connection: Connection) -> None:
-    """An account of each kind, and nothing in the mail."""
+    """An account of each kind, and an empty outbox."""
     for email in list(ADDRESSES)[:4]:
-        transact(registration.register, email, "hash", NOWHERE)
+        transact(registration.register, email, "hash", NO_RETURN)
     connection.execute("UPDATE users SET email_verified_at = created_at WHERE email <> 'unverified@example.com'")
     connection.execute("UPDATE users SET password_hash = NULL WHERE email = 'passwordless@example.com'")
     connection.execute("UPDATE users SET deactivated_at = created_at WHERE email = 'gone@example.com'")
@@ -41,26 +41,26 @@ def accounts(transact: Callable[..., Any], connection: Connection) -> None:
 
 
 @pytest.mark.usefixtures("accounts")
-@pytest.mark.parametrize("ask", [password_reset.request, verification.resend])
-def test_asking_for_a_letter_takes_the_same_statements_whoever_has_the_address(
-    transact: Callable[..., Any], ask: Callable[..., None]
+@pytest.mark.parametrize("request_mail", [password_reset.request, verification.resend])
+def test_requesting_a_mail_executes_the_same_statements_for_every_address(
+    transact: Callable[..., Any], request_mail: Callable[..., None]
 ) -> None:
-    taken: list[list[str]] = []
+    executed: list[list[str]] = []
 
     for email in ADDRESSES:
         with recorded_statements() as statements:
-            transact(ask, email, NOWHERE)
-        taken.append(statements)
+            transact(request_mail, email, NO_RETURN)
+        executed.append(statements)
 
-    assert [statement.split()[0] for statement in taken[0]] == ["SELECT", "SELECT", "INSERT", "INSERT"]
-    assert taken == [taken[0]] * len(ADDRESSES)
+    assert [statement.split()[0] for statement in executed[0]] == ["SELECT", "SELECT", "INSERT", "INSERT"]
+    assert executed == [executed[0]] * len(ADDRESSES)
 
 
 @pytest.mark.usefixtures("accounts")
-def test_a_letter_goes_to_accounts_alone(transact: Callable[..., Any]) -> None:
+def test_mails_are_sent_only_to_active_accounts(transact: Callable[..., Any]) -> None:
     for email in ADDRESSES:
-        transact(password_reset.request, email, NOWHERE)
-        transact(verification.resend, email, NOWHERE)
+        transact(password_reset.request, email, NO_RETURN)
+        transact(verification.resend, email, NO_RETURN)
 
     messages = [(one.message.to, one.message.template.value) for one in transact(mail.claim, MAILS_MAX)]
 
@@ -73,21 +73,21 @@ def test_a_letter_goes_to_accounts_alone(transact: Callable[..., Any]) -> None:
 
 
 @pytest.mark.usefixtures("accounts")
-def test_an_address_that_was_asked_for_in_vain_is_stored_nowhere(
+def test_a_requested_address_without_an_active_account_is_not_stored(
     transact: Callable[..., Any], connection: Connection
 ) -> None:
     for email in ("gone@example.com", "nobody@example.com", "no address at all"):
-        transact(password_reset.request, email, NOWHERE)
+        transact(password_reset.request, email, NO_RETURN)
 
     assert connection.execute("SELECT DISTINCT recipient, state FROM mails").fetchall() == [("", "discarded")]
     assert connection.execute("SELECT DISTINCT email, user_id FROM one_time_tokens").fetchall() == [("", None)]
 
 
 @pytest.mark.usefixtures("accounts")
-def test_a_discarded_letter_is_forgotten_like_the_others(
+def test_a_discarded_mail_is_deleted_like_the_others(
     transact: Callable[..., Any], connection: Connection, clock: Any
 ) -> None:
-    transact(password_reset.request, "nobody@example.com", NOWHERE)
+    transact(password_reset.request, "nobody@example.com", NO_RETURN)
     clock.advance(mail.RETENTION * 2)
 
     assert transact(mail.delete_old, MAILS_MAX) == 1
@@ -95,9 +95,9 @@ def test_a_discarded_letter_is_forgotten_like_the_others(
 
 
 @pytest.mark.usefixtures("accounts")
-def test_the_token_of_nobody_opens_nothing(transact: Callable[..., Any], connection: Connection) -> None:
-    # Nobody was told it; whoever guessed it would still gain nothing.
-    transact(password_reset.request, "nobody@example.com", NOWHERE)
+def test_a_token_without_a_user_is_refused(transact: Callable[..., Any], connection: Connection) -> None:
+    # The token was sent to no one; guessing it must gain nothing.
+    transact(password_reset.request, "nobody@example.com", NO_RETURN)
     known = "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11"
     connection.execute("UPDATE one_time_tokens SET token_hash = sha256(%s::bytea)", (known.encode(),))
 

@@ -1,4 +1,4 @@
-"""What holds of failed sign-ins whatever the order in which they come (decisions 1.9)."""
+"""The limits on failed sign-ins, for attempts in any order (decisions 1.9)."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ class Failures:
         return sorted((one for one in self.kept.values() if one.at > moment), key=lambda one: one.at, reverse=True)
 
 
-class Chance:
+class FakeRandomness:
     def new_id(self) -> UUID:
         return uuid4()
 
 
-class Marks:
+class FakePepper:
     def mark(self, purpose: str, /, *parts: bytes) -> bytes:
         return hashlib.sha256(purpose.encode() + b"".join(parts)).digest()
 
 
 @dataclass
-class Installation:
-    """What an attempt needs of the unit of work; what raises is rolled back."""
+class FakeUnitOfWork:
+    """The part of a unit of work that an attempt needs; an attempt that raises is rolled back."""
 
     now: datetime = START
     sign_in_failures: Failures = field(default_factory=Failures)
-    randomness: Chance = field(default_factory=Chance)
-    pepper: Marks = field(default_factory=Marks)
+    randomness: FakeRandomness = field(default_factory=FakeRandomness)
+    pepper: FakePepper = field(default_factory=FakePepper)
 
     def attempt(self, network: str | None, *, is_known_device: bool = False) -> int | None:
-        """Try, and fail; give the seconds to wait when that was one too many."""
+        """Fail an attempt; return the seconds to wait when it is refused, None when it is compared."""
         before = dict(self.sign_in_failures.kept)
         uow = cast("UnitOfWork", self)
         try:
@@ -70,7 +70,7 @@ class Installation:
         return None
 
     def counted(self, network: str | None = None) -> int:
-        """Count what was compared within the last quarter of an hour."""
+        """Return how many attempts were compared within the last 15 minutes."""
         recent = self.sign_in_failures.since(b"", self.now - WINDOW)
         return len([one for one in recent if network in {None, one.network}])
 
@@ -79,75 +79,75 @@ tries = st.lists(st.tuples(st.integers(0, 300), st.sampled_from(NETWORKS)), max_
 
 
 @given(tries)
-def test_never_more_than_ten_from_one_network_are_compared_in_any_quarter_of_an_hour(
+def test_at_most_ten_attempts_from_one_network_are_compared_in_any_15_minutes(
     attempts: list[tuple[int, str]],
 ) -> None:
-    installation = Installation()
+    uow = FakeUnitOfWork()
     for seconds, network in attempts:
-        installation.now += timedelta(seconds=seconds)
-        refused = installation.attempt(network)
+        uow.now += timedelta(seconds=seconds)
+        refused = uow.attempt(network)
 
-        assert installation.counted(network) <= FAILURES_FROM_NETWORK_MAX
-        # And nobody is refused for whom there would have been room.
-        assert (refused is None) or installation.counted(network) == FAILURES_FROM_NETWORK_MAX
+        assert uow.counted(network) <= FAILURES_FROM_NETWORK_MAX
+        # And no attempt is refused below the limit.
+        assert (refused is None) or uow.counted(network) == FAILURES_FROM_NETWORK_MAX
 
 
 @given(tries)
-def test_whoever_waits_as_long_as_they_are_told_is_let_in_and_a_second_earlier_is_not(
+def test_an_attempt_is_compared_after_the_stated_wait_and_refused_a_second_earlier(
     attempts: list[tuple[int, str]],
 ) -> None:
-    installation = Installation()
+    uow = FakeUnitOfWork()
     for seconds, network in attempts:
-        installation.now += timedelta(seconds=seconds)
-        wait = installation.attempt(network)
+        uow.now += timedelta(seconds=seconds)
+        wait = uow.attempt(network)
         if wait is not None:
             assert 1 <= wait <= WINDOW.total_seconds()
-            installation.now += timedelta(seconds=wait - 1)
-            assert wait == 1 or installation.attempt(network) == 1
-            installation.now += timedelta(seconds=1)
-            assert installation.attempt(network) is None
+            uow.now += timedelta(seconds=wait - 1)
+            assert wait == 1 or uow.attempt(network) == 1
+            uow.now += timedelta(seconds=1)
+            assert uow.attempt(network) is None
 
 
-def test_never_more_than_a_hundred_are_compared_from_wherever_they_come() -> None:
-    installation = Installation()
+def test_at_most_a_hundred_attempts_from_all_networks_are_compared() -> None:
+    uow = FakeUnitOfWork()
     waits: list[int | None] = []
     for number in range(FAILURES_FROM_ANYWHERE_MAX + 5):
-        installation.now += timedelta(seconds=2)
-        waits.append(installation.attempt(f"10.0.{number}.0/24"))
+        uow.now += timedelta(seconds=2)
+        waits.append(uow.attempt(f"10.0.{number}.0/24"))
 
     assert waits[:FAILURES_FROM_ANYWHERE_MAX] == [None] * FAILURES_FROM_ANYWHERE_MAX
     # The first of the hundred came 200 seconds before the first that is refused.
     assert waits[FAILURES_FROM_ANYWHERE_MAX:] == [700, 698, 696, 694, 692]
 
 
-def test_a_known_device_is_compared_all_the_same_and_then_counts() -> None:
-    installation = Installation()
+def test_an_attempt_from_a_known_device_is_compared_beyond_that_limit_and_counts() -> None:
+    uow = FakeUnitOfWork()
     for number in range(FAILURES_FROM_ANYWHERE_MAX):
-        installation.attempt(f"10.0.{number}.0/24")
+        uow.attempt(f"10.0.{number}.0/24")
 
-    assert installation.attempt("192.0.2.0/24", is_known_device=True) is None
-    assert installation.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
+    assert uow.attempt("192.0.2.0/24", is_known_device=True) is None
+    assert uow.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
 
 
-def test_of_two_limits_the_longer_wait_counts() -> None:
-    installation = Installation()
+def test_the_longer_wait_of_the_two_limits_applies() -> None:
+    uow = FakeUnitOfWork()
     for number in range(FAILURES_FROM_ANYWHERE_MAX - FAILURES_FROM_NETWORK_MAX):
-        installation.attempt(f"10.0.{number}.0/24")
-    installation.now += timedelta(minutes=5)
+        uow.attempt(f"10.0.{number}.0/24")
+    uow.now += timedelta(minutes=5)
     for _ in range(FAILURES_FROM_NETWORK_MAX):
-        installation.attempt(NETWORKS[0])
+        uow.attempt(NETWORKS[0])
 
-    assert installation.attempt(NETWORKS[0]) == 15 * 60
-    assert installation.attempt(NETWORKS[1]) == 10 * 60
+    assert uow.attempt(NETWORKS[0]) == 15 * 60
+    assert uow.attempt(NETWORKS[1]) == 10 * 60
 
 
-def test_without_limits_attempts_are_written_down_and_never_refused() -> None:
-    installation = Installation()
+def test_without_limits_attempts_are_recorded_and_never_refused() -> None:
+    uow = FakeUnitOfWork()
 
-    assert {installation.attempt(None) for _ in range(FAILURES_FROM_ANYWHERE_MAX + 1)} == {None}
-    assert installation.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
+    assert {uow.attempt(None) for _ in range(FAILURES_FROM_ANYWHERE_MAX + 1)} == {None}
+    assert uow.counted() == FAILURES_FROM_ANYWHERE_MAX + 1
 
 
 @pytest.mark.parametrize("address", ["", "no address", "ä@example.com", "\ud800"])
-def test_any_text_can_be_tried(address: str) -> None:
-    sign_in_failures.attempt(cast("UnitOfWork", Installation()), address, NETWORKS[0], is_known_device=False)
+def test_any_text_is_accepted_as_an_address(address: str) -> None:
+    sign_in_failures.attempt(cast("UnitOfWork", FakeUnitOfWork()), address, NETWORKS[0], is_known_device=False)

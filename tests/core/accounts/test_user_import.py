@@ -1,4 +1,4 @@
-"""What a line of an import file has to say."""
+"""Parsing the lines of an import file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINE = {
 
 
 def stored_form(given: object) -> str | None:
-    return {"known": "kept"}.get(given) if isinstance(given, str) else None
+    return {"known": "stored"}.get(given) if isinstance(given, str) else None
 
 
 def read(line: bytes) -> ImportedPerson:
@@ -36,27 +36,27 @@ def problem_of(line: bytes) -> Problem:
     return rejected.value.problem
 
 
-def test_a_whole_line_is_an_account() -> None:
+def test_a_line_with_all_fields_is_an_account() -> None:
     assert read(json.dumps(LINE).encode()) == ImportedPerson(
         email="ada@example.com",
-        password_hash="kept",
+        password_hash="stored",
         is_verified=True,
         created_at=datetime(2020, 2, 29, 8, tzinfo=UTC),
     )
 
 
-def test_an_address_and_a_hash_are_enough() -> None:
+def test_an_address_and_a_hash_are_sufficient() -> None:
     person = read(b'{"email": " ADA@Example.com ", "hash": null}')
 
     assert person == ImportedPerson(email="ada@example.com", password_hash=None, is_verified=False, created_at=NOW)
 
 
-def test_what_else_a_line_says_and_a_byte_order_mark_are_passed_over() -> None:
+def test_other_fields_and_a_byte_order_mark_are_ignored() -> None:
     assert read(b'\xef\xbb\xbf{"email": "ada@example.com", "hash": "known", "name": {"first": "Ada"}}\r\n')
 
 
-def test_a_hash_does_not_show_when_an_account_is_printed() -> None:
-    assert "kept" not in repr(read(json.dumps(LINE).encode()))
+def test_the_repr_of_an_account_hides_its_hash() -> None:
+    assert "stored" not in repr(read(json.dumps(LINE).encode()))
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_a_hash_does_not_show_when_an_account_is_printed() -> None:
         (b'{"email": "ada@example.com", "hash": 7}', Problem.UNKNOWN_HASH),
     ],
 )
-def test_what_no_account_can_be_made_of_is_left_out(line: bytes, problem: Problem) -> None:
+def test_a_line_without_a_usable_address_and_hash_is_rejected(line: bytes, problem: Problem) -> None:
     assert problem_of(line) is problem
 
 
 @pytest.mark.parametrize("verified", [None, 1, "true"])
-def test_whether_an_address_was_proved_is_said_plainly(verified: object) -> None:
+def test_verified_must_be_a_boolean(verified: object) -> None:
     assert problem_of(json.dumps(LINE | {"verified": verified}).encode()) is Problem.BAD_VERIFIED
 
 
@@ -103,11 +103,11 @@ def test_whether_an_address_was_proved_is_said_plainly(verified: object) -> None
         (NOW + timedelta(seconds=1)).isoformat(),
     ],
 )
-def test_a_time_is_a_past_one_with_a_zone(created_at: object) -> None:
+def test_a_creation_time_must_be_past_and_have_a_zone(created_at: object) -> None:
     assert problem_of(json.dumps(LINE | {"created_at": created_at}).encode()) is Problem.BAD_TIME
 
 
 @given(st.one_of(st.binary(), st.recursive(st.none() | st.text(), lambda inner: st.dictionaries(st.text(), inner))))
-def test_no_line_makes_reading_it_fail_otherwise(line: object) -> None:
+def test_any_line_is_parsed_or_rejected(line: object) -> None:
     with suppress(LineRejected):
         read(line if isinstance(line, bytes) else json.dumps(line).encode())

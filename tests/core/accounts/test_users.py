@@ -1,4 +1,4 @@
-"""Accounts: what may become of one."""
+"""Accounts: their states and transitions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_appointment_does_not_change_when_the_address_was_proved() -> None:
     assert verified.appointed(at=NOW + timedelta(days=1)).email_verified_at == NOW
 
 
-def test_a_deactivated_account_cannot_govern() -> None:
+def test_a_deactivated_account_cannot_be_appointed() -> None:
     deactivated = replace(ADA, deactivated_at=NOW)
 
     assert not deactivated.is_active

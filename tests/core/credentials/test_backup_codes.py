@@ -1,4 +1,4 @@
-"""Backup codes: how they look, how they may be typed, and that each works once."""
+"""Backup codes: their form, how they may be typed, and that each works once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADA, GRACE = uuid4(), uuid4()
 
 
 class CodesInMemory:
-    """The port `BackupCodes`, without a database."""
+    """The port `StoredBackupCodes`, without a database."""
 
     def __init__(self) -> None:
         self.unused: dict[UUID, set[bytes]] = {}
@@ -74,7 +74,7 @@ def _pepper() -> HmacPepper:
 
 
 @dataclass
-class SmallUnitOfWork:
+class FakeUnitOfWork:
     """What these functions need of the unit of work."""
 
     now: datetime = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -84,53 +84,53 @@ class SmallUnitOfWork:
     mfa_events: EventsInMemory = field(default_factory=EventsInMemory)
 
 
-def issue(small: SmallUnitOfWork, user_id: UUID = ADA) -> list[str]:
-    return [code.reveal() for code in backup_codes.issue(cast("UnitOfWork", small), user_id)]
+def issue(uow: FakeUnitOfWork, user_id: UUID = ADA) -> list[str]:
+    return [code.reveal() for code in backup_codes.issue(cast("UnitOfWork", uow), user_id)]
 
 
-def use(small: SmallUnitOfWork, typed: str, user_id: UUID = ADA) -> bool:
+def use(uow: FakeUnitOfWork, typed: str, user_id: UUID = ADA) -> bool:
     code = backup_codes.normalized(typed)
     assert code is not None
-    return backup_codes.use(cast("UnitOfWork", small), user_id, code, is_new_device=False)
+    return backup_codes.use(cast("UnitOfWork", uow), user_id, code, is_new_device=False)
 
 
 def test_a_set_has_ten_different_codes_of_two_groups_of_four() -> None:
-    codes = issue(SmallUnitOfWork())
+    codes = issue(FakeUnitOfWork())
 
     assert len(codes) == len(set(codes)) == 10
     assert all(re.fullmatch(rf"[{ALPHABET}]{{4}}-[{ALPHABET}]{{4}}", code) for code in codes)
 
 
-def test_the_alphabet_has_no_look_alikes() -> None:
+def test_the_alphabet_has_no_confusable_characters() -> None:
     assert len(ALPHABET) == len(set(ALPHABET)) == 30
     assert not set("0O1IL") & set(ALPHABET)
     assert ALPHABET.isupper()
 
 
-def test_a_code_that_is_drawn_twice_counts_once() -> None:
-    codes = issue(SmallUnitOfWork(randomness=RepeatingRandomness()))
+def test_a_set_contains_no_code_twice_when_randomness_repeats() -> None:
+    codes = issue(FakeUnitOfWork(randomness=RepeatingRandomness()))
 
     assert len(set(codes)) == CODES_PER_SET
 
 
-def test_codes_do_not_print() -> None:
-    codes = backup_codes.issue(cast("UnitOfWork", SmallUnitOfWork()), ADA)
+def test_the_repr_of_codes_is_masked() -> None:
+    codes = backup_codes.issue(cast("UnitOfWork", FakeUnitOfWork()), ADA)
 
     assert repr(codes) == f"({', '.join(['***'] * CODES_PER_SET)})"
 
 
-def test_a_code_is_good_for_its_own_person_alone() -> None:
-    uow = SmallUnitOfWork()
+def test_a_code_works_only_for_its_own_user() -> None:
+    uow = FakeUnitOfWork()
     codes = issue(uow, ADA)
-    # The very same marks, as if somebody had moved the rows.
+    # The same hashes, as if an attacker had copied the rows to another user.
     uow.backup_codes.unused[GRACE] = set(uow.backup_codes.unused[ADA])
 
     assert not any(use(uow, code, GRACE) for code in codes)
     assert all(use(uow, code, ADA) for code in codes)
 
 
-def test_without_the_key_of_the_house_no_code_fits_its_mark() -> None:
-    uow = SmallUnitOfWork()
+def test_no_code_matches_its_hash_under_another_key() -> None:
+    uow = FakeUnitOfWork()
     codes = issue(uow)
     uow.pepper = HmacPepper()
     uow.pepper.load(os.urandom(PEPPER_BYTES))
@@ -141,10 +141,10 @@ def test_without_the_key_of_the_house_no_code_fits_its_mark() -> None:
 @given(
     code=st.text(ALPHABET, min_size=8, max_size=8),
     dash=st.sampled_from(["", "-", " - ", " ", "- "]),
-    canonical_email=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
+    change_case=st.sampled_from([str.upper, str.lower, str.swapcase, str.title]),
 )
-def test_a_code_is_known_in_any_case_with_or_without_its_dash(code: str, dash: str, canonical_email: Any) -> None:
-    assert backup_codes.normalized(canonical_email(f" {code[:4]}{dash}{code[4:]}\n")) == code
+def test_a_code_may_be_typed_in_any_case_with_or_without_its_dash(code: str, dash: str, change_case: Any) -> None:
+    assert backup_codes.normalized(change_case(f" {code[:4]}{dash}{code[4:]}\n")) == code
 
 
 @pytest.mark.parametrize(
@@ -162,20 +162,20 @@ def test_a_code_is_known_in_any_case_with_or_without_its_dash(code: str, dash: s
         "\uff21\uff22\uff23\uff24-2345",
     ],
 )
-def test_what_does_not_look_like_a_code_is_none(typed: str) -> None:
+def test_text_without_the_form_of_a_code_normalizes_to_none(typed: str) -> None:
     assert backup_codes.normalized(typed) is None
 
 
 @given(st.text())
-def test_whatever_is_typed_is_a_code_or_none(typed: str) -> None:
+def test_any_text_normalizes_to_eight_characters_or_none(typed: str) -> None:
     code = backup_codes.normalized(typed)
 
     assert code is None or re.fullmatch(r"[0-9A-Z]{8}", code)
 
 
 @given(tries=st.lists(st.integers(0, CODES_PER_SET - 1), max_size=30))
-def test_each_code_works_once_in_whatever_order(tries: list[int]) -> None:
-    uow = SmallUnitOfWork()
+def test_each_code_works_once_in_any_order(tries: list[int]) -> None:
+    uow = FakeUnitOfWork()
     codes = issue(uow)
     seen: set[int] = set()
 
@@ -187,8 +187,8 @@ def test_each_code_works_once_in_whatever_order(tries: list[int]) -> None:
     assert remaining == [CODES_PER_SET - 1 - used for used in range(len(seen))]
 
 
-def test_a_new_set_ends_the_one_before() -> None:
-    uow = SmallUnitOfWork()
+def test_a_new_set_invalidates_the_previous_one() -> None:
+    uow = FakeUnitOfWork()
     before = issue(uow)
     after = issue(uow)
 

@@ -1,4 +1,4 @@
-"""The passkeys of nobody: always the same, like real ones, and known again."""
+"""Decoy credentials: stable, like real ones, and recognized."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.crypto.pepper import HmacPepper
 from core.credentials import decoys
-from core.credentials.decoys import STAND_INS_MAX
+from core.credentials.decoys import DECOYS_MAX
 from core.credentials.passkeys import PASSKEYS_MAX
 
 if TYPE_CHECKING:
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 
 class Installation:
-    """As much of a unit of work as is asked here."""
+    """The part of a unit of work that decoys need."""
 
     def __init__(self, key: bytes = b"\x01" * 32) -> None:
         self.pepper = HmacPepper()
         self.pepper.load(key)
 
 
-HOUSE: Any = Installation()
+INSTALLATION: Any = Installation()
 
 
-def made_up(address: str, installation: Any = HOUSE) -> Sequence[Descriptor]:
-    """Make up the passkeys of an address."""
+def decoys_of(address: str, installation: Any = INSTALLATION) -> Sequence[Descriptor]:
+    """Return the decoys of an address."""
     return decoys.of_address(installation, address)
 
 
 @given(st.text(max_size=300))
-def test_an_address_has_the_same_ones_every_time_and_others_in_another_house(address: str) -> None:
-    assert made_up(address) == made_up(address)
-    assert made_up(address)[0] != made_up(address, Installation(b"\x02" * 32))[0]
+def test_an_address_has_the_same_decoys_every_time_and_others_in_another_installation(address: str) -> None:
+    assert decoys_of(address) == decoys_of(address)
+    assert decoys_of(address)[0] != decoys_of(address, Installation(b"\x02" * 32))[0]
 
 
 @given(st.text(max_size=300))
-def test_they_look_like_those_of_authenticators(address: str) -> None:
-    passkeys = made_up(address)
+def test_decoys_look_like_credentials_of_authenticators(address: str) -> None:
+    passkeys = decoys_of(address)
 
-    assert 1 <= len(passkeys) <= STAND_INS_MAX <= PASSKEYS_MAX
+    assert 1 <= len(passkeys) <= DECOYS_MAX <= PASSKEYS_MAX
     assert len({passkey.credential_id for passkey in passkeys}) == len(passkeys)
     for passkey in passkeys:
         assert len(passkey.credential_id) in {16, 20, 32, 48, 64}
@@ -53,30 +53,30 @@ def test_they_look_like_those_of_authenticators(address: str) -> None:
 
 
 @given(st.text(max_size=50))
-def test_each_of_them_is_known_again_by_its_own_house_alone(address: str) -> None:
+def test_a_decoy_is_recognized_only_by_its_own_installation(address: str) -> None:
     other: Any = Installation(b"\x02" * 32)
-    for passkey in made_up(address):
-        assert decoys.is_one(HOUSE, passkey.credential_id)
-        assert not decoys.is_one(other, passkey.credential_id)
+    for passkey in decoys_of(address):
+        assert decoys.is_decoy(INSTALLATION, passkey.credential_id)
+        assert not decoys.is_decoy(other, passkey.credential_id)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(min_size=1, max_size=1023))
-def test_no_other_id_is_taken_for_one(credential_id: bytes) -> None:
-    assert not decoys.is_one(HOUSE, credential_id)
+def test_no_other_id_is_recognized_as_a_decoy(credential_id: bytes) -> None:
+    assert not decoys.is_decoy(INSTALLATION, credential_id)
 
 
-def test_each_further_one_is_for_half_of_the_rest() -> None:
-    numbers = Counter(len(made_up(f"person{number}@example.com")) for number in range(4000))
+def test_each_further_decoy_is_for_half_of_the_remaining_addresses() -> None:
+    numbers = Counter(len(decoys_of(f"person{number}@example.com")) for number in range(4000))
 
     assert 1850 <= numbers[1] <= 2150
     assert 875 <= numbers[2] <= 1125
-    assert set(numbers) == set(range(1, STAND_INS_MAX + 1))
+    assert set(numbers) == set(range(1, DECOYS_MAX + 1))
 
 
-def test_no_byte_of_their_ids_is_more_frequent_than_another() -> None:
+def test_all_bytes_are_equally_frequent_in_decoy_ids() -> None:
     drawn = Counter(
-        byte for number in range(2000) for passkey in made_up(f"{number}@x.example") for byte in passkey.credential_id
+        byte for number in range(2000) for passkey in decoys_of(f"{number}@x.example") for byte in passkey.credential_id
     )
 
     assert len(drawn) == 256

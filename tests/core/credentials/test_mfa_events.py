@@ -1,4 +1,4 @@
-"""The vocabulary of the separate log is that of operations 6.3."""
+"""The vocabulary of the security log is that of operations 6.3."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DOCUMENTED = """
 """
 
 
-def test_there_are_the_documented_events_and_no_others() -> None:
+def test_the_events_are_exactly_the_documented_ones() -> None:
     assert [event.value for event in MfaEvent] == [name.strip() for name in DOCUMENTED.split(",")]
 
 
 @pytest.mark.parametrize("event", MfaEvent)
-def test_what_failed_is_no_success(event: MfaEvent) -> None:
+def test_a_failed_event_is_no_success(event: MfaEvent) -> None:
     assert event.is_success is ("failed" not in event)

@@ -1,4 +1,4 @@
-"""Who may answer what an authenticator is asked to sign."""
+"""Passkey challenges: who may answer one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from core.credentials import passkey_challenges
-from core.credentials.passkey_challenges import ANYBODY, Purpose, subject_of
+from core.credentials.passkey_challenges import ANY_ACCOUNT, Purpose, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 ADA, GRACE = subject_of(uuid4()), subject_of(uuid4())
 
 
-def answerable(uow: UnitOfWork, challenge: StoredPasskeyChallenge) -> set[bytes]:
-    """Say who may answer."""
-    return {subject for subject in (ANYBODY, ADA, GRACE) if passkey_challenges.is_for(uow, challenge, subject)}
+def subjects_of(uow: UnitOfWork, challenge: StoredPasskeyChallenge) -> set[bytes]:
+    """Return the subjects that may answer the challenge."""
+    return {subject for subject in (ANY_ACCOUNT, ADA, GRACE) if passkey_challenges.is_for(uow, challenge, subject)}
 
 
-def test_a_challenge_is_for_the_one_it_was_made_for(transact: Callable[..., Any]) -> None:
-    for subject in (ANYBODY, ADA, GRACE):
+def test_only_the_subject_of_a_challenge_may_answer_it(transact: Callable[..., Any]) -> None:
+    for subject in (ANY_ACCOUNT, ADA, GRACE):
         challenge = transact(passkey_challenges.begin_sign_in, subject)
 
-        assert transact(answerable, challenge) == {subject}
+        assert transact(subjects_of, challenge) == {subject}
 
 
-def test_no_two_challenges_are_alike_and_none_tells_whom_it_is_for(transact: Callable[..., Any]) -> None:
-    made = [transact(passkey_challenges.begin_sign_in, subject).challenge for subject in (ANYBODY, ADA, ADA)]
+def test_challenges_share_no_bytes_and_do_not_reveal_their_subject(transact: Callable[..., Any]) -> None:
+    made = [transact(passkey_challenges.begin_sign_in, subject).challenge for subject in (ANY_ACCOUNT, ADA, ADA)]
 
     assert len({challenge[part : part + 8] for challenge in made for part in range(0, 64, 8)}) == 24
     assert [len(challenge) for challenge in made] == [64] * 3
@@ -38,7 +38,7 @@ def test_no_two_challenges_are_alike_and_none_tells_whom_it_is_for(transact: Cal
 
 
 def test_a_challenge_is_used_once_for_its_purpose_by_its_account(transact: Callable[..., Any]) -> None:
-    begun = transact(passkey_challenges.begin_sign_in, ANYBODY)
+    begun = transact(passkey_challenges.begin_sign_in, ANY_ACCOUNT)
 
     def use(uow: UnitOfWork, purpose: Purpose, user_id: Any) -> StoredPasskeyChallenge | None:
         return uow.passkey_challenges.use(begun.id, purpose, user_id=user_id, at=uow.now)

@@ -1,4 +1,4 @@
-"""What User-Agent headers are taken to say about a device."""
+"""Descriptions of devices from User-Agent headers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ DEVICES = {
 
 
 @pytest.mark.parametrize(("user_agent", "described"), DEVICES.items())
-def test_what_people_use_is_described_as_they_would(user_agent: str, described: tuple[str | None, ...]) -> None:
+def test_common_user_agents_are_described_as_their_users_would(
+    user_agent: str, described: tuple[str | None, ...]
+) -> None:
     seen = describe(user_agent)
 
     assert (seen.device_type, seen.browser, seen.browser_version, seen.os, seen.os_version) == described
@@ -93,7 +95,7 @@ def test_a_device_has_a_name_before_its_owner_gives_it_one(user_agent: str | Non
 
 
 @given(st.text(max_size=400))
-def test_whatever_it_is_there_is_a_description(user_agent: str) -> None:
+def test_any_user_agent_has_a_description(user_agent: str) -> None:
     described = describe(user_agent)
 
     assert described.device_type in DeviceType

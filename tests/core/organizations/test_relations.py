@@ -7,16 +7,16 @@ from uuid import UUID
 import pytest
 
 from core.organizations.access import Capability, capabilities_of
-from core.organizations.relations import Object, Relation, holds
+from core.organizations.relations import Relation, RelationObject, holds
 
-ACME = Object(organization_id=UUID(int=1))
-SHOP = Object(organization_id=UUID(int=1), service_id=UUID(int=2))
-TILL = Object(organization_id=UUID(int=1), service_id=UUID(int=3))
-BOLT = Object(organization_id=UUID(int=4))
+ACME = RelationObject(organization_id=UUID(int=1))
+SHOP = RelationObject(organization_id=UUID(int=1), service_id=UUID(int=2))
+TILL = RelationObject(organization_id=UUID(int=1), service_id=UUID(int=3))
+BOLT = RelationObject(organization_id=UUID(int=4))
 ADA = f"user:{UUID(int=5)}"
 
 
-def relation_of_ada(object_: Object, relation: str, custom_permissions: list[str] | None = None) -> Relation:
+def relation_of_ada(object_: RelationObject, relation: str, custom_permissions: list[str] | None = None) -> Relation:
     return Relation(object=str(object_), relation=relation, subject=ADA, custom_permissions=custom_permissions)
 
 

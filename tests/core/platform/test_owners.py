@@ -74,7 +74,7 @@ class SmallUnitOfWork:
     def one_time_tokens(self) -> SmallUnitOfWork:
         return self
 
-    def is_waiting_at(self, email: str, *_: object, **__: object) -> bool:
+    def has_valid_token_at(self, email: str, *_: object, **__: object) -> bool:
         return email == self.promised
 
     @property

@@ -65,7 +65,7 @@ def test_an_address_with_a_verification_time_is_verified() -> None:
 
 
 def test_forbid_impersonated_refuses_only_impersonators() -> None:
-    ADA.forbid_impersonated()
+    ADA.forbid_impersonation()
 
     with pytest.raises(Forbidden):
-        replace(ADA, impersonator_id=uuid4()).forbid_impersonated()
+        replace(ADA, impersonator_id=uuid4()).forbid_impersonation()

@@ -1,4 +1,4 @@
-"""Asking for a link to sign in: the same work whoever has the address (pitfall 14), and what asking leaves behind."""
+"""Requesting a sign-in link: the same work for every address (pitfall 14), and what a request stores."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
 
-NOWHERE = ReturnRequest()
+NO_RETURN = ReturnRequest()
 ACCOUNTS = ("verified@example.com", "unverified@example.com", "passwordless@example.com", "gone@example.com")
-NOBODY = ("nobody@example.com", "no address at all")
+UNKNOWN = ("nobody@example.com", "no address at all")
 MAILS_MAX = 100
 
 
 @pytest.fixture
 def accounts(transact: Callable[..., Any], connection: Connection) -> None:
-    """An account of each kind, and nothing in the mail."""
+    """An account of each kind, and an empty outbox."""
     for email in ACCOUNTS:
-        transact(registration.register, email, "hash", NOWHERE)
+        transact(registration.register, email, "hash", NO_RETURN)
     connection.execute("UPDATE users SET email_verified_at = created_at WHERE email <> 'unverified@example.com'")
     connection.execute("UPDATE users SET password_hash = NULL WHERE email = 'passwordless@example.com'")
     connection.execute("UPDATE users SET deactivated_at = created_at WHERE email = 'gone@example.com'")
@@ -36,22 +36,22 @@ def accounts(transact: Callable[..., Any], connection: Connection) -> None:
 
 
 @pytest.mark.usefixtures("accounts")
-def test_asking_takes_the_same_statements_whoever_has_the_address(transact: Callable[..., Any]) -> None:
-    taken: dict[str, list[str]] = {}
-    for email in (*ACCOUNTS, *NOBODY):
+def test_a_request_executes_the_same_statements_for_every_address(transact: Callable[..., Any]) -> None:
+    executed: dict[str, list[str]] = {}
+    for email in (*ACCOUNTS, *UNKNOWN):
         with recorded_statements() as statements:
-            transact(magic_links.request, email, NOWHERE)
-        taken[email] = statements
+            transact(magic_links.request, email, NO_RETURN)
+        executed[email] = statements
 
-    assert len(taken["verified@example.com"]) >= 3
-    for email, statements in taken.items():
-        assert statements == taken["verified@example.com"], email
+    assert len(executed["verified@example.com"]) >= 3
+    for email, statements in executed.items():
+        assert statements == executed["verified@example.com"], email
 
 
 @pytest.mark.usefixtures("accounts")
-def test_only_whoever_may_sign_in_gets_a_letter(transact: Callable[..., Any], connection: Connection) -> None:
-    for email in (*ACCOUNTS, *NOBODY):
-        transact(magic_links.request, email, NOWHERE)
+def test_only_accounts_that_may_sign_in_get_a_mail(transact: Callable[..., Any], connection: Connection) -> None:
+    for email in (*ACCOUNTS, *UNKNOWN):
+        transact(magic_links.request, email, NO_RETURN)
 
     messages = [one.message.to for one in transact(mail.claim, MAILS_MAX)]
     assert messages == ["verified@example.com", "unverified@example.com", "passwordless@example.com"]

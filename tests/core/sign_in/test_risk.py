@@ -1,4 +1,4 @@
-"""How risky a sign-in looks (identity 2.5, decisions 4.3)."""
+"""The risk of a sign-in (identity 2.5, decisions 4.3)."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from core.deferred import Deferred
 
 ORIGIN = Origin(ip_address="192.0.2.7")
-NOBODYS = Habits(sign_ins=0, countries=[], hours=[], failures=0)
+NO_HABITS = Habits(sign_ins=0, countries=[], hours=[], failures=0)
 AT_HOME = Location(country="NL", city="Delft")
 ABROAD = Location(country="PT", city="Porto")
 BY_PROXY = Location(country="NL", city=None, is_proxy=True)
 
 
 @dataclass
-class Moment:
-    """As much of a unit of work as a sign-in is judged by."""
+class FakeUnitOfWork:
+    """The part of a unit of work that the risk assessment needs."""
 
-    habits_now: Habits = NOBODYS
+    habits_now: Habits = NO_HABITS
     location: Location | None = None
     now: datetime = datetime(2026, 2, 3, 10, 30, tzinfo=UTC)
     origin: Origin = ORIGIN
-    asked: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def locations(self) -> Moment:
+    def locations(self) -> FakeUnitOfWork:
         return self
 
     @property
-    def login_events(self) -> Moment:
+    def login_events(self) -> FakeUnitOfWork:
         return self
 
     def find(self, ip_address: str | None) -> Location | None:
@@ -48,12 +48,12 @@ class Moment:
         return self.location
 
     def defer_habits(self, _user_id: Any, **limits: Any) -> Deferred[Habits]:
-        self.asked = limits
+        self.limits = limits
         return lambda: self.habits_now
 
 
-def assess(moment: Moment | None = None, *, is_known_device: bool = True) -> Risk:
-    uow: Any = moment or Moment()
+def assess(fake: FakeUnitOfWork | None = None, *, is_known_device: bool = True) -> Risk:
+    uow: Any = fake or FakeUnitOfWork()
     return risk.assess(uow, risk.defer_habits(uow, uuid4())(), is_known_device=is_known_device)
 
 
@@ -72,91 +72,97 @@ def habits(**differences: Any) -> Habits:
         (RiskFactor.FAILED_ATTEMPT, 0.2),
     ],
 )
-def test_each_reason_weighs_what_the_document_says(factor: RiskFactor, weight: float) -> None:
+def test_each_factor_has_the_documented_weight(factor: RiskFactor, weight: float) -> None:
     assert factor.weight == weight
 
 
-def test_a_known_device_doing_what_it_always_does_is_no_risk() -> None:
-    assert assess(Moment(habits(), AT_HOME)) == Risk(factors=(), score=0.0, location=AT_HOME)
+def test_a_known_device_with_usual_behaviour_is_no_risk() -> None:
+    assert assess(FakeUnitOfWork(habits(), AT_HOME)) == Risk(factors=(), score=0.0, location=AT_HOME)
 
 
 def test_a_new_device_counts() -> None:
     assert assess(is_known_device=False) == Risk(factors=("new_device",), score=0.3, location=None)
 
 
-class TestPlace:
-    """A country where the person did not sign in before."""
+class TestLocation:
+    """A country from which the user did not sign in before."""
 
     def test_another_country_counts(self) -> None:
-        assert assess(Moment(habits(), ABROAD)) == Risk(factors=("unknown_location",), score=0.2, location=ABROAD)
+        assert assess(FakeUnitOfWork(habits(), ABROAD)) == Risk(
+            factors=("unknown_location",), score=0.2, location=ABROAD
+        )
 
-    def test_each_of_the_countries_before_is_known(self) -> None:
-        assert assess(Moment(habits(countries=["NL", "PT"]), ABROAD)).factors == ()
+    def test_each_earlier_country_is_known(self) -> None:
+        assert assess(FakeUnitOfWork(habits(countries=["NL", "PT"]), ABROAD)).factors == ()
 
-    def test_another_city_is_no_other_place(self) -> None:
-        assert assess(Moment(habits(), Location(country="NL", city="Zwolle"))).factors == ()
+    def test_another_city_in_a_known_country_does_not_count(self) -> None:
+        assert assess(FakeUnitOfWork(habits(), Location(country="NL", city="Zwolle"))).factors == ()
 
-    def test_the_first_place_of_all_is_not_unknown(self) -> None:
-        assert assess(Moment(habits(countries=[]), ABROAD)).factors == ()
+    def test_the_first_country_is_not_unknown(self) -> None:
+        assert assess(FakeUnitOfWork(habits(countries=[]), ABROAD)).factors == ()
 
     @pytest.mark.parametrize("location", [None, Location(country=None, city="Porto")])
-    def test_without_a_country_nothing_is_said(self, location: Location | None) -> None:
-        assert assess(Moment(habits(), location)).factors == ()
+    def test_a_location_without_a_country_does_not_count(self, location: Location | None) -> None:
+        assert assess(FakeUnitOfWork(habits(), location)).factors == ()
 
-    def test_a_proxy_counts_wherever_it_is(self) -> None:
-        assert assess(Moment(habits(), BY_PROXY)) == Risk(factors=("proxy",), score=0.1, location=BY_PROXY)
+    def test_a_proxy_counts_also_in_a_known_country(self) -> None:
+        assert assess(FakeUnitOfWork(habits(), BY_PROXY)) == Risk(factors=("proxy",), score=0.1, location=BY_PROXY)
 
 
 class TestTime:
-    """An hour of the day, by UTC, in which the person does not sign in."""
+    """An hour of the day, in UTC, at which the user does not usually sign in."""
 
     @pytest.mark.parametrize("hour", [3, 6, 14, 22])
-    def test_more_than_three_hours_from_all_others_counts(self, hour: int) -> None:
-        moment = Moment(habits(hours=[10]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))
+    def test_more_than_three_hours_from_every_usual_hour_count(self, hour: int) -> None:
+        moment = FakeUnitOfWork(habits(hours=[10]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))
 
         assert assess(moment) == Risk(factors=("unusual_time",), score=0.1, location=None)
 
     @pytest.mark.parametrize("hour", [7, 8, 10, 12, 13])
-    def test_three_hours_are_no_difference(self, hour: int) -> None:
-        assert assess(Moment(habits(hours=[10]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))).factors == ()
+    def test_up_to_three_hours_do_not_count(self, hour: int) -> None:
+        assert assess(FakeUnitOfWork(habits(hours=[10]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))).factors == ()
 
     @pytest.mark.parametrize(("usual", "hour"), [(23, 2), (22, 1), (0, 21), (1, 22)])
-    def test_midnight_lies_between_two_hours_like_any_other(self, usual: int, hour: int) -> None:
-        assert assess(Moment(habits(hours=[usual]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))).factors == ()
+    def test_hours_are_compared_across_midnight(self, usual: int, hour: int) -> None:
+        assert assess(FakeUnitOfWork(habits(hours=[usual]), now=datetime(2026, 2, 3, hour, tzinfo=UTC))).factors == ()
 
     def test_one_usual_hour_nearby_is_enough(self) -> None:
-        assert assess(Moment(habits(hours=[1, 9, 20]))).factors == ()
+        assert assess(FakeUnitOfWork(habits(hours=[1, 9, 20]))).factors == ()
 
-    def test_whoever_signed_in_less_than_ten_times_has_no_habits(self) -> None:
-        assert assess(Moment(habits(sign_ins=9, hours=[20]))).factors == ()
-        assert assess(Moment(habits(sign_ins=10, hours=[20]))).factors == ("unusual_time",)
+    def test_a_user_with_fewer_than_ten_sign_ins_has_no_habits(self) -> None:
+        assert assess(FakeUnitOfWork(habits(sign_ins=9, hours=[20]))).factors == ()
+        assert assess(FakeUnitOfWork(habits(sign_ins=10, hours=[20]))).factors == ("unusual_time",)
 
 
 class TestFailures:
-    """Refused attempts of late."""
+    """Recently refused attempts."""
 
-    def test_each_counts(self) -> None:
-        assert assess(Moment(habits(failures=3))) == Risk(factors=("failed_attempt",) * 3, score=0.6, location=None)
+    def test_each_failure_counts(self) -> None:
+        assert assess(FakeUnitOfWork(habits(failures=3))) == Risk(
+            factors=("failed_attempt",) * 3, score=0.6, location=None
+        )
 
-    def test_they_count_for_fifteen_minutes_and_five_are_all_that_matter(self) -> None:
-        moment = Moment()
+    def test_at_most_five_failures_of_the_last_fifteen_minutes_count(self) -> None:
+        moment = FakeUnitOfWork()
 
         assess(moment)
 
-        assert moment.asked["failures_since"] == moment.now - timedelta(minutes=15)
-        assert moment.asked["failures_max"] * RiskFactor.FAILED_ATTEMPT.weight == 1.0
+        assert moment.limits["failures_since"] == moment.now - timedelta(minutes=15)
+        assert moment.limits["failures_max"] * RiskFactor.FAILED_ATTEMPT.weight == 1.0
 
 
 def test_habits_are_those_of_the_last_ninety_days() -> None:
-    moment = Moment()
+    moment = FakeUnitOfWork()
 
     assess(moment)
 
-    assert moment.asked["since"] == moment.now - timedelta(days=90)
+    assert moment.limits["since"] == moment.now - timedelta(days=90)
 
 
-def test_everything_at_once_is_one_and_not_more() -> None:
-    moment = Moment(habits(hours=[20], failures=FAILURES_MAX), Location(country="PT", city="Porto", is_proxy=True))
+def test_all_factors_together_score_one() -> None:
+    moment = FakeUnitOfWork(
+        habits(hours=[20], failures=FAILURES_MAX), Location(country="PT", city="Porto", is_proxy=True)
+    )
 
     seen = assess(moment, is_known_device=False)
 
@@ -172,10 +178,10 @@ def test_everything_at_once_is_one_and_not_more() -> None:
     st.lists(st.integers(0, 23)),
     st.integers(0, FAILURES_MAX),
 )
-def test_the_score_is_the_sum_of_its_reasons_up_to_one(
+def test_the_score_is_the_sum_of_its_factors_up_to_one(
     is_known_device: bool, location: Location | None, sign_ins: int, hours: list[int], failures: int
 ) -> None:
-    moment = Moment(habits(sign_ins=sign_ins, hours=hours, failures=failures), location)
+    moment = FakeUnitOfWork(habits(sign_ins=sign_ins, hours=hours, failures=failures), location)
 
     seen = assess(moment, is_known_device=is_known_device)
 

@@ -55,10 +55,7 @@ class TestFromOneNetwork:
         answer = await world.log_in(address="192.0.2.11")
 
         assert_refused(answer, 429, "RATE_LIMIT_EXCEEDED")
-        assert (
-            answer.json["error"]
-            == "Too many failed sign-ins for this address. Wait a quarter of an hour, then try again."
-        )
+        assert answer.json["error"] == "Too many failed sign-ins for this address. Wait 15 minutes, then try again."
         assert answer.headers["Retry-After"] == str(int(WINDOW.total_seconds()))
         assert await guess(world, ["192.0.2.12"]) == [429]
 

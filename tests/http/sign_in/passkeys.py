@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 REFUSAL = (
-    "This passkey was not accepted. Try again or sign in in another way; if your email address is not verified yet,"
-    " verify it first."
+    "This passkey was not accepted. Try again, or use another sign-in method; if your email address is not verified"
+    " yet, verify it first."
 )
 
 

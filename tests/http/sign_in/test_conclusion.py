@@ -14,7 +14,7 @@ from core.accounts.providers import Provider
 from core.sessions import sessions
 from core.sign_in import conclusion
 from core.sign_in.proofs import Destination, Proof
-from core.sign_in.refusals import SignInBroken, SignInRefused
+from core.sign_in.refusals import SignInInterrupted, SignInRefused
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 
@@ -75,7 +75,7 @@ async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_le
 
     user_id = world.user()
 
-    with pytest.raises(SignInBroken) as broken:
+    with pytest.raises(SignInInterrupted) as broken:
         await installation.database.transact(conclude)
 
     # However they had proved who they are.

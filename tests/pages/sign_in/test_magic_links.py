@@ -156,7 +156,7 @@ async def test_a_link_that_is_none_says_what_to_do(world: World, token: str) -> 
         assert answer.status == 401
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "This link is not valid" in answer.text
-        assert "ask for a new one" in answer.text
+        assert "request a new one" in answer.text
 
 
 async def test_a_link_that_was_used_or_is_too_old_says_so(world: World, clock: SettableClock) -> None:
