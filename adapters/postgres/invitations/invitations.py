@@ -1,4 +1,4 @@
-"""Invitations in their table. The token of one that waits is sealed, and erased by the statement that ends it."""
+"""Invitations in their table. The token of a pending one is encrypted, and erased by the statement that ends it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 
-# The ids of a page come out of an index alone, so that what is skipped is never fetched. With and without a status
-# these are two statements, because a plan for both would use no index well.
+# The ids of a page come from an index alone, so that skipped rows are never fetched. There are two statements, with and
+# without a status, because one plan for both would use no index well.
 PAGE_OF_ALL: Final = """
     WITH page AS MATERIALIZED (
         SELECT   id
@@ -50,7 +50,7 @@ PAGE_OF_STATUS: Final = """
     LEFT JOIN users u       ON u.id = i.invited_by
     ORDER BY  i.created_at DESC, i.id DESC
 """
-# The next ones in the queue of those that have run out, whichever organization they are of.
+# The next pending invitations of all organizations that are past their expiry.
 DUE: Final = """
     SELECT   id, expires_at
     FROM     invitations
@@ -65,7 +65,7 @@ DUE_AFTER: Final = """
     ORDER BY expires_at, id
     LIMIT    %(limit)s
 """
-# Whoever waits for an organization that somebody holds would hold the invitations meanwhile, so those are left as well.
+# Waiting for a locked organization would keep the invitations locked meanwhile, so locked organizations are skipped.
 EXPIRE: Final = """
     WITH due AS MATERIALIZED (
         SELECT i.id, i.organization_id

@@ -194,7 +194,7 @@ async def test_a_token_is_used_once(hosts: Hosts) -> None:
         for again in (hosts.accept, hosts.decline):
             answer = await again(invitation)
             assert_refused(answer, 400, "BAD_REQUEST")
-            assert "answered already" in answer.json["error"]
+            assert "already answered" in answer.json["error"]
         assert_refused(await hosts.accept_on_behalf(invitation), 404, "NOT_FOUND")
     assert (hosts.status(accepted), hosts.status(declined)) == ("accepted", "rejected")
 
@@ -388,7 +388,7 @@ async def test_whoever_became_a_member_otherwise_cannot_accept(hosts: Hosts) -> 
     answer = await hosts.accept(invitation)
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "member of the organization already" in answer.json["error"]
+    assert "already a member of the organization" in answer.json["error"]
     assert (hosts.status(invitation), hosts.role_of()) == ("pending", "member")
 
 

@@ -175,7 +175,7 @@ async def test_a_member_is_not_invited(hosts: Hosts) -> None:
     answer = await hosts.ask(GUEST.upper())
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "member of the organization already" in answer.json["error"]
+    assert "already a member of the organization" in answer.json["error"]
 
 
 async def test_whoever_has_an_account_is_invited_like_everybody(hosts: Hosts) -> None:
@@ -196,7 +196,7 @@ async def test_an_address_that_has_not_answered_is_not_invited_again(hosts: Host
     answer = await hosts.ask(role="admin")
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "invited already" in answer.json["error"]
+    assert "pending invitation" in answer.json["error"]
 
 
 async def test_of_two_invitations_of_an_address_at_once_one_is_made(hosts: Hosts) -> None:

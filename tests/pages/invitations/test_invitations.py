@@ -200,7 +200,7 @@ async def test_an_unknown_token_has_a_page_that_says_what_to_do(hosts: Hosts, to
         assert answer.status == 400
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "is not valid" in answer.text
-        assert "in the letter, or ask" in answer.text
+        assert "in the mail, or ask" in answer.text
 
 
 async def test_a_wrong_proof_is_an_unknown_token(hosts: Hosts) -> None:
@@ -225,7 +225,7 @@ async def test_an_answered_invitation_has_a_page_of_its_own(hosts: Hosts) -> Non
 
         for answer in (looked, *pressed):
             assert answer.status == 400
-            assert "This invitation was answered already, or withdrawn" in answer.text
+            assert "This invitation was already answered, or it was withdrawn" in answer.text
 
 
 async def test_an_expired_invitation_has_a_page_of_its_own(hosts: Hosts, clock: SettableClock) -> None:
@@ -239,7 +239,7 @@ async def test_an_expired_invitation_has_a_page_of_its_own(hosts: Hosts, clock: 
     for answer in (looked, pressed, looked_again):
         assert answer.status == 400
         assert "This invitation has expired" in answer.text
-        assert "ask whoever invited you to send you a new one" in answer.text
+        assert "ask the person who invited you for a new one" in answer.text
     assert hosts.status(invitation) == "expired"
 
 
