@@ -44,7 +44,7 @@ COUNTS: Final = """
            (SELECT count(*) FROM mfa_events WHERE event_type = %(failed)s AND created_at > %(since)s)
                                                                                                   AS mfa_failures
 """
-# A failure is one too many when the fourth before it was a short while ago; the newest such is the person's alert.
+# A failure raises an alert when the fourth one before it was recent; the newest such failure is the user's alert.
 _FAILURES: Final = """
     SELECT   user_id, max(created_at) AS detected_at, count(*) AS times
     FROM     (SELECT user_id, created_at,
