@@ -84,7 +84,7 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
     if proof is not None and not hmac.compare_digest(hash_token(proof), presented.proof_hash):
         raise InvitationUnknown
     invitation = presented.invitation
-    # The lock keeps others from joining and roles from being deleted: of two races for the last seat, one is refused.
+    # While it is locked, no other person joins and no role is deleted, so of two who race for the last seat one fails.
     organization = uow.organizations.lock(invitation.org_id)
     if organization is None or not organization.is_active:
         raise OrganizationNotActive

@@ -1,9 +1,9 @@
 """Impersonation: starting a session in which a platform owner acts as a user, for an hour at most, to help them.
 
 It is a session of the user, and every request in it knows the impersonator (`Caller.impersonator_id`): operations that
-change credentials, end sessions or remove the user are refused (`Caller.forbid_impersonated`), and every audit entry
-names the impersonator. The user sees it in the list of their sessions, marked as an impersonation, and can end it. It
-appears neither in the user's login events nor in their devices, because they did not sign in.
+give access to accounts, end sessions or remove the user are refused (`Caller.forbid_impersonated`), and every audit
+entry names the impersonator. The user sees it in the list of their sessions, marked as an impersonation, and can end
+it. It appears neither in the user's login events nor in their devices, because they did not sign in.
 """
 
 from __future__ import annotations

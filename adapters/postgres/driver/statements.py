@@ -167,7 +167,7 @@ class Statements:
             elif answer.status == ExecStatus.PIPELINE_SYNC:
                 return answers
             else:
-                # PostgreSQL would repeat this answer for ever.
+                # libpq returns this answer again and again until the copy ends.
                 assert answer.status not in _COPIES, "COPY was sent as a statement instead of by `copy`"
                 answers.append(answer)
             was_none = answer is None

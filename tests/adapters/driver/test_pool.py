@@ -33,7 +33,7 @@ def pool(database_url: str) -> Iterator[Pool]:
 
 
 class HeldConnection:
-    """A connection attempt that waits until the test lets it go on, and what became of it."""
+    """A connection attempt that waits until the test lets it continue, with its outcome."""
 
     def __init__(self, pool: Pool, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
@@ -60,7 +60,7 @@ class HeldConnection:
         patch.setattr(trio.lowlevel, "start_thread_soon", start_watched_thread)
 
     def _connect_later(self) -> TimedConnection:
-        assert self._may_connect.wait(LONG_SECONDS), "the test did not let the connection attempt go on"
+        assert self._may_connect.wait(LONG_SECONDS), "the test did not let the connection attempt continue"
         self.connection = self.connect()
         return self.connection
 
@@ -69,7 +69,7 @@ class HeldConnection:
         self._patch.undo()
 
     def establish(self) -> None:
-        """Let the attempt go on, and return when its connection was delivered."""
+        """Let the attempt continue, and return when its outcome was delivered."""
         self._may_connect.set()
         assert self._was_delivered.wait(LONG_SECONDS), "the connection was not delivered"
 
