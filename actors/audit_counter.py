@@ -37,7 +37,7 @@ class AuditCounter:
         await repeat(self._count, period_seconds=PERIOD_SECONDS, job_type=JOB_TYPE, metrics=self._metrics)
 
     async def _count(self) -> None:
-        counted = await self._database.transact(audit_log.count_on, BATCH_ENTRIES_MAX)
+        counted = await self._database.transact(audit_log.count_next, BATCH_ENTRIES_MAX)
         while counted == BATCH_ENTRIES_MAX:
             await trio.sleep(PAUSE_SECONDS)
-            counted = await self._database.transact(audit_log.count_on, BATCH_ENTRIES_MAX)
+            counted = await self._database.transact(audit_log.count_next, BATCH_ENTRIES_MAX)

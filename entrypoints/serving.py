@@ -160,9 +160,11 @@ async def _ensure_owner(installation: Installation) -> str | None:
         return None
     if not await installation.database.transact(owners.any_exists):
         password = settings.owner_password or _development_password(settings)
-        await installation.database.transact(owners.found, email, await installation.passwords.hash(password.reveal()))
+        await installation.database.transact(
+            owners.appoint_first, email, await installation.passwords.hash(password.reveal())
+        )
     # Another replica may have made a different first owner.
-    return email if await installation.database.read(owners.is_one, email) else None
+    return email if await installation.database.read(owners.is_platform_owner, email) else None
 
 
 def _development_password(settings: Settings) -> Secret:

@@ -1,1 +1,1 @@
-"""PostgreSQL: the pool, the hop, the migrations, and one module of SQL for each capability."""
+"""PostgreSQL: connections, transactions, the schema, and one module of SQL for each capability."""

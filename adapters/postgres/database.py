@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
-# Waiting for a place and then for a connection, together: less than the second within which a request is refused.
+# For waiting for a place and for a connection together; less than the second within which a request is refused.
 WAIT_SECONDS_MAX = 0.8
 ATTEMPTS_MAX = 4
 RETRY_PAUSE_SECONDS_MAX = 0.05
@@ -167,7 +167,7 @@ class PostgresDatabase:
         def run(connection: Connection) -> Result:
             uow = self._unit_of_work(connection)
             result = use_case(uow, *args, **kwargs)
-            assert not uow.bells, "an actor was to be woken outside a transaction"
+            assert not uow.bells, "a use case outside a transaction rang a doorbell"
             connection.flush()
             return result
 
@@ -176,7 +176,7 @@ class PostgresDatabase:
     async def _run_with_retries(self, run: Callable[[Connection], Result]) -> Result:
         """Run on a connection, and again after a failure that may pass; the connection is waited for in Trio."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
-        has_looked_again = has_renewed = False
+        has_repeated = has_renewed = False
         for _ in range(ATTEMPTS_MAX):
             try:
                 return await run_in_greenlet(
@@ -192,10 +192,10 @@ class PostgresDatabase:
                 # The database is there, so the next attempt may wait as long as the first.
                 deadline = time.monotonic() + WAIT_SECONDS_MAX
             except _ReferenceGone as gone:
-                # The use case runs again, no longer finds the deleted row, and refuses in its own words.
-                if has_looked_again:
+                # The use case runs again, no longer finds the deleted row, and raises the refusal that fits.
+                if has_repeated:
                     raise _failed(gone.error) from None
-                has_looked_again = True
+                has_repeated = True
             except _TablesChanged as changed:
                 if has_renewed:
                     raise _failed(changed.error) from None
@@ -219,7 +219,7 @@ class PostgresDatabase:
 
 
 def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
-    """Return the exception that says what a failure means for the attempt."""
+    """Return the exception that decides whether the attempt is repeated."""
     if isinstance(error, SerializationFailure | DeadlockDetected):
         return _LostRace()
     if isinstance(error, OUTDATED):

@@ -1,4 +1,4 @@
-"""One transaction: its connection, its moment, where the request came from, and the tools that aggregates use.
+"""One transaction: its connection, its time, the origin of the request, and the tools that aggregates use.
 
 An aggregate is a class of SQL for one port of storage. Each is made from the transaction alone.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What all transactions of a process share."""
+    """Tools that all transactions of a process share."""
 
     clock: Clock
     randomness: Randomness
@@ -38,7 +38,7 @@ class Tools:
 
 @dataclass(slots=True, kw_only=True)
 class Transaction:
-    """What every aggregate is made from; `bells` are rung after the commit."""
+    """The state that all aggregates of a transaction share; `bells` are rung after the commit."""
 
     connection: Connection
     now: datetime

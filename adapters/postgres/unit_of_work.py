@@ -1,6 +1,6 @@
-"""The unit of work over one connection: an annotation for each aggregate, and what a use case records.
+"""The unit of work over one connection: an annotation for each aggregate, and the methods that record what happened.
 
-An aggregate is made when it is first used, and kept. This module evaluates its annotations, so it has no
+An aggregate is created when it is first used, and kept. This module evaluates its annotations, so it has no
 `from __future__ import annotations`.
 """
 
@@ -129,14 +129,14 @@ class PostgresUnitOfWork:
         )
 
     if not TYPE_CHECKING:
-        # A type checker would take any name for an attribute.
+        # With this method a type checker would accept any attribute.
 
         def __getattr__(self, name: str) -> Aggregate:
             aggregate = _AGGREGATES.get(name)
             if aggregate is None:
                 raise AttributeError(name)
-            made = self.__dict__[name] = aggregate(self._transaction)
-            return made
+            created = self.__dict__[name] = aggregate(self._transaction)
+            return created
 
     @property
     def bells(self) -> set[Bell]:

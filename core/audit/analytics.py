@@ -1,7 +1,7 @@
-"""How people sign in to an organization: counts by day, service and way, and the latest ones.
+"""How users sign in to an organization: counts by day, service and provider, and the latest sign-ins.
 
-Only sign-ins that succeeded count, and only those in the context of the organization. They are written by
-`login_events.py`; days are those of UTC.
+Only successful sign-ins in the context of the organization count. They are recorded by `core/sign_in/login_events.py`;
+days are in UTC.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 PERIOD_DEFAULT: Final = timedelta(days=30)
 RECENT_LOGINS_DEFAULT: Final = 10
-# The interface names no maximum; this many are a megabyte and a half, and read in some 30 ms.
+# The interface specifies no maximum; this many take 1.5 MB and are read in about 30 ms.
 RECENT_LOGINS_MAX: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Period:
-    """Days from one to another, both included."""
+    """A range of days, both ends included."""
 
     start: date
     end: date
@@ -35,7 +35,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginsOfDay:
-    """How many sign-ins a day had."""
+    """The number of sign-ins on a day."""
 
     date: date
     count: int
@@ -43,7 +43,7 @@ class LoginsOfDay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginsOfService:
-    """How many sign-ins a service had."""
+    """The number of sign-ins to a service."""
 
     service_id: UUID
     service_name: str
@@ -52,7 +52,7 @@ class LoginsOfService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginsOfProvider:
-    """How many sign-ins were made in a way: `password`, `passkey`, `magic_link`, `saml` or an external provider."""
+    """The number of sign-ins with a provider: `password`, `passkey`, `magic_link`, `saml` or an external provider."""
 
     provider: str
     count: int
@@ -60,7 +60,7 @@ class LoginsOfProvider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentLogin:
-    """One sign-in; `service_id` is null where it was to the organization itself."""
+    """One sign-in; `service_id` is null if it was to the organization itself."""
 
     id: UUID
     user_id: UUID
@@ -70,20 +70,20 @@ class RecentLogin:
 
 
 def login_trends(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfDay]:
-    """Count the sign-ins of each day that had any, in order."""
-    organization_id, period = _asked(uow, slug, start, end)
+    """Count the sign-ins of each day that had any, in chronological order."""
+    organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_day(organization_id, period)
 
 
 def logins_by_service(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfService]:
     """Count the sign-ins to each service that had any, the most used first."""
-    organization_id, period = _asked(uow, slug, start, end)
+    organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_service(organization_id, period)
 
 
 def logins_by_provider(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> Sequence[LoginsOfProvider]:
-    """Count the sign-ins of each way that was used, the most used first."""
-    organization_id, period = _asked(uow, slug, start, end)
+    """Count the sign-ins with each provider that was used, the most used first."""
+    organization_id, period = _authorized(uow, slug, start, end)
     return uow.analytics.by_provider(organization_id, period)
 
 
@@ -93,7 +93,8 @@ def recent_logins(uow: UnitOfWork, slug: str, limit: int) -> Sequence[RecentLogi
     return uow.analytics.recent(organization.id, limit)
 
 
-def _asked(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> tuple[UUID, Period]:
+def _authorized(uow: UnitOfWork, slug: str, start: date | None, end: date | None) -> tuple[UUID, Period]:
+    """Authorize the caller; return the organization and the requested period."""
     organization = authorize(uow, slug, Operation.ANALYTICS_READ).organization
     today = uow.now.date()
     period = Period(start=start or today - PERIOD_DEFAULT, end=end or today)

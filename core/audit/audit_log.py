@@ -1,8 +1,8 @@
-"""Reading an organization's audit log: pages of it, newest first, and how many entries there are.
+"""Reading an organization's audit log: pages of entries, newest first, and their total.
 
-What is written, and when, is in `core/events/actions.py` and in the use cases. Counting twenty million entries takes
-too long for a page, so each entry is counted once beforehand: `count_on` goes through the log in the order of the ids
-and adds to the totals of the organizations. A page adds the entries that are younger, so its total is exact.
+What is recorded, and when, is in `core/events/actions.py` and in the use cases. Counting twenty million entries for a
+page takes too long, so each entry is counted once in advance: `count_next` goes through the log in the order of the ids
+and adds to the totals of the organizations. A page adds the entries that are newer, so its total is exact.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from core.events.events import EventTypeItem
     from ports.unit_of_work import UnitOfWork
 
-# Who acted, where that is nobody or nobody any more (operations 2.3 says so of owners).
-GONE_EMAIL: Final = "deleted-user@unknown"
-NOBODY_ID: Final = "system"
-NOBODY_EMAIL: Final = "system@unknown"
-# An entry has its id before it is committed, and clocks of replicas differ: after so long none comes in between.
+# Placeholders for an actor whose account was deleted (as for owners in operations 2.3), and for no actor.
+DELETED_USER_EMAIL: Final = "deleted-user@unknown"
+SYSTEM_ID: Final = "system"
+SYSTEM_EMAIL: Final = "system@unknown"
+# An entry gets its id before it is committed, and the clocks of replicas differ. Older entries are all committed.
 SETTLES_AFTER: Final = timedelta(hours=1)
-# RFC 9562, 5.7: the milliseconds of a UUIDv7 are its first 48 bits.
+# RFC 9562, 5.7: the first 48 bits of a UUIDv7 are the milliseconds.
 _MILLISECONDS_SHIFT: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who did it; `system` is background work, and somebody who was deleted keeps their id alone."""
+    """The actor. The id of background work is `system`; of a deleted user only the id is kept."""
 
     id: str
     email: str
@@ -40,15 +40,15 @@ class Actor:
 
     @classmethod
     def of(cls, user_id: UUID | None, email: str | None, is_platform_owner: bool | None) -> Actor:  # noqa: FBT001 - its columns
-        """Name an actor, of whom the account may be gone."""
+        """Return the actor with this id; the other columns are None when the account no longer exists."""
         if user_id is None:
-            return cls(id=NOBODY_ID, email=NOBODY_EMAIL, is_platform_owner=False)
-        return cls(id=str(user_id), email=email or GONE_EMAIL, is_platform_owner=bool(is_platform_owner))
+            return cls(id=SYSTEM_ID, email=SYSTEM_EMAIL, is_platform_owner=False)
+        return cls(id=str(user_id), email=email or DELETED_USER_EMAIL, is_platform_owner=bool(is_platform_owner))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One line of the log as it is read (operations 2.8)."""
+    """An entry of the audit log (operations 2.8)."""
 
     id: UUID
     org_id: UUID
@@ -65,7 +65,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pagination:
-    """Where in a list a page is."""
+    """The position of a page in a list."""
 
     page: int
     limit: int
@@ -76,7 +76,7 @@ class Pagination:
 
     @classmethod
     def of(cls, page: int, limit: int, total: int) -> Pagination:
-        """Say where a page is in a list of so many."""
+        """Return the position of a page in a list of `total` items."""
         total_pages = -(-total // limit)
         return cls(
             page=page,
@@ -90,7 +90,7 @@ class Pagination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogPage:
-    """Some entries, newest first."""
+    """A page of entries, newest first."""
 
     logs: list[LogEntry]
     pagination: Pagination
@@ -98,7 +98,7 @@ class AuditLogPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLogFilter:
-    """Which entries are asked for; None is any."""
+    """Which entries are requested; None means any."""
 
     action: AuditAction | None = None
     target_type: TargetType | None = None
@@ -106,24 +106,24 @@ class AuditLogFilter:
 
     @property
     def is_contradictory(self) -> bool:
-        """Whether there can be no such entry: every action has one type of target."""
+        """Whether no entry can match, because the action has another type of target."""
         return (
             self.action is not None and self.target_type is not None and self.action.target_type is not self.target_type
         )
 
     @property
     def kind(self) -> str:
-        """The kind of entries under which these are counted: an action, else a target type, else all."""
+        """The kind under which the total of these entries is kept: the action, else the target type, else empty."""
         if self.action is not None:
             return self.action.value
         return self.target_type.value if self.target_type is not None else ""
 
 
 def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, limit: int) -> AuditLogPage:
-    """Give a page of the organization's log, newest first."""
+    """Return a page of the organization's log, newest first."""
     organization = authorize(uow, slug, Operation.AUDIT_LOG_READ).organization
     if wanted.target_id is not None and wanted.target_type is None:
-        raise BadRequest.of_field("target_type", "Say of which type the target_id is.")
+        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
     if wanted.is_contradictory:
         return AuditLogPage(logs=[], pagination=Pagination.of(page, limit, 0))
     total, logs = uow.audit_log.page(organization.id, wanted, limit=limit, offset=(page - 1) * limit)
@@ -131,16 +131,16 @@ def read_page(uow: UnitOfWork, slug: str, wanted: AuditLogFilter, *, page: int, 
 
 
 def event_types(uow: UnitOfWork, slug: str) -> list[EventTypeItem]:
-    """Describe every action that the log can have, to whoever may read it."""
+    """Describe every action that the log can contain."""
     authorize(uow, slug, Operation.AUDIT_LOG_READ)
     return [action.event.item for action in AuditAction]
 
 
-def count_on(uow: UnitOfWork, limit: int) -> int:
-    """Add the next entries that were not counted yet to the totals, at most so many; say how many those were."""
-    return uow.audit_log.count_on(_first_id_at(uow.now - SETTLES_AFTER), limit)
+def count_next(uow: UnitOfWork, limit: int) -> int:
+    """Add the next uncounted entries to the totals, at most `limit` of them; return how many."""
+    return uow.audit_log.count_next(_first_id_at(uow.now - SETTLES_AFTER), limit)
 
 
 def _first_id_at(moment: datetime) -> UUID:
-    """Give the id that none of this moment comes before."""
+    """Return the lowest id that an entry of this moment can have."""
     return UUID(int=int(moment.timestamp() * 1000) << _MILLISECONDS_SHIFT)

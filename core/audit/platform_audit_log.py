@@ -1,4 +1,4 @@
-"""Reading the platform's audit log (decisions 5.8); what is written into it is in `platform_audit.py`."""
+"""Reading the platform's audit log (decisions 5.8); what is recorded is in `core/events/platform_actions.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformLogEntry:
-    """One line of the platform's log; `org_id` is the organization that it is about, if it is about one."""
+    """An entry of the platform's audit log; `org_id` is the organization concerned, if there is one."""
 
     id: UUID
     org_id: UUID | None
@@ -36,7 +36,7 @@ class PlatformLogEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAuditLogPage:
-    """Some entries, newest first."""
+    """A page of entries, newest first."""
 
     logs: list[PlatformLogEntry]
     pagination: Pagination
@@ -44,7 +44,7 @@ class PlatformAuditLogPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAuditLogFilter:
-    """Which entries are asked for; None is any."""
+    """Which entries are requested; None means any."""
 
     action: PlatformAction | None = None
     target_type: TargetType | None = None
@@ -52,9 +52,9 @@ class PlatformAuditLogFilter:
 
 
 def read_page(uow: UnitOfWork, wanted: PlatformAuditLogFilter, *, page: int, limit: int) -> PlatformAuditLogPage:
-    """Give a page of the platform's log, newest first."""
+    """Return a page of the platform's log, newest first."""
     authorize_platform(uow)
     if wanted.target_id is not None and wanted.target_type is None:
-        raise BadRequest.of_field("target_type", "Say of which type the target_id is.")
+        raise BadRequest.of_field("target_type", "Name the type of the target_id.")
     total, logs = uow.platform_audit_log.page(wanted, limit=limit, offset=(page - 1) * limit)
     return PlatformAuditLogPage(logs=list(logs), pagination=Pagination.of(page, limit, total))

@@ -1,7 +1,8 @@
-"""Becoming a member by an invitation: what can be in the way, the account and the membership, and what comes next.
+"""Becoming a member by an invitation: what can prevent it, the account, the membership and the next step.
 
-An account is found by the invited address, or made. The proof, which only the mailed link has, shows that the address
-belongs to who answers. Without it the membership is made as well, but opens nothing before the address is proved.
+The account is found by the invited address, or created. The proof, which only the mailed link contains, shows that the
+address belongs to the person who answers. Without the proof the membership is created as well, but gives no access
+before the address is verified.
 """
 
 from __future__ import annotations
@@ -29,34 +30,35 @@ if TYPE_CHECKING:
     from core.organizations.organizations import Organization
     from ports.unit_of_work import UnitOfWork
 
-# How an account came to be that was made by an invitation.
+# The provider of accounts that are created by an invitation.
 _PROVIDER: Final = "invitation"
 
 
 class InvitationAnswered(BadRequest):
-    """The invitation has been accepted, declined or withdrawn."""
+    """The invitation was accepted, declined or withdrawn."""
 
     default_message = (
-        "This invitation was answered already, or withdrawn. If you accepted it, just sign in; otherwise ask whoever"
-        " invited you for a new one."
+        "This invitation was already answered, or it was withdrawn. If you accepted it, sign in; otherwise ask the"
+        " person who invited you for a new one."
     )
 
 
 class InvitedRoleGone(BadRequest):
-    """The organization has deleted the role since."""
+    """The organization has deleted the invitation's role."""
 
     default_message = (
-        "The role of this invitation is no longer there. Ask whoever invited you for a new invitation, with another"
-        " role."
+        "The role of this invitation no longer exists. Ask the person who invited you for a new invitation, with"
+        " another role."
     )
 
 
 class AddressPromised(BadRequest):
-    """An account may still take the address back, so nobody else gets an account with it."""
+    """Another account may still take the address back, so no new account gets it."""
 
     default_message = (
-        "An account has given this address up, and may take it back for some days more. Undo that by the link that was"
-        " mailed to you, or ask whoever invited you to do it with another address."
+        "Another account changed from this address to a new one, and can change back for a few more days. If that"
+        " account is yours, use the link in the mail about the change; otherwise ask the person who invited you to"
+        " invite another address of yours."
     )
 
 
@@ -65,13 +67,13 @@ class TeamLimitExceeded(Refusal):
 
     code = ErrorCode.TEAM_LIMIT_EXCEEDED
     default_message = (
-        "This organization has as many members as it may have. Ask whoever invited you to make room; the invitation"
-        " stays good until it expires."
+        "This organization has as many members as it may have. Ask the person who invited you to make room; the"
+        " invitation stays valid until it expires."
     )
 
 
 class NextStep(StrEnum):
-    """What somebody who has accepted does next."""
+    """What a person does after the invitation was accepted."""
 
     SIGN_IN = "sign_in"
     VERIFY_ADDRESS = "verify_address"
@@ -80,7 +82,7 @@ class NextStep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """Somebody is a member now."""
+    """The new member, the organization and the next step."""
 
     email: str
     organization_name: str
@@ -90,7 +92,10 @@ class Joined:
 def join(
     uow: UnitOfWork, organization: Organization, invitation: Invitation, *, is_proved: bool, is_on_behalf: bool
 ) -> Joined | Refusal:
-    """Accept an invitation to an organization that is locked, if it can be."""
+    """Accept an invitation to an organization that is locked.
+
+    An expired invitation is marked as such, so that refusal is returned and not raised.
+    """
     if not invitation.is_open(uow.now):
         invitations.expire(uow, invitation)
         return InvitationExpired()
@@ -100,16 +105,16 @@ def join(
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
     _add_member(uow, organization, invitation, user)
-    _tell(uow, invitation, user, is_new=is_new, is_on_behalf=is_on_behalf)
+    _record(uow, invitation, user, is_new=is_new, is_on_behalf=is_on_behalf)
     return Joined(
         email=user.email,
         organization_name=organization.name,
-        next_step=_prepare(uow, organization, user, is_new=is_new, is_proved=is_proved),
+        next_step=_prepare_next_step(uow, organization, user, is_new=is_new, is_proved=is_proved),
     )
 
 
 def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
-    """Find the account of an address, locked, or make it; say whether it is new."""
+    """Return the account of an address, locked or new, and whether it is new."""
     fresh = User(
         id=uow.randomness.new_id(),
         email=email,
@@ -120,7 +125,7 @@ def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
     )
     is_new = uow.users.add(fresh)
     user = fresh if is_new else uow.users.lock_by_email(email)
-    # An account that changes to another address at this very moment has this one promised as well.
+    # If an account is changing from this address to another one at this moment, the address is promised to it as well.
     if user is None or (is_new and addresses.is_reserved(uow, fresh)):
         raise AddressPromised
     return user, is_new
@@ -144,8 +149,8 @@ def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitat
         raise TeamLimitExceeded
 
 
-def _tell(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, is_on_behalf: bool) -> None:
-    """Write down who joined; the actor is the manager who accepted for them, or they themselves."""
+def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, is_on_behalf: bool) -> None:
+    """Record who joined; the actor is the manager who accepted on the user's behalf, else the user."""
     organization_id, role = invitation.org_id, invitation.role
     actor_id, actor_email = (None, None) if is_on_behalf else (user.id, user.email)
     if is_new:
@@ -169,8 +174,10 @@ def _tell(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, 
         )
 
 
-def _prepare(uow: UnitOfWork, organization: Organization, user: User, *, is_new: bool, is_proved: bool) -> NextStep:
-    """See to it that whoever has the address, and nobody else, gets in by the new membership; say how."""
+def _prepare_next_step(
+    uow: UnitOfWork, organization: Organization, user: User, *, is_new: bool, is_proved: bool
+) -> NextStep:
+    """Ensure that only the owner of the address can use the new membership; return how."""
     if user.is_verified:
         return NextStep.SIGN_IN
     back = ReturnTarget(organization=organization)
@@ -181,6 +188,6 @@ def _prepare(uow: UnitOfWork, organization: Organization, user: User, *, is_new:
     if is_new:
         verification.send(uow, user, back)
     else:
-        # Somebody may have changed an account to this address to be there first; to sign in again takes the proof.
+        # An attacker may have changed their account to this address beforehand; signing in again takes verification.
         sessions.end_all(uow, user.id, user.email)
     return NextStep.VERIFY_ADDRESS

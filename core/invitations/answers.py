@@ -1,6 +1,6 @@
-"""What the invited answer: seeing one's invitations, accepting, declining; and a manager's accepting in their place.
+"""Answers to invitations: listing one's own, accepting, declining, and accepting on behalf of the invited person.
 
-What it takes to become a member by an invitation, and what follows, is in `invitation_acceptance.py`.
+How a member is added by an invitation is in `acceptance.py`.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.invitations.acceptance import Joined
-    from core.invitations.invitations import Presented
+    from core.invitations.invitations import InvitationDetails
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
-# More than anybody is invited to at once; what is beyond comes when some of these are answered.
-MINE_MAX: Final = 100
+# More than any person has at once; those beyond it are listed once some of these are answered.
+LISTED_MAX: Final = 100
 
 
 class InvitationUnknown(BadRequest):
     """There is no invitation with this token."""
 
     default_message = (
-        "This invitation is not valid. Open the link exactly as it stands in the letter, or ask whoever invited you"
+        "This invitation is not valid. Open the link exactly as it is in the mail, or ask the person who invited you"
         " for a new one."
     )
 
@@ -58,15 +58,15 @@ class ReceivedInvitation:
 def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     """List the invitations that wait for the caller's answer, the newest first."""
     caller = uow.caller
-    # Whoever has a token can answer without signing in, so it would leave no trace of the impersonator.
+    # A token can be used without signing in, so an answer by the impersonator would leave no trace of them.
     caller.forbid_impersonation()
     if not caller.is_verified:
-        raise Forbidden("Verify your email address first; then you see who has invited it.")
-    return uow.invitations.waiting_for(caller.email, MINE_MAX)
+        raise Forbidden("Verify your email address first; then you can see the invitations to it.")
+    return uow.invitations.pending_for(caller.email, LISTED_MAX)
 
 
-def inspect(uow: UnitOfWork, token: str) -> Presented:
-    """Find the invitation of a token that can be accepted; looking changes nothing."""
+def inspect(uow: UnitOfWork, token: str) -> InvitationDetails:
+    """Return the invitation of a token if it can be accepted; this changes nothing."""
     presented = _presented(uow, token)
     if presented.organization_status is not OrganizationStatus.ACTIVE:
         raise OrganizationNotActive
@@ -79,12 +79,12 @@ def inspect(uow: UnitOfWork, token: str) -> Presented:
 
 
 def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
-    """Join the organization that the token invites to; a proof that is none is no better than a wrong token."""
+    """Join the organization that the token invites to; a wrong proof is refused like a wrong token."""
     presented = _presented(uow, token)
     if proof is not None and not hmac.compare_digest(hash_token(proof), presented.proof_hash):
         raise InvitationUnknown
     invitation = presented.invitation
-    # From here on nobody else joins, and no role goes, so of two who race for the last seat one finds it taken.
+    # While it is locked, no other person joins and no role is deleted, so of two who race for the last seat one fails.
     organization = uow.organizations.lock(invitation.org_id)
     if organization is None or not organization.is_active:
         raise OrganizationNotActive
@@ -98,19 +98,19 @@ def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined 
     organization = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)
     if invitation is None or invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
-        raise NotFound("There is no such invitation that still waits for an answer.")
+        raise NotFound("There is no such pending invitation.")
     return acceptance.join(uow, organization, invitation, is_proved=False, is_on_behalf=True)
 
 
-def decline(uow: UnitOfWork, token: str) -> Presented:
-    """Refuse the invitation of a token, also one that has run out."""
+def decline(uow: UnitOfWork, token: str) -> InvitationDetails:
+    """Decline the invitation of a token, even if it has expired."""
     presented = _presented(uow, token)
     if presented.organization_status is not OrganizationStatus.ACTIVE:
         raise OrganizationNotActive
     invitation = presented.invitation
     if not uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.REJECTED):
         raise InvitationAnswered
-    # Done by nobody in particular: that the address has an account is not the organization's to know.
+    # Without an actor, because the organization must not learn whether the address has an account.
     uow.record(
         AuditAction.INVITATION_DECLINED,
         invitation.id,
@@ -120,7 +120,7 @@ def decline(uow: UnitOfWork, token: str) -> Presented:
     return presented
 
 
-def _presented(uow: UnitOfWork, token: str) -> Presented:
+def _presented(uow: UnitOfWork, token: str) -> InvitationDetails:
     presented = uow.invitations.by_token(hash_token(token))
     if presented is None:
         raise InvitationUnknown

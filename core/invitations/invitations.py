@@ -1,8 +1,7 @@
-"""Invitations: who was asked to join an organization, and how that ends without an answer.
+"""Invitations to join an organization: inviting, listing, withdrawing, and expiry.
 
-Here is what members who manage others do, and how invitations run out by themselves; what the invited answer is in
-`invitation_answers.py`. Whoever invites sees the token, so the token alone proves nothing about the address: the mailed
-link has a second one, the proof, which nobody else ever sees (decisions 5.6).
+The answers of invited people are in `answers.py`. The inviter sees the token, so the token alone proves nothing about
+the address: the mailed link contains a second token, the proof, which only the recipient sees (decisions 5.6).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ LIFETIME: Final = timedelta(days=7)
 
 
 class InvitationStatus(StrEnum):
-    """Where in its life an invitation is (operations 3)."""
+    """The state of an invitation (operations 3)."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -46,14 +45,14 @@ class InvitationStatus(StrEnum):
 
     @property
     def follows(self) -> frozenset[InvitationStatus]:
-        """After what an invitation may come to this; everything else is refused."""
+        """The statuses from which an invitation can change to this one; every other change is refused."""
         return _FOLLOWS[self]
 
 
 _FOLLOWS: Final = {
     InvitationStatus.PENDING: frozenset[InvitationStatus](),
     InvitationStatus.ACCEPTED: frozenset({InvitationStatus.PENDING}),
-    # Whether the sweeper has been there already makes no difference to who declines.
+    # Declining must not depend on whether the sweeper has already marked the invitation as expired.
     InvitationStatus.REJECTED: frozenset({InvitationStatus.PENDING, InvitationStatus.EXPIRED}),
     InvitationStatus.CANCELLED: frozenset({InvitationStatus.PENDING}),
     InvitationStatus.EXPIRED: frozenset({InvitationStatus.PENDING}),
@@ -61,31 +60,29 @@ _FOLLOWS: Final = {
 
 
 class AlreadyMember(BadRequest):
-    """The person manages the organization already."""
+    """The person is already a member of the organization."""
 
-    default_message = "This person is a member of the organization already. A role is changed where members are listed."
+    default_message = "This person is already a member of the organization. Change their role in the list of members."
 
 
 class AlreadyInvited(BadRequest):
-    """An invitation of the address waits for its answer."""
+    """The address has a pending invitation."""
 
-    default_message = (
-        "This address is invited already, and has not answered yet. To send a new invitation, withdraw that one first."
-    )
+    default_message = "This address has a pending invitation. Withdraw that one before you send a new one."
 
 
 class InvitationExpired(Refusal):
-    """The invitation is too old; returned rather than raised where that has to be remembered."""
+    """The invitation has expired; returned instead of raised where the expiry has to be committed."""
 
     code = ErrorCode.INVITATION_EXPIRED
     default_message = (
-        "This invitation has expired. It was good for seven days; ask whoever invited you to send you a new one."
+        "This invitation has expired. It was valid for seven days; ask the person who invited you for a new one."
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """The record (operations 2.5). Its `token` is the SHA-256 of the real one, which only its creation shows."""
+    """An invitation (operations 2.5). `token` is the SHA-256 hash of the token, which only the creation returns."""
 
     id: UUID
     org_id: UUID
@@ -98,26 +95,28 @@ class Invitation:
     created_at: datetime
 
     def is_open(self, at: datetime) -> bool:
-        """Say whether it can be accepted."""
+        """Return whether it can be accepted at that time."""
         return self.status is InvitationStatus.PENDING and self.expires_at > at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inviter:
-    """Who invited; of an account that is gone the fields say so."""
+    """The user who sent the invitation; placeholders when the account no longer exists."""
 
     id: str
     email: str
     created_at: datetime
 
 
-# As operations 2.3 has it of owners.
-GONE: Final = Inviter(id="unknown", email="deleted-user@unknown", created_at=datetime(1970, 1, 1, tzinfo=UTC))
+# The same placeholders as for owners (operations 2.3).
+UNKNOWN_INVITER: Final = Inviter(
+    id="unknown", email="deleted-user@unknown", created_at=datetime(1970, 1, 1, tzinfo=UTC)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvitationItem:
-    """An invitation as those see it who manage members."""
+    """An invitation as members who manage others see it."""
 
     invitation: Invitation
     inviter: Inviter
@@ -132,10 +131,10 @@ class Invited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Presented:
-    """An invitation that somebody has the token of, with what they want to know before they answer.
+class InvitationDetails:
+    """The invitation of a token, with what the invited person needs to know before answering.
 
-    The inviter is named by an address that they have proved, or not at all.
+    The inviter's address is None when it is not verified.
     """
 
     invitation: Invitation
@@ -147,7 +146,7 @@ class Presented:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """An invitation whose time is over, and its place in the queue of those."""
+    """A pending invitation that is past its expiry, and its position in the queue of those."""
 
     id: UUID
     expires_at: datetime
@@ -155,21 +154,21 @@ class Due:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Swept:
-    """How many invitations a sweep has expired, and where in the queue to go on, if there may be more."""
+    """How many invitations a sweep has expired, and where to continue; None when there are no more."""
 
     expired: int
     continue_after: Due | None
 
 
 def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
-    """Invite the person with an address into the organization, by a letter."""
-    # Locked, so that a role that is given here is not deleted meanwhile, and nobody joins unseen.
-    place = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
-    organization, caller = place.organization, place.caller
+    """Invite the person with an address to the organization, by mail."""
+    # Locked, so that the role cannot be deleted and the person cannot join in the meantime.
+    access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
+    organization, caller = access.organization, access.caller
     if not caller.is_verified:
-        # The letter says who invites, and anybody can change to an address that they have never proved.
+        # The mail names the inviter, and any account can claim an address that it has not verified.
         raise AddressNotVerified
-    _require_role(uow, place, role)
+    _require_role(uow, access, role)
     address = normalize_email(email)
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
@@ -186,10 +185,10 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
         expires_at=uow.now + LIFETIME,
         created_at=uow.now,
     )
-    _make_room(uow, invitation)
+    _expire_earlier(uow, invitation)
     if not uow.invitations.add(invitation, token, proof_hash=hash_token(proof.reveal())):
         raise AlreadyInvited
-    # The account may not exist, and whether it does is not the organization's to know: so the target is the invitation.
+    # The target is the invitation, because the organization must not learn whether the address has an account.
     uow.record(
         AuditAction.USER_INVITED, invitation.id, organization_id=organization.id, invited_email=address, role=role
     )
@@ -208,16 +207,16 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     return Invited(item=InvitationItem(invitation=invitation, inviter=inviter), token=token)
 
 
-def list_of(
+def list_page(
     uow: UnitOfWork, slug: str, status: InvitationStatus | None, *, limit: int, offset: int
 ) -> Sequence[InvitationItem]:
     """List the organization's invitations, the newest first."""
-    place = authorize(uow, slug, Operation.INVITATIONS_LIST)
-    return uow.invitations.page(place.organization.id, status, limit=limit, offset=offset)
+    organization = authorize(uow, slug, Operation.INVITATIONS_LIST).organization
+    return uow.invitations.page(organization.id, status, limit=limit, offset=offset)
 
 
 def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
-    """Withdraw an invitation that waits for its answer."""
+    """Withdraw a pending invitation."""
     organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
     invitation = uow.invitations.find(organization.id, invitation_id)
     if (
@@ -225,22 +224,22 @@ def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
         or not invitation.is_open(uow.now)
         or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED)
     ):
-        raise NotFound("There is no such invitation that still waits for an answer.")
+        raise NotFound("There is no such pending invitation.")
     _record_ended(uow, AuditAction.INVITATION_REVOKED, invitation)
 
 
 def expire(uow: UnitOfWork, invitation: Invitation) -> None:
-    """Write down that an invitation has run out, unless somebody was quicker with that."""
+    """Mark an invitation as expired, unless another transaction has already ended it."""
     if uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.EXPIRED):
         _record_ended(uow, AuditAction.INVITATION_EXPIRED, invitation)
 
 
 def sweep(uow: UnitOfWork, after: Due | None, limit: int) -> Swept:
-    """Look at so many invitations whose time is over and expire them, but for those of organizations not active."""
+    """Expire invitations that are due, at most `limit` of them; those of inactive organizations are skipped."""
     due = uow.invitations.due(after, limit)
     expired = uow.invitations.expire([one.id for one in due])
     if expired:
-        # Few statements, because the expired rows stay locked until the last one is done.
+        # Few statements, because the expired rows stay locked until the commit.
         uow.record_each(AuditAction.INVITATION_EXPIRED, expired)
     return Swept(expired=len(expired), continue_after=due[-1] if len(due) == limit else None)
 
@@ -254,23 +253,25 @@ def _record_ended(uow: UnitOfWork, action: AuditAction, invitation: Invitation) 
     )
 
 
-def _require_role(uow: UnitOfWork, place: OrganizationAccess, role: str) -> None:
-    """Refuse a role that cannot be given, and one that this member cannot give."""
+def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> None:
+    """Refuse a role that cannot be given by invitation, and one that this member cannot give."""
     if role == MEMBER:
         return
-    place.require(Capability.ORG_ROLES_MANAGE)
+    access.require(Capability.ORG_ROLES_MANAGE)
     if role == OWNER:
-        raise BadRequest.of_field("role", "Nobody is invited as owner. Invite an admin, then transfer the ownership.")
-    custom = uow.roles.by_slug(place.organization.id, role) if role not in BUILT_IN_ROLES else None
+        raise BadRequest.of_field(
+            "role", "You cannot invite a person as owner. Invite an admin, then transfer the ownership."
+        )
+    custom = uow.roles.by_slug(access.organization.id, role) if role not in BUILT_IN_ROLES else None
     if role not in BUILT_IN_ROLES and custom is None:
         raise AssignedRoleUnknown
-    # As with what is put into a role: else whoever manages members would invite themselves to all the rest.
-    if not capabilities_of(role, custom.permissions if custom is not None else None) <= place.capabilities:
-        raise Forbidden("You can invite only to a role that allows no more than your own. Ask an owner or admin.")
+    # As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
+    if not capabilities_of(role, custom.permissions if custom is not None else None) <= access.capabilities:
+        raise Forbidden("You can only invite to a role that allows no more than your own. Ask an owner or admin.")
 
 
-def _make_room(uow: UnitOfWork, invitation: Invitation) -> None:
-    """Let go of an earlier invitation of the same address that has run out, and of no other."""
+def _expire_earlier(uow: UnitOfWork, invitation: Invitation) -> None:
+    """Expire an earlier invitation of the same address that is past its expiry; no other one is changed."""
     earlier = uow.invitations.pending(invitation.org_id, invitation.email)
     if earlier is not None and not earlier.is_open(uow.now):
         expire(uow, earlier)

@@ -1,4 +1,4 @@
-"""The few numbers about the whole platform that operators watch (operations 4.11)."""
+"""Figures about the whole platform for operators (operations 4.11)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformFigures:
-    """What the gauges show; taken every 30 seconds."""
+    """The values of the gauges, read every 30 seconds."""
 
     active_users: int
     organizations: int
@@ -27,15 +27,15 @@ class PlatformFigures:
 
 
 def platform(uow: UnitOfWork) -> PlatformFigures:
-    """Take the figures."""
+    """Return the current figures."""
     return uow.figures.platform()
 
 
 def probe(uow: UnitOfWork) -> None:
-    """Ask the database something trivial; that it answers is the answer (operations 4.11, readiness)."""
+    """Run a trivial statement, to check that the database answers (operations 4.11, readiness)."""
     uow.figures.probe()
 
 
 def database_time(uow: UnitOfWork) -> datetime:
-    """Ask the database for its time, to compare it with ours."""
+    """Return the time of the database's clock, to compare it with this host's."""
     return uow.figures.database_time()

@@ -1,7 +1,7 @@
-"""What is deleted by itself when it counts no longer, and how long each kind is kept after its end.
+"""What is deleted automatically after it has expired, and how long each kind is kept after that.
 
-Nothing here decides anything any more, so deleting it late or twice harms nothing. Letters are forgotten by their
-courier, signing keys where new ones are made; events, login events and audit entries are kept.
+Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
+keys where new ones are created; events, login events and audit entries are kept.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _DAY: Final = timedelta(days=1)
 
 
 class Leftover(Enum):
-    """A kind of rows that end by themselves, and how long they are kept after that."""
+    """A kind of rows that expire, and how long they are kept after that."""
 
     SIGN_IN_FAILURES = ("sign_in_failures", sign_in_failures.WINDOW)
     MFA_CHALLENGES = ("mfa_challenges", _DAY)
     PASSKEY_CHALLENGES = ("passkey_challenges", _DAY)
     DEVICE_TOKENS = ("device_tokens", _DAY)
-    # Whoever opens a letter of last week should hear that its link has expired, and not that there never was one.
+    # A user who opens last week's mail should read that its link has expired, not that there is no such link.
     ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
-    # Counted from the end of the longest life, whatever ended them: who was here in the last three months can be seen.
+    # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
-    # Counted from the last use. No token and no session of such a device is good any more.
+    # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
 
     kept_for: timedelta
@@ -42,5 +42,5 @@ class Leftover(Enum):
 
 
 def sweep(uow: UnitOfWork, leftover: Leftover, limit: int) -> int:
-    """Delete what was kept long enough, the oldest first and at most so many; say how many those were."""
+    """Delete the rows that were kept long enough, the oldest first, at most `limit` of them; return how many."""
     return uow.housekeeping.delete(leftover, uow.now - leftover.kept_for, limit)

@@ -1,9 +1,9 @@
-"""Acting as somebody else, as a platform owner may for an hour to help: the beginning of such a session.
+"""Impersonation: starting a session in which a platform owner acts as a user, for an hour at most, to help them.
 
-It is a session of the person in which every request knows who really acts (`Caller.impersonator_id`): what opens
-accounts, ends sessions or removes the person is refused there (`Caller.forbid_impersonation`), and every audit entry
-names the impersonator. The person finds it among their sessions, as what it is, and may end it. It leaves no trace in
-their sign-ins and devices, because they did not sign in.
+It is a session of the user, and every request in it knows the impersonator (`Caller.impersonator_id`): operations that
+give access to accounts, end sessions or remove the user are refused (`Caller.forbid_impersonation`), and every audit
+entry names the impersonator. The user sees it in the list of their sessions, marked as an impersonation, and can end
+it. It appears neither in the user's login events nor in their devices, because they did not sign in.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ PROVIDER: Final = "impersonation"
 
 
 class TargetIsPlatformOwner(BadRequest):
-    """The person is a platform owner, perhaps the one who asks."""
+    """The user is a platform owner, possibly the caller."""
 
     default_message = "A platform owner cannot be impersonated."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImpersonationTarget:
-    """What is wanted of an impersonation: why, and in which context."""
+    """The reason for an impersonation, and its context."""
 
     reason: str
     organization_slug: str | None = None
@@ -52,7 +52,7 @@ class ImpersonationTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImpersonatedUser:
-    """As whom somebody acts."""
+    """The user who is impersonated."""
 
     id: UUID
     email: str
@@ -60,7 +60,7 @@ class ImpersonatedUser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """A session in somebody else's name (identity 2.9)."""
+    """A new impersonation session (identity 2.9)."""
 
     grant: TokenGrant
     user: ImpersonatedUser
@@ -68,30 +68,30 @@ class Impersonation:
 
     @property
     def expires_at(self) -> datetime:
-        """When it ends at the latest."""
+        """When the session ends at the latest."""
         return self.grant.session_expires_at
 
 
 def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impersonation:
-    """Begin a session in somebody's name, for an hour at most."""
+    """Start a session as another user, for an hour at most."""
     owner = authorize_platform(uow)
     reason = checked_reason(wanted.reason)
     if wanted.service_slug is not None and wanted.organization_slug is None:
-        raise BadRequest.of_field("org_slug", "A service is named together with its organization.")
-    # Locked, so that an account that is shut or promoted at this moment keeps no session from before.
+        raise BadRequest.of_field("org_slug", "Name the organization of the service.")
+    # Locked, so that an account that is deactivated or promoted at this moment keeps no earlier session.
     user = uow.users.lock(user_id)
     if user is None or not user.is_active:
         raise UserUnknown
     if user.is_platform_owner:
         raise TargetIsPlatformOwner
-    organization, service = _place(uow, wanted)
+    organization, service = _context(uow, wanted)
 
     session = _session(uow, owner, user, organization, service)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
     caller = uow.callers.of_session(session.id)
     if caller is None:
-        # Demoted at this very moment; raising takes all of it back.
+        # The caller was demoted at this moment; raising rolls everything back.
         raise Forbidden("Only a platform owner can do this.")
     if not caller.belongs_to_context:
         raise _does_not_belong(wanted)
@@ -110,7 +110,7 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
     )
 
 
-def _place(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:
+def _context(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization | None, Service | None]:
     organization = arrivals.find_organization(uow, wanted.organization_slug)
     if organization is None:
         return None, None
@@ -126,8 +126,8 @@ def _place(uow: UnitOfWork, wanted: ImpersonationTarget) -> tuple[Organization |
 
 def _does_not_belong(wanted: ImpersonationTarget) -> BadRequest:
     if wanted.service_slug is None:
-        return BadRequest.of_field("org_slug", "This person is not a member of this organization.")
-    return BadRequest.of_field("service_slug", "This person has never signed in with this service.")
+        return BadRequest.of_field("org_slug", "This user is not a member of this organization.")
+    return BadRequest.of_field("service_slug", "This user has never signed in to this service.")
 
 
 def _session(
@@ -140,12 +140,12 @@ def _session(
         service_id=service.id if service is not None else None,
         device_id=None,
         provider=PROVIDER,
-        # What the owner has shown: nobody else has shown anything.
+        # The authentication of the platform owner, because the user has not authenticated.
         amr=list(owner.amr),
         authenticated_at=owner.authenticated_at,
         refreshed_at=uow.now,
         expires_at=uow.now + IMPERSONATION_LIFETIME_MAX,
-        # From where the owner acts is in the platform's log, and is no business of the person, who lists this session.
+        # The owner's origin is in the platform's log; the user, who can list this session, must not see it.
         ip_address=None,
         user_agent=None,
         impersonator_id=owner.user_id,

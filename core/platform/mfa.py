@@ -1,7 +1,7 @@
-"""Second factors as platform owners see them: one person's, everybody's, and what looks as if somebody were attacked.
+"""Second factors for platform owners: the status of one user, metrics of all, possible attacks, and forced disabling.
 
-Turning one off by force is for people who have lost it and every backup code. Their sessions stay, because nothing
-that was proved has become untrue; their devices no longer remember the factor, and they are told by mail.
+A second factor is disabled by force for users who have lost it and all backup codes. Their sessions stay, because they
+were authenticated with it; their devices are no longer remembered, and they are notified by mail.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 METRICS_WINDOW: Final = timedelta(days=7)
-ALERTS_ARE_OF: Final = timedelta(days=7)
+ALERTS_WINDOW: Final = timedelta(days=7)
 ALERTS_MAX: Final = 100
 MANY_FAILURES: Final = 5
 FAILURES_WITHIN: Final = timedelta(minutes=15)
-# The newest of them; under an attack there may be any number.
-FAILURES_LOOKED_AT_MAX: Final = 10_000
+# Only the newest are read, because during an attack there may be any number.
+FAILURES_READ_MAX: Final = 10_000
 RISKY_SIGN_IN_PERCENT: Final = 70
-SOON_AFTER: Final = timedelta(hours=1)
+DISABLED_WITHIN: Final = timedelta(hours=1)
 _PERCENT: Final = 100
 _DECIMALS: Final = 2
 
 
 class UserMfaNotEnabled(BadRequest):
-    """There is nothing to turn off."""
+    """The user has no second factor to disable."""
 
-    default_message = "This person has not turned multi-factor authentication on."
+    default_message = "This user has not enabled multi-factor authentication."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMfaStatus:
-    """One person's second factor (operations 4.6); `last_mfa_challenge` is when a code of theirs was last tried."""
+    """A user's second factor (operations 4.6); `last_mfa_challenge` is when the user last tried a code."""
 
     user_id: UUID
     email: str
@@ -62,7 +62,7 @@ class PersonMfaStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaCounts:
-    """What is counted of everybody's second factors."""
+    """Counts of the second factors of all users."""
 
     total_users: int
     mfa_enabled_users: int
@@ -72,7 +72,7 @@ class MfaCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaMetrics:
-    """Everybody's second factors (operations 4.6); the rate is in percent of all accounts."""
+    """Metrics of the second factors of all users (operations 4.6); the rate is in percent of all accounts."""
 
     total_users: int
     mfa_enabled_users: int
@@ -82,7 +82,7 @@ class MfaMetrics:
 
 
 class AlertType(StrEnum):
-    """Something that may be an attack (decisions 5.10)."""
+    """The reason of an alert (decisions 5.10)."""
 
     MANY_MFA_FAILURES = "many_mfa_failures"
     BACKUP_CODE_FROM_NEW_DEVICE = "backup_code_from_new_device"
@@ -91,7 +91,7 @@ class AlertType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """Whom it concerns, what was seen, and when."""
+    """A possible attack on a user's second factor."""
 
     user_id: UUID
     email: str
@@ -101,7 +101,7 @@ class Alert:
 
 
 def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
-    """Say how a person's second factor stands."""
+    """Return the status of a user's second factor."""
     authorize_platform(uow)
     found = uow.platform_mfa.status(user_id)
     if found is None:
@@ -110,9 +110,9 @@ def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
 
 
 def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
-    """Turn a person's second factor off, and tell them, their organizations and the logs."""
+    """Disable a user's second factor, record it everywhere, and notify the user by mail."""
     caller = authorize_platform(uow)
-    why = checked_reason(reason)
+    reason = checked_reason(reason)
     user = uow.users.lock(user_id)
     if user is None:
         raise UserUnknown
@@ -130,19 +130,19 @@ def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
         )
     for organization_id in organizations:
         uow.audit(AuditAction.SECURITY_MFA_DISABLED, user.id, organization_id=organization_id, by_platform_owner=True)
-    # The reason stands where platform owners alone read it, because it may speak of anybody.
-    uow.audit_platform(PlatformAction.MFA_FORCE_DISABLED, user.id, reason=why)
+    # Only platform owners may read the reason, because it may contain personal data of others.
+    uow.audit_platform(PlatformAction.MFA_FORCE_DISABLED, user.id, reason=reason)
     mail.send(uow, user.email, MailTemplate.MFA_FORCE_DISABLED, at=uow.now.strftime("%Y-%m-%d %H:%M UTC"))
 
 
 def metrics(uow: UnitOfWork) -> MfaMetrics:
-    """Count everybody's second factors, and what happened to them in the last seven days."""
+    """Return the metrics of all users' second factors, with the events of the last seven days."""
     authorize_platform(uow)
     counts = uow.platform_mfa.counts(since=uow.now - METRICS_WINDOW)
     return MfaMetrics(
         total_users=counts.total_users,
         mfa_enabled_users=counts.mfa_enabled_users,
-        # Whoever asks has an account, so there is one.
+        # The caller has an account, so the total is never zero.
         mfa_adoption_rate=round(_PERCENT * counts.mfa_enabled_users / counts.total_users, _DECIMALS),
         backup_codes_used_7d=counts.backup_codes_used,
         mfa_failures_7d=counts.mfa_failures,
@@ -150,6 +150,6 @@ def metrics(uow: UnitOfWork) -> MfaMetrics:
 
 
 def suspicious(uow: UnitOfWork) -> Sequence[Alert]:
-    """List what happened to second factors in the last seven days that may be an attack, the newest first."""
+    """List the possible attacks on second factors in the last seven days, the newest first."""
     authorize_platform(uow)
-    return uow.platform_mfa.alerts(since=uow.now - ALERTS_ARE_OF, limit=ALERTS_MAX)
+    return uow.platform_mfa.alerts(since=uow.now - ALERTS_WINDOW, limit=ALERTS_MAX)

@@ -1,6 +1,6 @@
-"""Organizations as platform owners govern them: through their states, with their tiers, and to their end.
+"""Managing organizations as a platform owner: approval, suspension, tiers and deletion.
 
-Each step is written into the platform's log and, unless the organization is gone, into the organization's own.
+Every change is recorded in the platform's audit log and, unless the organization is deleted, in the organization's.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class OrganizationUnknown(NotFound):
-    """There is none, or no longer."""
+    """There is no organization with this id."""
 
     default_message = "There is no such organization."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """Whose an organization is; when that user no longer exists, words that say so (operations 2.3)."""
+    """The owner of an organization; placeholders when that user no longer exists (operations 2.3)."""
 
     id: str
     email: str
@@ -59,7 +59,7 @@ class GovernedOrganization:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrganizationPage:
-    """Some of the organizations that were asked for, and how many those are."""
+    """A page of the organizations that match, and how many match in all."""
 
     organizations: Sequence[GovernedOrganization]
     total: int
@@ -68,13 +68,13 @@ class OrganizationPage:
 def list_all(
     uow: UnitOfWork, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
 ) -> OrganizationPage:
-    """List organizations, the newest first, of a state and of a tier where these are given."""
+    """List organizations, the newest first, of one status and one tier where these are given."""
     authorize_platform(uow)
     return uow.platform_organizations.page(status=status, tier_id=tier_id, limit=limit, offset=offset)
 
 
 def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> Organization:
-    """Let a pending organization begin, in the tier that is named or else the one it has."""
+    """Approve a pending organization, in the given tier or else the one it has."""
     owner = authorize_platform(uow)
     tier = tiers.find(uow, tier_id) if tier_id is not None else None
     before = _lock(uow, organization_id)
@@ -85,27 +85,27 @@ def approve(uow: UnitOfWork, organization_id: UUID, *, tier_id: UUID | None) -> 
 
 
 def reject(uow: UnitOfWork, organization_id: UUID, reason: str) -> Organization:
-    """Turn a pending organization away; its people read the reason."""
+    """Reject a pending organization; its members can read the reason."""
     authorize_platform(uow)
-    given = reason.strip()
-    if not given:
-        raise BadRequest.of_field("reason", "Say why, so that the organization's owner knows.")
+    reason = reason.strip()
+    if not reason:
+        raise BadRequest.of_field("reason", "Give a reason; the organization's owner reads it.")
     before = _lock(uow, organization_id)
-    after = before.rejected(given, at=uow.now)
-    return _store(uow, PlatformAction.ORGANIZATION_REJECTED, before, after, reason=given)
+    after = before.rejected(reason, at=uow.now)
+    return _store(uow, PlatformAction.ORGANIZATION_REJECTED, before, after, reason=reason)
 
 
 def suspend(uow: UnitOfWork, organization_id: UUID, reason: str | None) -> Organization:
-    """Close an active organization, from the very next request on."""
+    """Suspend an active organization, from the next request on."""
     authorize_platform(uow)
-    given = (reason or "").strip() or None
+    reason = (reason or "").strip() or None
     before = _lock(uow, organization_id)
-    after = before.suspended(given, at=uow.now)
-    return _store(uow, PlatformAction.ORGANIZATION_SUSPENDED, before, after, reason=given)
+    after = before.suspended(reason, at=uow.now)
+    return _store(uow, PlatformAction.ORGANIZATION_SUSPENDED, before, after, reason=reason)
 
 
 def activate(uow: UnitOfWork, organization_id: UUID) -> Organization:
-    """Open a suspended organization again."""
+    """Reactivate a suspended organization."""
     authorize_platform(uow)
     before = _lock(uow, organization_id)
     return _store(uow, PlatformAction.ORGANIZATION_ACTIVATED, before, before.activated(at=uow.now))
@@ -114,9 +114,9 @@ def activate(uow: UnitOfWork, organization_id: UUID) -> Organization:
 def change_tier(
     uow: UnitOfWork, organization_id: UUID, tier_id: UUID, limits: Mapping[str, int | None]
 ) -> Organization:
-    """Put an organization into a tier, and change those of its own limits that are named.
+    """Change an organization's tier, and those of its own limits that are given.
 
-    A limit of None is that of the tier again. What changes nothing leaves no trace.
+    A limit of None resets it to that of the tier. A call that changes nothing is not recorded.
     """
     authorize_platform(uow)
     tier = tiers.find(uow, tier_id)
@@ -131,7 +131,7 @@ def change_tier(
 
 
 def delete(uow: UnitOfWork, organization_id: UUID) -> None:
-    """Delete an organization with everything that belongs to it; that there was one stays in the platform's log."""
+    """Delete an organization with everything that belongs to it; the platform's audit log keeps a record of it."""
     authorize_platform(uow)
     organization = _lock(uow, organization_id)
     uow.audit_platform(
@@ -146,7 +146,7 @@ def delete(uow: UnitOfWork, organization_id: UUID) -> None:
 
 
 def _lock(uow: UnitOfWork, organization_id: UUID) -> Organization:
-    """Lock an organization, so that of two who decide about it at once the second finds what the first decided."""
+    """Lock an organization, so that of two concurrent decisions the second sees the result of the first."""
     organization = uow.organizations.lock(organization_id)
     if organization is None:
         raise OrganizationUnknown

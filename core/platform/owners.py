@@ -1,7 +1,7 @@
-"""Platform owners govern the whole installation: how the first one comes to be, and how others follow and go.
+"""Platform owners: creating the first one, appointing more by command, promoting and demoting.
 
-By command anybody is appointed whose address is given; through the interface owners promote and demote each other.
-Whoever changes who governs holds one lock, so there is always somebody who does.
+The command appoints the account of any address; through the API, platform owners promote and demote each other. Every
+change of the platform owners takes one lock, so there is always at least one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class OwnerAddressPromised(Conflict):
-    """The account that left the address may still have it back."""
+    """The account that had the address before may still take it back."""
 
     default_message = (
-        "Another account had this address until a few days ago and may still have it back. Name the address that this"
-        " account has now, or another one."
+        "Another account had this address until a few days ago and can still take it back. Use the present address of"
+        " that account, or another address."
     )
 
 
@@ -40,26 +40,26 @@ class NotAPlatformOwner(NotFound):
 
 
 class AlreadyPlatformOwner(Conflict):
-    """There is nothing to promote to."""
+    """The user is already a platform owner."""
 
-    default_message = "This person is a platform owner already."
+    default_message = "This user is already a platform owner."
 
 
-class CannotGovern(Conflict):
-    """Nobody has proved that the account is the one that is meant."""
+class OwnerUnverified(Conflict):
+    """The account's address is not verified, so it may belong to another person than is meant."""
 
-    default_message = "This person has not verified their email address yet. Promote them when they have."
+    default_message = "This user has not verified their email address yet. Promote them after they have."
 
 
 class CannotDemoteYourself(BadRequest):
-    """So the last one stays as well."""
+    """Platform owners cannot demote themselves, so there is always one."""
 
-    default_message = "You cannot demote yourself. Another platform owner can do it; the last one stays."
+    default_message = "You cannot demote yourself. Ask another platform owner; the last one cannot be demoted."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformOwner:
-    """Somebody who was promoted."""
+    """A user who was promoted to platform owner."""
 
     id: UUID
     email: str
@@ -69,34 +69,34 @@ class PlatformOwner:
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """A platform owner, and whether the account counts as new, so that the given password is theirs."""
+    """An appointed platform owner; if `is_new_account`, the given password is the account's password."""
 
     owner: User
     is_new_account: bool
 
 
 def any_exists(uow: UnitOfWork) -> bool:
-    """Say whether the platform has an owner already."""
+    """Return whether there is a platform owner."""
     return bool(uow.users.lock_platform_owners())
 
 
-def is_one(uow: UnitOfWork, email: str) -> bool:
-    """Say whether the account of that address is a platform owner."""
+def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
+    """Return whether the account of this address is a platform owner."""
     user = uow.users.by_email(normalize_email(email))
     return user is not None and user.is_platform_owner
 
 
-def found(uow: UnitOfWork, email: str, password_hash: str) -> Appointment | None:
-    """Make the first platform owner as `appoint` does; nothing when there is one, so that every start may call it."""
+def appoint_first(uow: UnitOfWork, email: str, password_hash: str) -> Appointment | None:
+    """Appoint the first platform owner; return None when there is one, so that every start may call this."""
     if uow.users.lock_platform_owners():
         return None
     return appoint(uow, email, password_hash)
 
 
 def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
-    """Make a platform owner of that address: the account that has it, else a new one with this password.
+    """Make the account of an address a platform owner, or create one with this password.
 
-    An account whose address is proved keeps its password.
+    An account whose address is verified keeps its password.
     """
     uow.users.lock_platform_owners()
     address = normalize_email(email)
@@ -115,11 +115,11 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         return Appointment(user, is_new_account=True)
 
     existing = uow.users.lock_by_email(address)
-    assert existing is not None, "an address that is taken has an account"
+    assert existing is not None, "the address is taken, but no account has it"
     owner = existing.appointed(at=uow.now)
     if not existing.is_verified:
-        # Anybody could have brought an account to this address to wait for this; nothing of theirs must open it or take
-        # it away again (decisions 3.13).
+        # An attacker could have claimed this address beforehand; none of their credentials may give access to the
+        # account or take it back (decisions 3.13).
         addresses.mark_proved(uow, existing)
         uow.one_time_tokens.withdraw(owner.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
         mfa.remove(uow, owner.id)
@@ -129,7 +129,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
 
 
 def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
-    """Let somebody govern the platform, from their very next request on."""
+    """Make a user a platform owner, from their next request on."""
     authorize_platform(uow)
     _lock_owners(uow)
     user = uow.users.lock(user_id)
@@ -139,10 +139,10 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
         raise AlreadyPlatformOwner
     promoted = user.appointed(at=uow.now)
     if not user.is_verified:
-        # Anybody could have registered the address; unlike by command, nobody here has said which one is meant.
-        raise CannotGovern
+        # An attacker could have registered the address; the caller named an id and not, as by command, an address.
+        raise OwnerUnverified
     uow.users.save(promoted)
-    # Nobody acts as a platform owner, and who began to do so before is out.
+    # Platform owners cannot be impersonated, so sessions that impersonate this user end.
     uow.sessions.end_impersonations(promoted.id)
     uow.audit_platform(PlatformAction.OWNER_PROMOTED, promoted.id)
     return PlatformOwner(
@@ -154,23 +154,23 @@ def promote(uow: UnitOfWork, user_id: UUID) -> PlatformOwner:
 
 
 def demote(uow: UnitOfWork, user_id: UUID) -> None:
-    """Let a platform owner govern no longer, from this moment on; whoever they act as they no longer do."""
+    """Make a platform owner an ordinary user at once, and end their impersonations."""
     caller = authorize_platform(uow)
     if user_id == caller.user_id:
         raise CannotDemoteYourself
-    # The caller is one of those who stay, so there is always one.
+    # The caller stays a platform owner, so there is always one.
     _lock_owners(uow)
     owner = uow.users.lock(user_id)
     if owner is None or not owner.is_platform_owner:
         raise NotAPlatformOwner
     uow.users.save(replace(owner, is_platform_owner=False, updated_at=uow.now))
-    # Ended for good, and not only for as long as they are no owner.
+    # Ended for good, so that they do not work again if the user is promoted again.
     uow.sessions.end_impersonations(owner.id)
     uow.audit_platform(PlatformAction.OWNER_DEMOTED, owner.id)
 
 
 def _lock_owners(uow: UnitOfWork) -> None:
-    """Let nobody else change who governs; of two who demote each other at once the second is no owner any more."""
+    """Lock the platform owners; refuse a caller who was demoted in the meantime."""
     caller = uow.caller
     if not any(owner.id == caller.user_id and owner.is_active for owner in uow.users.lock_platform_owners()):
         raise Forbidden("Only a platform owner can do this.")

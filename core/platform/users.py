@@ -1,7 +1,7 @@
-"""Finding people on the whole platform, as a platform owner does who was asked for help.
+"""Searching for users of the whole platform, as a platform owner.
 
-What else is done about somebody has capabilities of its own: their second factor in `platform_mfa.py`, acting as them
-in `impersonation.py`, forgetting them in `anonymization.py`.
+Elsewhere: second factors in `mfa.py`, impersonation in `impersonation.py`, anonymization in
+`core/privacy/anonymization.py`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 FOUND_DEFAULT: Final = 20
-# Whoever is in more organizations is shown with those that they joined first.
+# Of more organizations, those that the user joined first are shown.
 ORGANIZATIONS_SHOWN_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMembership:
-    """An organization of somebody who was found, and their role in it."""
+    """An organization of a user who was found, and the user's role in it."""
 
     id: UUID
     slug: str
@@ -37,7 +37,7 @@ class FoundMembership:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundUser:
-    """Somebody who was found (operations 4.6)."""
+    """A user who was found (operations 4.6)."""
 
     id: UUID
     email: str
@@ -48,15 +48,15 @@ class FoundUser:
 
 
 def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: int) -> Sequence[FoundUser]:
-    """Find people by a part of their address, by their id, or by both.
+    """Find users by a part of their address, by their id, or by both.
 
-    First come those whose address begins with the part, in the order of the alphabet, then the newest of the others.
+    Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
     authorize_platform(uow)
-    # As an address is stored: composed, and in lower case.
+    # Addresses are stored composed and in lower case.
     part = unicodedata.normalize("NFC", email.strip().lower()) if email is not None else ""
     if user_id is not None:
         return uow.platform_users.with_id(user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX)
     if not part:
-        raise BadRequest("Say whom to look for: part of an email address in `email`, or an id in `user_id`.")
+        raise BadRequest("Name the user: a part of the email address in `email`, or the id in `user_id`.")
     return uow.platform_users.with_email(part, limit=limit, organizations_max=ORGANIZATIONS_SHOWN_MAX)

@@ -1,8 +1,8 @@
-"""Forgetting somebody for good: everything personal goes, what organizations have to keep stays (identity 4.7).
+"""Anonymizing a person for good: all personal data is deleted, what organizations must keep remains (identity 4.7).
 
-The account remains as a number without a name, so that memberships, counts and audit entries go on meaning something.
-Nothing leads back into it: every way to sign in is deleted, and the schema itself does not let it come to life again.
-Where the address stands in words that others wrote, it is replaced there too.
+The account remains as an id without a name, so that memberships, counts and audit entries keep their meaning. It cannot
+be used again: all credentials are deleted, and the schema does not allow an anonymized account to be reactivated. The
+address is also replaced where it occurs in texts that others wrote.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Who is to be forgotten."""
+    """The account that is to be anonymized."""
 
     id: UUID
     email: str
@@ -43,16 +43,16 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anonymous:
-    """What stands from now on where the person stood."""
+    """The values that replace the person's data."""
 
     email: str
-    ip_address: str = "0.0.0.0"  # noqa: S104 - not one to listen on
+    ip_address: str = "0.0.0.0"  # noqa: S104 - no address to listen on
     user_agent: str = "anonymized"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affiliation:
-    """An organization that somebody is a member or an end user of, and whether it is the caller's own, and active."""
+    """An organization of which a person is a member or an end user; `is_owned` means by the caller."""
 
     organization_id: UUID
     is_member: bool
@@ -61,12 +61,12 @@ class Affiliation:
     mfa_required: bool
 
 
-def forget(uow: UnitOfWork, user_id: UUID) -> None:
-    """Forget a person; once more changes nothing."""
+def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
+    """Anonymize a person; repeating it changes nothing."""
     caller = uow.caller
     caller.forbid_impersonation()
     caller.forbid_service_tokens()
-    # Locked against everything that refers to it, so that nobody signs in, joins or is written about meanwhile.
+    # The lock blocks every row that would refer to the account: sign-ins, memberships, log entries.
     subject = uow.anonymization.lock(user_id)
     affiliations = uow.anonymization.affiliations(user_id, owner_id=caller.user_id)
     if not caller.acts_as_platform_owner:
@@ -79,8 +79,8 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
         return
 
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
-    anonymous = _shut(uow, subject)
-    _write_down(uow, caller, subject, [belonging.organization_id for belonging in affiliations])
+    anonymous = _deactivate(uow, subject)
+    _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
     uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.hash_address(uow, address) for address in addresses]
     uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)
@@ -88,13 +88,13 @@ def forget(uow: UnitOfWork, user_id: UUID) -> None:
 
 
 def placeholder_of(moment: datetime) -> str:
-    """Give the address that stands for somebody who was forgotten then."""
+    """Return the address of an account that was anonymized at this moment."""
     return f"anonymized-{moment:%Y%m%d%H%M%S%f}@deleted.local"
 
 
 def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) -> Any:
-    """Give what a log says, with the placeholder wherever one of these addresses stood in a text."""
-    # Longer addresses that end or begin with one of these are somebody else's.
+    """Return the value with the placeholder instead of these addresses in all its texts."""
+    # A longer address that ends or begins with one of these belongs to another person.
     alternatives = "|".join(re.escape(address) for address in addresses)
     pattern = re.compile(rf"(?<![\w.+-])(?:{alternatives})(?![\w-]|\.\w)", re.IGNORECASE)
 
@@ -113,10 +113,10 @@ def without_addresses(value: Any, addresses: Iterable[str], placeholder: str) ->
 
 
 def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Affiliation]) -> None:
-    """Refuse unless all that the person belongs to is the caller's, so that nobody loses an account that they share.
+    """Refuse unless the caller owns every organization of the person, so that no other organization loses a user.
 
-    Whoever is an end user alone has an account of their own, which no organization can take away. And whoever owns all
-    that they belong to would leave it without an owner.
+    An account that is only an end user belongs to the person, so no organization may anonymize it. Owners cannot
+    anonymize themselves, because their organizations would have no owner.
     """
     owns_all = any(one.is_member for one in affiliations) and all(one.is_owned for one in affiliations)
     if caller.user_id == user_id or not owns_all:
@@ -127,16 +127,16 @@ def _require_owning_all(caller: Caller, user_id: UUID, affiliations: Sequence[Af
         access.require_second_factor(caller)
 
 
-def _shut(uow: UnitOfWork, subject: Subject) -> Anonymous:
-    """Shut the account under an address that nobody has; two who are forgotten in one moment have two."""
+def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
+    """Deactivate the account under a placeholder address that no other account has."""
     moment = uow.now
     while not uow.anonymization.shut(subject.id, placeholder_of(moment), at=uow.now):
         moment += _MICROSECOND
     return Anonymous(email=placeholder_of(moment))
 
 
-def _write_down(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Sequence[UUID]) -> None:
-    """Tell the logs and the organizations, before the person's own log loses where it was written from."""
+def _record(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Sequence[UUID]) -> None:
+    """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
     uow.mfa_events.add(subject.id, USER_ANONYMIZED, is_success=True, details={})
     for organization_id in organizations:
         uow.audit(AuditAction.USER_ANONYMIZED, subject.id, organization_id=organization_id)

@@ -1,8 +1,8 @@
-"""Everything personal that is kept of somebody, in one package (identity 2.8); being forgotten is `anonymization.py`.
+"""The export of all personal data of a person (identity 2.8); anonymization is in `anonymization.py`.
 
-Nothing that signs in is in it, not even as a hash, and nothing encrypted is opened for it. The owner of an organization
-gets of it what concerns that organization, and what happened in none (decisions 7.2): of which others somebody is a
-member, and how they sign in there, is no business of theirs.
+It contains no credentials, not even as hashes, and nothing is decrypted for it. The owner of an organization gets the
+data that concern that organization or none (decisions 7.2), but not the person's other organizations or the sign-ins
+there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
-# The newest of them; `login_events_count` counts them all.
+# Only the newest are exported; `login_events_count` counts all.
 LOGIN_EVENTS_MAX: Final = 1000
 MFA_EVENTS_MAX: Final = 10_000
 
@@ -40,7 +40,7 @@ class ExportedMembership:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedLogin:
-    """One attempt to sign in; `risk_score` is 0 to 100, `risk_factors` a list of words as JSON text."""
+    """A sign-in attempt; `risk_score` is 0 to 100, and `risk_factors` is a list of words as a JSON text."""
 
     id: UUID
     timestamp: datetime
@@ -56,7 +56,7 @@ class ExportedLogin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedIdentity:
-    """An account elsewhere that the person signs in with."""
+    """An account at an external provider with which the person signs in."""
 
     provider: str
     provider_user_id: str
@@ -65,7 +65,7 @@ class ExportedIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedMfaEvent:
-    """Something that happened to the person's second factor or to the security of the account."""
+    """An event of the person's second factor or of the account's security."""
 
     event_type: str
     timestamp: datetime
@@ -74,7 +74,7 @@ class ExportedMfaEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportPackage:
-    """What is kept of a person; the newest login events, and how many there are in all."""
+    """The personal data of a person; `login_events` has the newest ones, and `login_events_count` counts all."""
 
     user_id: UUID
     email: str
@@ -97,34 +97,34 @@ class OwnedOrganization:
 
 
 def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
-    """Put together what is kept of somebody: for themselves, an owner of an organization of theirs, the platform."""
+    """Return the personal data of a person, to that person, an owner of one of their organizations or the platform."""
     within = _within(uow, uow.caller, user_id)
     user = uow.users.by_id(user_id)
     if user is None:
         raise UserUnknown
-    kept = uow.privacy_export
+    stored = uow.privacy_export
     return ExportPackage(
         user_id=user.id,
         email=user.email,
         created_at=user.created_at,
-        memberships=list(kept.memberships(user.id, within=within)),
-        login_events_count=kept.count_logins(user.id, within=within),
-        login_events=list(kept.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
-        # Nobody can link one yet.
+        memberships=list(stored.memberships(user.id, within=within)),
+        login_events_count=stored.count_logins(user.id, within=within),
+        login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
+        # There are no external identities yet.
         oauth_identities=[],
-        mfa_events=list(kept.newest_mfa_events(user.id, MFA_EVENTS_MAX)),
+        mfa_events=list(stored.newest_mfa_events(user.id, MFA_EVENTS_MAX)),
         passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)],
     )
 
 
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | None:
-    """List the organizations of which the caller may know; None is all of them. Refuse whoever may know of none."""
+    """Return the organizations whose data the caller may see; None means all. Refuse a caller who may see none."""
     if caller.user_id == user_id or caller.acts_as_platform_owner:
         return None
     caller.forbid_service_tokens()
-    owned = uow.privacy_export.organizations_of_both(user_id, caller.user_id)
+    owned = uow.privacy_export.organizations_owned_by(user_id, caller.user_id)
     if not owned:
-        raise Forbidden("You may export your own data, and those of the members of an organization that you own.")
+        raise Forbidden("You can export only your own data and the data of members of an organization that you own.")
     active = [one for one in owned if one.is_active]
     if not active:
         raise OrganizationNotActive

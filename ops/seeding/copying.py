@@ -125,4 +125,4 @@ def _counted(connection: Connection, before: UUID) -> int:
         randomness=SystemRandomness(),
     )
     with connection.transaction():
-        return PostgresAuditLog(transaction).count_on(before, COUNTED_ROWS)
+        return PostgresAuditLog(transaction).count_next(before, COUNTED_ROWS)

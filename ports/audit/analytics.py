@@ -1,4 +1,4 @@
-"""What the core asks of the stored sign-ins to learn how people sign in to an organization."""
+"""Counts and lists of the sign-ins to an organization."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,10 +8,10 @@ from core.audit.analytics import LoginsOfDay, LoginsOfProvider, LoginsOfService,
 
 
 class Analytics(Protocol):
-    """The sign-ins in the context of an organization that succeeded; days are those of UTC."""
+    """The successful sign-ins in the context of an organization; days are in UTC."""
 
     def by_day(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfDay]:
-        """Count those of each day that had any, in order."""
+        """Count those of each day that had any, in chronological order."""
         ...
 
     def by_service(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfService]:
@@ -19,7 +19,7 @@ class Analytics(Protocol):
         ...
 
     def by_provider(self, organization_id: UUID, period: Period) -> Sequence[LoginsOfProvider]:
-        """Count those of each way that was used, the most used first."""
+        """Count those with each provider that was used, the most used first."""
         ...
 
     def recent(self, organization_id: UUID, limit: int) -> Sequence[RecentLogin]:

@@ -1,4 +1,4 @@
-"""What the core asks of the stored audit log; `UnitOfWork.audit` writes it."""
+"""Reading the stored audit log; `UnitOfWork.audit` writes it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,12 +13,12 @@ class AuditLog(Protocol):
     def page(
         self, organization_id: UUID, wanted: AuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[LogEntry]]:
-        """List entries, newest first, with how many there are, in one statement that counts nothing twice."""
+        """Return the total and a page of entries, newest first, from one snapshot, so that none is counted twice."""
         ...
 
-    def count_on(self, before: UUID, limit: int) -> int:
-        """Add the next uncounted entries with a smaller id to the totals, at most `limit`; say how many those were.
+    def count_next(self, before: UUID, limit: int) -> int:
+        """Add the next uncounted entries, at most `limit`, with ids below `before` to the totals; return how many.
 
-        Of several who do so at once one counts, and the others are told that there was nothing to count.
+        Of concurrent transactions one counts, and the others return 0.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored audit log of the platform; `UnitOfWork.audit_platform` writes it."""
+"""Reading the stored audit log of the platform; `UnitOfWork.audit_platform` writes it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,10 +7,10 @@ from core.audit.platform_audit_log import PlatformAuditLogFilter, PlatformLogEnt
 
 
 class PlatformAuditLog(Protocol):
-    """What platform owners did."""
+    """The audit log of the platform."""
 
     def page(
         self, wanted: PlatformAuditLogFilter, *, limit: int, offset: int
     ) -> tuple[int, Sequence[PlatformLogEntry]]:
-        """List entries, newest first, with how many there are, in one statement."""
+        """Return the total and a page of entries, newest first, in one statement."""
         ...

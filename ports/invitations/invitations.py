@@ -1,55 +1,61 @@
-"""What the core asks of the stored invitations."""
+"""The stored invitations."""
 
 from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
 from core.invitations.answers import ReceivedInvitation
-from core.invitations.invitations import Due, Invitation, InvitationItem, InvitationStatus, Presented
+from core.invitations.invitations import Due, Invitation, InvitationDetails, InvitationItem, InvitationStatus
 from core.secrets import Secret
 
 
 class Invitations(Protocol):
-    """Who was asked to join which organization."""
+    """The invitations of all organizations."""
 
     def add(self, invitation: Invitation, token: Secret, *, proof_hash: bytes) -> bool:
-        """Store a new invitation; False when one of this address waits already, also a racer's."""
+        """Store a new invitation; return False when the address has a pending one, even of a concurrent transaction."""
         ...
 
     def find(self, organization_id: UUID, invitation_id: UUID) -> Invitation | None:
-        """Find an invitation of an organization."""
+        """Return an invitation of an organization, or None when there is no such."""
         ...
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
-        """Find the invitation of a normalized address that waits, or has run out and was not expired yet."""
+        """Return the invitation of a normalized address that is pending, even if it is past its expiry, or None."""
         ...
 
     def has_member(self, organization_id: UUID, email: str) -> bool:
-        """Say whether the account of a normalized address is a member, in one statement whether or not there is one."""
+        """Return whether the account of a normalized address is a member; one statement even if there is no account."""
         ...
 
     def page(
         self, organization_id: UUID, status: InvitationStatus | None, *, limit: int, offset: int
     ) -> Sequence[InvitationItem]:
-        """List an organization's invitations with who invited, the newest first."""
+        """List an organization's invitations with their inviters, the newest first."""
         ...
 
-    def by_token(self, token_hash: bytes) -> Presented | None:
-        """Find the invitation of a token, whatever became of it."""
+    def by_token(self, token_hash: bytes) -> InvitationDetails | None:
+        """Return the invitation of a token, in whatever status, or None when there is no such."""
         ...
 
-    def waiting_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
+    def pending_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
         """List the open invitations of a normalized address to active organizations, the newest first."""
         ...
 
     def settle(self, organization_id: UUID, invitation_id: UUID, status: InvitationStatus) -> bool:
-        """End an invitation that may come to this status, and erase its token; of racers one gets True."""
+        """Change an invitation to a final status and erase its token; return False if it cannot change to it.
+
+        Of concurrent calls one returns True.
+        """
         ...
 
     def due(self, after: Due | None, limit: int) -> Sequence[Due]:
-        """List pending invitations whose time is over, whatever their organization, by when it was."""
+        """List pending invitations of all organizations that are past their expiry, in the order of the expiry."""
         ...
 
     def expire(self, invitation_ids: Sequence[UUID]) -> Sequence[tuple[UUID, UUID]]:
-        """Expire those that are still pending, in active organizations and held by nobody; give both ids of each."""
+        """Expire those that are pending, not locked and in active organizations that are not locked.
+
+        Return the id of the organization and the id of the invitation for each.
+        """
         ...

@@ -1,4 +1,4 @@
-"""What the gauges ask of the stored data."""
+"""Figures of the stored data for the gauges."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,10 +7,10 @@ from core.platform.health_figures import PlatformFigures
 
 
 class Figures(Protocol):
-    """Counts, cheap enough to be asked twice a minute on a large installation."""
+    """Counts that are cheap enough to be read twice a minute on a large installation."""
 
     def platform(self) -> PlatformFigures:
-        """Count users, organizations, multi-factor users and waiting work."""
+        """Count active users, those with a second factor, organizations and queued mails."""
         ...
 
     def probe(self) -> None:
@@ -18,5 +18,5 @@ class Figures(Protocol):
         ...
 
     def database_time(self) -> datetime:
-        """Ask the database what time it is there."""
+        """Return the time of the database's clock."""
         ...

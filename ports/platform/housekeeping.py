@@ -1,4 +1,4 @@
-"""What the core asks of storage to be rid of what counts no longer."""
+"""Deleting expired rows."""
 
 from datetime import datetime
 from typing import Protocol
@@ -7,8 +7,8 @@ from core.platform.housekeeping import Leftover
 
 
 class Housekeeping(Protocol):
-    """Deletes leftovers. Several who do so at once share the work and never wait for each other, or for anybody."""
+    """Deletes leftovers. Concurrent transactions share the work and never wait for each other or for other locks."""
 
     def delete(self, leftover: Leftover, ended_until: datetime, limit: int) -> int:
-        """Delete those of a kind that had ended by that moment, the oldest first, at most `limit`; say how many."""
+        """Delete at most `limit` of those that had expired by that moment, the oldest first; return how many."""
         ...

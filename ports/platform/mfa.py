@@ -1,4 +1,4 @@
-"""What the core asks of everybody's second factors, for platform owners."""
+"""The second factors of all users, for platform owners."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,16 +9,16 @@ from core.platform.mfa import Alert, MfaCounts, PersonMfaStatus
 
 
 class PlatformMfa(Protocol):
-    """Second factors and the log about them, across all organizations; one statement for each question."""
+    """Second factors and their log, across all organizations; every method is one statement."""
 
     def status(self, user_id: UUID) -> PersonMfaStatus | None:
-        """Say how a person's second factor stands."""
+        """Return the status of a user's second factor, or None when there is no such user."""
         ...
 
     def counts(self, *, since: datetime) -> MfaCounts:
-        """Count accounts, those with a second factor, and what was used and failed since then."""
+        """Count accounts, those with a second factor, and the used backup codes and failures since then."""
         ...
 
     def alerts(self, *, since: datetime, limit: int) -> Sequence[Alert]:
-        """List what looks like an attack since then, the newest first; of many failures one alert for each person."""
+        """List the possible attacks since then, the newest first; many failures of one user are one alert."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks of the stored organizations for those who govern the platform."""
+"""The organizations of the platform, for platform owners."""
 
 from typing import Protocol
 from uuid import UUID
@@ -8,10 +8,10 @@ from core.platform.organizations import OrganizationPage
 
 
 class PlatformOrganizations(Protocol):
-    """The organizations of the platform, seen from outside."""
+    """All organizations of the platform."""
 
     def page(
         self, *, status: OrganizationStatus | None, tier_id: UUID | None, limit: int, offset: int
     ) -> OrganizationPage:
-        """List organizations with their owners and tiers, the newest first, and count all that were asked for."""
+        """List organizations with their owners and tiers, the newest first, and count all that match."""
         ...

@@ -1,4 +1,4 @@
-"""What the core asks when a platform owner looks for people."""
+"""Searching for users of the whole platform."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,15 +8,15 @@ from core.platform.users import FoundUser
 
 
 class PlatformUsers(Protocol):
-    """Everybody, with the organizations that each of them is a member of; one statement for each question."""
+    """All users, with the organizations of which each is a member; every method is one statement."""
 
     def with_email(self, part: str, *, limit: int, organizations_max: int) -> Sequence[FoundUser]:
-        """List who has that part in their address: those that begin with it, then the newest of the others.
+        """List users whose address contains the part: those that begin with it, then the newest of the others.
 
-        A part of one or two letters is only looked for at the beginning.
+        A part of one or two characters is only searched at the beginning.
         """
         ...
 
     def with_id(self, user_id: UUID, *, email_part: str, organizations_max: int) -> Sequence[FoundUser]:
-        """Give the person of that id, if their address has that part."""
+        """Return the user of that id if the address contains that part, else an empty list."""
         ...

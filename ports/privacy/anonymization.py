@@ -1,4 +1,4 @@
-"""What has to be deleted or replaced when a person is anonymized."""
+"""Deleting and replacing the personal data of a person who is anonymized."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,44 +9,44 @@ from core.privacy.anonymization import Affiliation, Anonymous, Subject
 
 
 class Anonymization(Protocol):
-    """What has to go when a person is forgotten; whatever is made later and holds something personal is added here.
+    """The personal data of a person; a new table or column with personal data must be added here.
 
-    A test looks through every text of every table, so that nothing is forgotten to be forgotten.
+    A test searches every text of every table, so that no personal data are missed.
     """
 
     def lock(self, user_id: UUID) -> Subject | None:
-        """Find an account, and let nobody write anything that refers to it before this transaction ends."""
+        """Return an account, or None; until this transaction ends, no other can write a row that refers to it."""
         ...
 
     def hold(self, user_id: UUID) -> bool:
-        """Say whether an account is there and not forgotten, and let nobody forget it before this transaction ends."""
+        """Return whether an account exists and is not anonymized; it cannot be until this transaction ends."""
         ...
 
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
-        """List the organizations that a person is a member or an end user of, and whether the other one owns each."""
+        """List the organizations of which a person is a member or an end user; `is_owned` means by `owner_id`."""
         ...
 
     def addresses(self, user_id: UUID) -> Sequence[str]:
-        """List the addresses that the account had before, as far as anything still knows them."""
+        """List the addresses that the account had before, as far as they are still stored."""
         ...
 
     def shut(self, user_id: UUID, placeholder: str, *, at: datetime) -> bool:
-        """Deactivate an account for good, without password, under another address; False when that is taken."""
+        """Deactivate an account for good, without password and address; return False if the placeholder is taken."""
         ...
 
     def delete_credentials(self, user_id: UUID) -> None:
-        """Delete a person's second factors, passkeys, devices, sessions, and whatever waits to become one."""
+        """Delete a person's second factors, passkeys, devices and sessions, and the open challenges and tokens."""
         ...
 
     def replace_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
-        """Remove a person's addresses: letters to them, counted failures, invitations, and what the logs say.
+        """Remove a person's addresses from mails, counted failures, invitations and the texts of the logs.
 
-        The marks are those that failures are counted under. Invitations that wait for an answer are withdrawn.
+        `marks` are the hashes under which failures are counted. Pending invitations are withdrawn.
         """
         ...
 
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
-        """Replace from where a person acted, and under which address, in all logs."""
+        """Replace the origins of a person's actions, and the actor's address, in all logs."""
         ...

@@ -1,4 +1,4 @@
-"""What is stored about a person, for the export."""
+"""Reading the personal data of a person for the export."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -8,13 +8,13 @@ from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEv
 
 
 class PrivacyExport(Protocol):
-    """What is kept of a person, as the person may have it.
+    """The personal data of a person.
 
-    Where `within` names organizations, only what concerns one of these or none is given.
+    If `within` names organizations, only data that concern one of these or no organization are returned.
     """
 
-    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
-        """List the organizations that the other one owns and a person is a member of."""
+    def organizations_owned_by(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
+        """List the organizations that `owner_id` owns and `user_id` is a member of."""
         ...
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:
@@ -30,5 +30,5 @@ class PrivacyExport(Protocol):
         ...
 
     def newest_mfa_events(self, user_id: UUID, limit: int) -> Sequence[ExportedMfaEvent]:
-        """List what the separate log has of a person, the newest first."""
+        """List a person's events of second factors and account security, the newest first."""
         ...

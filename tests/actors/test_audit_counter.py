@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from actors.audit_counter import BATCH_ENTRIES_MAX, JOB_TYPE, PAUSE_SECONDS, PERIOD_SECONDS, AuditCounter
 from adapters.prometheus import PrometheusMetrics
-from core.audit.audit_log import count_on
+from core.audit.audit_log import count_next
 from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Heap:
         self.asked_at: list[float] = []
 
     async def transact(self, use_case: object, limit: int) -> int:
-        assert use_case is count_on
+        assert use_case is count_next
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure

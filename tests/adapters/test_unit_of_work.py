@@ -1,4 +1,4 @@
-"""The unit of work: what a change leaves besides itself is committed with it or not at all."""
+"""The unit of work: audit entries, events and mails are committed with their change, or not at all."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def organization(connection: Connection, clock: SettableClock) -> UUID:
 
 
 def create_service(uow: UnitOfWork, organization: UUID, **details: Any) -> None:
-    """Leave everything that a change can leave."""
+    """Add an audit entry, an event and a mail."""
     uow.audit(
         AuditAction.SERVICE_CREATED, SERVICE, organization_id=organization, actor_user_id=ACTOR, success=True, **details
     )
@@ -61,7 +61,7 @@ def create_service(uow: UnitOfWork, organization: UUID, **details: Any) -> None:
     mail.send(uow, "ada@example.org", MailTemplate.TEST, organization_id=organization)
 
 
-def count(connection: Connection) -> list[int]:
+def counts(connection: Connection) -> list[int]:
     row = connection.execute(
         "SELECT (SELECT count(*) FROM audit_entries), (SELECT count(*) FROM events), (SELECT count(*) FROM mails)"
     ).fetchone()
@@ -69,16 +69,16 @@ def count(connection: Connection) -> list[int]:
     return list(row)
 
 
-async def test_audit_event_and_mail_are_committed_with_the_change_and_then_announced(
+async def test_audit_entry_event_and_mail_are_committed_with_the_change_before_the_doorbells_ring(
     database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
 ) -> None:
     await database.transact(create_service, organization)
 
-    assert count(connection) == [1, 1, 1]
+    assert counts(connection) == [1, 1, 1]
     assert set(doorbells.rung) == {Bell.EVENTS, Bell.MAIL}
 
 
-async def test_audit_event_and_mail_vanish_with_the_change(
+async def test_audit_entry_event_and_mail_are_rolled_back_with_the_change(
     database: PostgresDatabase, connection: Connection, doorbells: RecordedDoorbells, organization: UUID
 ) -> None:
     def use_case(uow: UnitOfWork) -> None:
@@ -88,11 +88,11 @@ async def test_audit_event_and_mail_vanish_with_the_change(
     with pytest.raises(NotFound):
         await database.transact(use_case)
 
-    assert count(connection) == [0, 0, 0]
+    assert counts(connection) == [0, 0, 0]
     assert doorbells.rung == []
 
 
-async def test_an_audit_entry_says_who_did_what_to_what_from_where(
+async def test_an_audit_entry_names_actor_action_target_and_origin(
     database: PostgresDatabase, connection: Connection, clock: SettableClock, organization: UUID
 ) -> None:
     origin = Origin(request_id="r1", ip_address="192.0.2.1", user_agent="Firefox")
@@ -120,7 +120,7 @@ async def test_an_audit_entry_says_who_did_what_to_what_from_where(
     )
 
 
-def test_an_event_says_what_happened_to_whom(
+def test_an_event_names_its_type_organization_and_actor(
     transact: Callable[..., Any], connection: Connection, clock: SettableClock, organization: UUID
 ) -> None:
     transact(create_service, organization, service_name="Shop")
@@ -138,7 +138,7 @@ def test_an_event_says_what_happened_to_whom(
     )
 
 
-def test_events_of_one_time_keep_their_order(transact: Callable[..., Any], connection: Connection) -> None:
+def test_events_of_one_transaction_keep_their_order(transact: Callable[..., Any], connection: Connection) -> None:
     def use_case(uow: UnitOfWork) -> None:
         for number in range(100):
             uow.publish(EventType.USER_LOGOUT, number=number)
@@ -148,7 +148,7 @@ def test_events_of_one_time_keep_their_order(transact: Callable[..., Any], conne
     assert [data["number"] for (data,) in connection.execute("SELECT data FROM events ORDER BY id")] == list(range(100))
 
 
-def test_time_stands_still_within_a_transaction(transact: Callable[..., Any], clock: SettableClock) -> None:
+def test_the_time_does_not_change_within_a_transaction(transact: Callable[..., Any], clock: SettableClock) -> None:
     def use_case(uow: UnitOfWork) -> bool:
         before = uow.now
         clock.advance(timedelta(hours=1))
@@ -164,40 +164,40 @@ def test_every_transaction_has_its_own_time(transact: Callable[..., Any], clock:
     assert transact(lambda uow: uow.now) - before == timedelta(hours=1)
 
 
-@pytest.mark.parametrize("leave", ["audit", "publish"])
-def test_a_secret_is_never_written_into_the_log_or_an_event(
-    transact: Callable[..., Any], connection: Connection, organization: UUID, leave: str
+@pytest.mark.parametrize("method", ["audit", "publish"])
+def test_a_secret_cannot_be_written_into_the_audit_log_or_an_event(
+    transact: Callable[..., Any], connection: Connection, organization: UUID, method: str
 ) -> None:
-    what = {"audit": (AuditAction.SERVICE_CREATED, SERVICE), "publish": (EventType.SERVICE_CREATED,)}[leave]
+    arguments = {"audit": (AuditAction.SERVICE_CREATED, SERVICE), "publish": (EventType.SERVICE_CREATED,)}[method]
 
     def use_case(uow: UnitOfWork) -> None:
-        getattr(uow, leave)(*what, organization_id=organization, nested=[{"client_secret": Secret("s3cret")}])
+        getattr(uow, method)(*arguments, organization_id=organization, nested=[{"client_secret": Secret("s3cret")}])
 
     with pytest.raises(TypeError):
         transact(use_case)
 
-    assert count(connection) == [0, 0, 0]
+    assert counts(connection) == [0, 0, 0]
 
 
-async def test_a_change_whose_audit_entry_cannot_be_written_does_not_happen(
+async def test_a_change_whose_audit_entry_cannot_be_written_is_rolled_back(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     with pytest.raises(DatabaseFailed):
         await database.transact(create_service, uuid4())
 
-    assert count(connection) == [0, 0, 0]
+    assert counts(connection) == [0, 0, 0]
 
 
-def test_what_belongs_to_an_organization_goes_with_it(
+def test_audit_entries_events_and_mails_of_an_organization_are_deleted_with_it(
     transact: Callable[..., Any], connection: Connection, organization: UUID
 ) -> None:
     transact(create_service, organization)
 
     connection.execute("DELETE FROM organizations WHERE id = %s", (organization,))
 
-    assert count(connection) == [0, 0, 0]
+    assert counts(connection) == [0, 0, 0]
 
 
-def test_the_database_knows_no_other_status_of_an_organization(connection: Connection, organization: UUID) -> None:
+def test_the_database_refuses_an_unknown_status_of_an_organization(connection: Connection, organization: UUID) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
         connection.execute("UPDATE organizations SET status = 'sleeping' WHERE id = %s", (organization,))

@@ -1,4 +1,4 @@
-"""Counts of sign-ins. One index holds all that is asked here, so the table itself is not looked at."""
+"""Counts of sign-ins. One index contains all the columns that the counts need, so the table itself is not read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from core.audit.analytics import Period
 
-# Each day is a range of the index, which takes half of the time of finding the day of every sign-in. None is looked at
-# before the first sign-in or after the last one, and none at all where nobody ever signed in.
+# Each day is a range of the index, which takes half the time of computing the day of every sign-in. No day before the
+# first sign-in or after the last one is read, and none at all when there are no sign-ins.
 BY_DAY: Final = """
     SELECT   days.day::date AS date, counted.count
     FROM     (SELECT   (created_at AT TIME ZONE 'UTC')::date

@@ -1,7 +1,7 @@
-"""The audit log as it is read: each filter is a range of an index of its own, and totals are counted beforehand.
+"""Reading the audit log: each filter is a range of an index of its own, and totals are counted in advance.
 
-A page in the depth of a long log is not reached by walking there. Counting leaves a milestone every now and then, which
-says how many entries there are up to it, and the page is counted from the last one before it.
+A page deep in a long log is not reached by skipping all newer entries. Counting stores a milestone at intervals, which
+records how many entries there are up to it, and the page is found from the last milestone before it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from core.audit.audit_log import AuditLogFilter
 
-# How many entries of a kind lie between two milestones at least; to skip so many takes less than a millisecond.
+# The least number of entries of a kind between two milestones; skipping that many takes less than a millisecond.
 MILESTONE_ENTRIES: Final = 10_000
-# What no entry comes before, and none after.
+# The lowest and the highest id.
 _FIRST: Final = "00000000-0000-0000-0000-000000000000"
 _LAST: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-# One query for each kind of filter, because a plan for "this or anything" would read the log from end to end.
+# One query for each kind of filter, because a plan for "this value or any" would read the whole log.
 _ALL: Final = "organization_id = %(organization_id)s"
 _OF_ACTION: Final = f"{_ALL} AND action = %(action)s"
 _OF_TARGET_TYPE: Final = f"{_ALL} AND target_type = %(target_type)s"
@@ -32,8 +32,8 @@ _OF_TARGET: Final = f"""{_OF_TARGET_TYPE} AND target_id = %(target_id)s
 
 
 def _counted(wanted: LiteralString) -> LiteralString:
-    # What was counted beforehand, and what is younger than that, in one snapshot. Of an open range the planner would
-    # expect a third of the log, and call parallel workers for what are mostly no entries at all.
+    # The entries that were counted in advance and the newer ones, in one snapshot. For an open range the planner would
+    # expect a third of the log, and start parallel workers for what usually are no entries at all.
     return f"""
         SELECT coalesce((SELECT entries
                          FROM   audit_totals
@@ -42,11 +42,11 @@ def _counted(wanted: LiteralString) -> LiteralString:
                   FROM   audit_entries
                   WHERE  {wanted} AND id > coalesce((SELECT counted_through FROM audit_counting), '{_FIRST}')
                     AND  id <= '{_LAST}')
-    """  # noqa: S608 - only texts that stand in this module are put together
+    """  # noqa: S608 - made of constants of this module alone
 
 
-# The last one that leaves no entry of the page behind it, or the beginning of the log, when that is nearer to the page
-# than the newest entry.
+# The last milestone before the whole page, or the beginning of the log; no row when the newest entry is nearer to the
+# page.
 _MILESTONE: Final = f"""
                SELECT   entry_id, older.entries - passed.entries AS skipped
                FROM     older
@@ -67,8 +67,8 @@ _NO_MILESTONE: Final = f"SELECT '{_FIRST}'::uuid AS entry_id, 0 AS skipped WHERE
 
 
 def _page(wanted: LiteralString, total: LiteralString, milestone: LiteralString) -> LiteralString:
-    # What is skipped is skipped in the index alone, and a page behind the last one is not looked for. The ids go into
-    # an array, so that the entries are found by them whatever the planner thinks of the limit.
+    # Entries are skipped in the index alone, and a page after the last one is not searched. The ids go into an array,
+    # so that the entries are found by id whatever the planner estimates for the limit.
     return f"""
         WITH   total (entries) AS MATERIALIZED ({total}),
                older (entries) AS MATERIALIZED (
@@ -128,21 +128,21 @@ class PostgresAuditLog(Aggregate):
                     "limit": limit,
                     "offset": offset,
                 },
-                # Planned for this organization each time: what is quickest for the average one may read the logs of
-                # all to find the few entries of a small one.
+                # Planned for this organization each time: the best plan for the average organization may read the logs
+                # of all to find the few entries of a small one.
                 prepare=False,
             )
             .fetchall()
         )
-        # There is a row without an entry when the page has none.
+        # An empty page has one row, without an entry, for the total.
         return rows[0]["total"], [_entry(**row) for row in rows if row["id"] is not None]
 
-    def count_on(self, before: UUID, limit: int) -> int:
-        # The row cannot be locked instead, because in the beginning there is none.
+    def count_next(self, before: UUID, limit: int) -> int:
+        # The row of `audit_counting` cannot be locked instead, because at first there is none.
         lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.audit_counting'))")
         if lock.fetchone() != (True,):
             return 0
-        # An organization that is deleted at this moment is waited for, and then left out.
+        # The statement waits for an organization that is being deleted, and then leaves it out.
         counted = self._connection.execute(
             """
             WITH batch AS MATERIALIZED (
@@ -197,7 +197,7 @@ def _query(wanted: AuditLogFilter) -> LiteralString:
 
 def _entry(
     *,
-    total: int,  # noqa: ARG001 - stands beside every entry
+    total: int,  # noqa: ARG001 - a column of every row
     actor_user_id: UUID | None,
     actor_email: str | None,
     actor_is_platform_owner: bool | None,

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from core.audit.platform_audit_log import PlatformAuditLogFilter
 
-# One row at least, for the total. Actors are looked up for the page alone.
+# At least one row, for the total. Actors are joined for the page alone.
 PAGE: Final = """
-    WITH asked_for AS NOT MATERIALIZED (
+    WITH requested AS NOT MATERIALIZED (
         SELECT *
         FROM   platform_audit_entries
         WHERE  (%(action)s::text IS NULL OR action = %(action)s)
@@ -28,9 +28,9 @@ PAGE: Final = """
              e.success, e.details, e.created_at, e.actor_user_id,
              u.email             AS actor_email,
              u.is_platform_owner AS actor_is_platform_owner
-    FROM     (SELECT count(*) AS total FROM asked_for) AS c
+    FROM     (SELECT count(*) AS total FROM requested) AS c
     LEFT     JOIN (SELECT   *
-                   FROM     asked_for
+                   FROM     requested
                    ORDER BY id DESC
                    LIMIT    %(limit)s OFFSET %(offset)s) AS e ON true
     LEFT     JOIN users u ON u.id = e.actor_user_id

@@ -32,7 +32,7 @@ RawConnection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 class Connection:
-    """Runs statements over a connection of the driver that is in autocommit mode and has no other user."""
+    """Runs statements over a connection of the driver that is in autocommit mode and that nothing else uses."""
 
     def __init__(self, driver: RawConnection) -> None:
         self._driver = driver

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from outcome import Outcome
 
-# A use case that waits looks this often whether it is time to connect again.
+# A use case that waits for a connection tries this often to open another one.
 WAIT_AGAIN_SECONDS = 0.1
-# So soon after a failure it is not; shorter, so that a use case whose attempt failed may connect when it looks again.
+# None is opened so soon after a failure; shorter, so that a use case whose attempt failed may try again after its wait.
 CONNECT_AGAIN_SECONDS = WAIT_AGAIN_SECONDS / 2
 # A connection is closed after it was idle for so long, and when it is so old: the process behind it only grows.
 IDLE_SECONDS_MAX = 300.0
@@ -116,7 +116,7 @@ class Pool:
                 wait_in_greenlet(wait, seconds_max=math.inf)
                 continue
             pooled = self._idle.pop()
-            # A firewall may have forgotten a connection that was idle for long, and asking it would take all the time.
+            # A firewall may have dropped a connection that was idle for long, and checking it would take all the time.
             was_idle_for_long = time.monotonic() - pooled.idle_since > IDLE_SECONDS_MAX
             self._lent += 1
             if not was_idle_for_long and pooled.driver.is_alive(deadline - time.monotonic()):
@@ -130,12 +130,12 @@ class Pool:
             await self._waiting.park()
 
     def _start_connecting(self) -> None:
-        """Connect on a thread; a use case that waits is not woken by a failure, but looks again."""
+        """Connect on a thread; a failure does not wake the use cases that wait, which try again later."""
         event_loop = trio.lowlevel.current_trio_token()
         if event_loop is not self._event_loop:
-            # Connections on their way to an earlier event loop never come here.
+            # Connections for an earlier event loop are never delivered to this one.
             self._event_loop, self._connecting = event_loop, 0
-        # Use cases that wait look again whenever a connection comes back, which may be a thousand times a second.
+        # Use cases that wait come here whenever a connection comes back, which may be a thousand times a second.
         has_just_failed = time.monotonic() - self._failed_at < CONNECT_AGAIN_SECONDS
         if self._total >= self._maximum or has_just_failed:
             return

@@ -1,7 +1,7 @@
 """Sending statements over one connection, several in one round trip where that is possible.
 
 A round trip costs both sides more than most of our statements do. So a statement whose answer is not needed at once,
-such as BEGIN or an INSERT, is deferred and goes out with the next one. Every statement is prepared when it is first
+such as BEGIN or an INSERT, is deferred and sent with the next one. Every statement is prepared when it is first
 sent, and PostgreSQL keeps it; the driver's own cursor would take a round trip for each and forget all prepared
 statements at every rollback (`ops/decisions/0015-several-statements-per-round-trip.md`).
 """
@@ -167,7 +167,7 @@ class Statements:
             elif answer.status == ExecStatus.PIPELINE_SYNC:
                 return answers
             else:
-                # PostgreSQL would repeat this answer for ever.
+                # libpq returns this answer again and again until the copy ends.
                 assert answer.status not in _COPIES, "COPY was sent as a statement instead of by `copy`"
                 answers.append(answer)
             was_none = answer is None

@@ -94,12 +94,12 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         return not self.closed and self.pgconn.transaction_status == TransactionStatus.IDLE
 
     def is_alive(self, seconds_max: float) -> bool:
-        """Return whether the other side answers, asking it only when that is in doubt."""
+        """Return whether the other side answers; a statement is sent only when that is in doubt."""
         is_trusted = time.monotonic() - self._answered_at < TRUSTED_SECONDS
         return (is_trusted and not self._has_unread_data()) or self._answers(seconds_max)
 
     def _has_unread_data(self) -> bool:
-        # There is no open question, so what is there to be read is nearly always the end of the connection.
+        # No statement is open, so data to be read are nearly always the end of the connection.
         return bool(waiting.ready_now(self.pgconn.socket, Wait.R))
 
     def _answers(self, seconds_max: float) -> bool:

@@ -34,7 +34,7 @@ def answer(work: PQGen[Answer], socket: int, *, seconds_max: float, spare_second
                 wait_in_greenlet(until_readable, seconds_max=seconds_max, spare_seconds=spare_seconds)
                 ready: int = Ready.R
             else:
-                # A socket can nearly always be written to, and asking is cheaper than a turn of the event loop.
+                # A socket can nearly always be written to, and checking is cheaper than a step of the event loop.
                 while not (ready := ready_now(socket, wanted)):
                     until_either = partial(_until_readable_or_writable, socket)
                     wait_in_greenlet(until_either, seconds_max=seconds_max, spare_seconds=spare_seconds)

@@ -1,4 +1,4 @@
-"""Invitations in their table. The token of one that waits is sealed, and erased by the statement that ends it."""
+"""Invitations in their table. The token of a pending one is encrypted, and erased by the statement that ends it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.invitations.answers import ReceivedInvitation
-from core.invitations.invitations import GONE, Due, Invitation, InvitationItem, InvitationStatus, Inviter, Presented
+from core.invitations.invitations import (
+    UNKNOWN_INVITER,
+    Due,
+    Invitation,
+    InvitationDetails,
+    InvitationItem,
+    InvitationStatus,
+    Inviter,
+)
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
 
@@ -20,8 +28,8 @@ if TYPE_CHECKING:
 
 _SEALED_COLUMN: Final = {"table": "invitations", "column": "token_sealed"}
 
-# The ids of a page come out of an index alone, so that what is skipped is never fetched. With and without a status
-# these are two statements, because a plan for both would use no index well.
+# The ids of a page come from an index alone, so that skipped rows are never fetched. There are two statements, with and
+# without a status, because one plan for both would use no index well.
 PAGE_OF_ALL: Final = """
     WITH page AS MATERIALIZED (
         SELECT   id
@@ -50,7 +58,7 @@ PAGE_OF_STATUS: Final = """
     LEFT JOIN users u       ON u.id = i.invited_by
     ORDER BY  i.created_at DESC, i.id DESC
 """
-# The next ones in the queue of those that have run out, whichever organization they are of.
+# The next pending invitations of all organizations that are past their expiry.
 DUE: Final = """
     SELECT   id, expires_at
     FROM     invitations
@@ -65,7 +73,7 @@ DUE_AFTER: Final = """
     ORDER BY expires_at, id
     LIMIT    %(limit)s
 """
-# Whoever waits for an organization that somebody holds would hold the invitations meanwhile, so those are left as well.
+# Waiting for a locked organization would keep the invitations locked meanwhile, so locked organizations are skipped.
 EXPIRE: Final = """
     WITH due AS MATERIALIZED (
         SELECT i.id, i.organization_id
@@ -157,7 +165,7 @@ class PostgresInvitations(Aggregate):
             .fetchall()
         )
 
-    def by_token(self, token_hash: bytes) -> Presented | None:
+    def by_token(self, token_hash: bytes) -> InvitationDetails | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(_presented))
             .execute(
@@ -176,7 +184,7 @@ class PostgresInvitations(Aggregate):
             .fetchone()
         )
 
-    def waiting_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
+    def pending_for(self, email: str, limit: int) -> Sequence[ReceivedInvitation]:
         return (
             self._connection.cursor(row_factory=kwargs_row(self._of_mine))
             .execute(
@@ -241,7 +249,7 @@ def _invitation(*, status: str, token_hash: bytes, **columns: Any) -> Invitation
 def _item(*, inviter_email: str | None, inviter_created_at: datetime, **columns: Any) -> InvitationItem:
     invitation = _invitation(**columns)
     if inviter_email is None:
-        return InvitationItem(invitation=invitation, inviter=GONE)
+        return InvitationItem(invitation=invitation, inviter=UNKNOWN_INVITER)
     inviter = Inviter(id=str(invitation.invited_by), email=inviter_email, created_at=inviter_created_at)
     return InvitationItem(invitation=invitation, inviter=inviter)
 
@@ -253,8 +261,8 @@ def _presented(
     organization_status: str,
     inviter_email: str | None,
     **columns: Any,
-) -> Presented:
-    return Presented(
+) -> InvitationDetails:
+    return InvitationDetails(
         invitation=_invitation(**columns),
         proof_hash=proof_hash,
         organization_name=organization_name,

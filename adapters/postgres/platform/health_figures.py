@@ -1,4 +1,4 @@
-"""Counts for the gauges. Twice a minute, so a scan of an index is fine and a scan of the audit log would not be."""
+"""Counts for the gauges. They run twice a minute, so they may scan an index, but not the audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleting what counts no longer, in small batches: each finds its rows by an index and skips what others hold."""
+"""Deleting expired rows in small batches: each statement finds its rows by an index and skips locked ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-# The keys go into an array, so that the rows are found by their primary key whatever the planner thinks of the limit.
+# The keys go into an array, so that the rows are found by primary key whatever the planner estimates for the limit.
 _DELETE: Final[Mapping[Leftover, LiteralString]] = {
     Leftover.SIGN_IN_FAILURES: """
         DELETE FROM sign_in_failures

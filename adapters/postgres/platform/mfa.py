@@ -8,11 +8,11 @@ from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.credentials.mfa_events import MfaEvent
 from core.platform.mfa import (
-    FAILURES_LOOKED_AT_MAX,
+    DISABLED_WITHIN,
+    FAILURES_READ_MAX,
     FAILURES_WITHIN,
     MANY_FAILURES,
     RISKY_SIGN_IN_PERCENT,
-    SOON_AFTER,
     Alert,
     AlertType,
     MfaCounts,
@@ -44,7 +44,7 @@ COUNTS: Final = """
            (SELECT count(*) FROM mfa_events WHERE event_type = %(failed)s AND created_at > %(since)s)
                                                                                                   AS mfa_failures
 """
-# A failure is one too many when the fourth before it was a short while ago; the newest such is the person's alert.
+# A failure raises an alert when the fourth one before it was recent; the newest such failure is the user's alert.
 _FAILURES: Final = """
     SELECT   user_id, max(created_at) AS detected_at, count(*) AS times
     FROM     (SELECT user_id, created_at,
@@ -135,9 +135,9 @@ class PostgresPlatformMfa(Aggregate):
                     "disabled": MfaEvent.DISABLED,
                     "many": MANY_FAILURES,
                     "within": FAILURES_WITHIN,
-                    "looked_at": FAILURES_LOOKED_AT_MAX,
+                    "looked_at": FAILURES_READ_MAX,
                     "risky": RISKY_SIGN_IN_PERCENT,
-                    "soon": SOON_AFTER,
+                    "soon": DISABLED_WITHIN,
                     "failures_alert": AlertType.MANY_MFA_FAILURES,
                     "backup_code_alert": AlertType.BACKUP_CODE_FROM_NEW_DEVICE,
                     "disabled_alert": AlertType.MFA_DISABLED_AFTER_RISKY_SIGN_IN,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from core.organizations.organizations import OrganizationStatus
 
-_ASKED_FOR: Final = """
-    WITH asked_for AS NOT MATERIALIZED (
+_REQUESTED: Final = """
+    WITH requested AS NOT MATERIALIZED (
         SELECT *
         FROM   organizations
         WHERE  (%(status)s::text IS NULL OR status = %(status)s)
@@ -32,11 +32,11 @@ _TIER_AND_OWNER: Final = """
     u.is_platform_owner AS owner_is_platform_owner,
     u.created_at        AS owner_created_at
 """
-# One row at least, for the total. Owners and tiers are looked up for the few rows of the page alone.
+# At least one row, for the total. Owners and tiers are joined for the few rows of the page alone.
 _PAGE: Final = """
-    FROM     (SELECT count(*) AS total FROM asked_for) AS c
+    FROM     (SELECT count(*) AS total FROM requested) AS c
     LEFT     JOIN (SELECT   *
-                   FROM     asked_for
+                   FROM     requested
                    ORDER BY created_at DESC, id DESC
                    LIMIT    %(limit)s OFFSET %(offset)s) AS o ON true
     LEFT     JOIN tiers t       ON t.id = o.tier_id
@@ -44,7 +44,7 @@ _PAGE: Final = """
     LEFT     JOIN users u       ON u.id = m.user_id
     ORDER BY o.created_at DESC, o.id DESC
 """
-PAGE: Final = f"{_ASKED_FOR} SELECT c.total, {ORGANIZATION}, {_TIER_AND_OWNER} {_PAGE}"
+PAGE: Final = f"{_REQUESTED} SELECT c.total, {ORGANIZATION}, {_TIER_AND_OWNER} {_PAGE}"
 
 
 class PostgresPlatformOrganizations(Aggregate):

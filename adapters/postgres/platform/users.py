@@ -1,4 +1,4 @@
-"""Finding people among all accounts, by index in whichever way they are looked for."""
+"""Finding users among all accounts; every search uses an index."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# The length of the groups of letters in the index, and so of the shortest part that it finds.
+# The length of the groups of characters in the index, and so of the shortest part that it finds.
 GROUP_LETTERS: Final = 3
-# What no stored text comes after that begins with the same.
+# Sorts after every text that begins with the same part.
 _LAST_CHARACTER: Final = "\U0010ffff"
 
 _BEGINNING: Final = """
-    SELECT   id, 1 AS place, row_number() OVER () AS turn
+    SELECT   id, 1 AS source, row_number() OVER () AS place
     FROM     (SELECT   id
               FROM     users
               WHERE    email ~>=~ %(part)s AND email ~<~ %(after)s
               ORDER BY email USING ~<~
               LIMIT    %(limit)s) AS ordered
 """
-# Looked for only when the beginnings do not fill the list. By id, because where in the alphabet an address stands has
-# to do with what is in it, and then the first matches could come after all the others.
+# Searched only when the beginnings do not fill the list. In the order of ids, because in that of addresses the matches
+# could all come last, after many addresses that do not match.
 _CONTAINING: Final = """
-    SELECT   id, 2 AS place, row_number() OVER () AS turn
+    SELECT   id, 2 AS source, row_number() OVER () AS place
     FROM     (SELECT   id
               FROM     users
               WHERE    letter_groups(email) @> letter_groups(%(part)s)
@@ -53,16 +53,22 @@ WITH_BEGINNING: Final = f"""
     {_SHOWN}
     FROM     beginning
     JOIN     users u USING (id)
-    ORDER BY turn
+    ORDER BY place
 """
 WITH_PART: Final = f"""
     WITH beginning  AS MATERIALIZED ({_BEGINNING}),
          containing AS MATERIALIZED ({_CONTAINING}),
-         found      AS (SELECT * FROM beginning UNION ALL SELECT * FROM containing ORDER BY place, turn LIMIT %(limit)s)
+         found      AS (SELECT *
+                        FROM   beginning
+                        UNION  ALL
+                        SELECT *
+                        FROM   containing
+                        ORDER BY source, place
+                        LIMIT  %(limit)s)
     {_SHOWN}
     FROM     found
     JOIN     users u USING (id)
-    ORDER BY place, turn
+    ORDER BY source, place
 """  # noqa: S608 - made of constants alone
 WITH_ID: Final = f"""
     {_SHOWN}
@@ -85,7 +91,8 @@ class PostgresPlatformUsers(Aggregate):
                     "limit": limit,
                     "organizations_max": organizations_max,
                 },
-                # Planned anew for each part: what is quickest for a rare one takes a second for one that all have.
+                # Planned for each part anew: the best plan for a rare part takes a second for one that all addresses
+                # contain.
                 prepare=False,
             )
             .fetchall()

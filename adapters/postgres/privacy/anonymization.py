@@ -1,7 +1,7 @@
-"""Being rid of everything personal of one person: the rows that are theirs, and what other rows say of them.
+"""Deleting the personal data of one person: the person's rows, and the mentions of the person in other rows.
 
-Every statement finds its rows by an index, however many others there are; a log of millions is not read through for an
-address. The indexes `*_addresses` know in which entries of the logs an address stands.
+Every statement finds its rows by an index, so that a log of millions of rows is not read for one address. The indexes
+`*_addresses` contain the addresses that the entries of the logs mention.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from core.privacy.anonymization import Anonymous
 
-# Whatever a person signs in with, and what waits to become that. The sessions go before the devices they were begun on.
-WAYS_IN: Final[tuple[LiteralString, ...]] = (
+# All credentials, challenges and tokens of a person. Sessions are deleted before the devices to which they refer.
+CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM sessions WHERE user_id = %(user_id)s",
     "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
     "DELETE FROM devices WHERE user_id = %(user_id)s",
@@ -39,7 +39,7 @@ WAYS_IN: Final[tuple[LiteralString, ...]] = (
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
-    # Somebody may have declined without signing in; then it is the invitation alone that says whose request that was.
+    # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a
     SET    ip_address = %(ip_address)s, user_agent = %(user_agent)s
@@ -57,7 +57,7 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     WHERE  email = ANY (%(addresses)s)
     """,
 )
-# What a log says in words; each row is found by what stands in it, or by whose it is.
+# Texts in logs; each row is found by the addresses in it or by its user.
 WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         """
@@ -85,15 +85,15 @@ WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         "UPDATE mfa_events SET details = %s WHERE id = %s",
     ),
 )
-# What people say of the organizations that somebody is in: how they are called, and why they were closed.
+# Texts about the person's organizations: their names, and why they were rejected or suspended.
 ORGANIZATIONS: Final = """
     SELECT o.id, o.name, o.rejection_reason, o.suspension_reason
     FROM   memberships m
     JOIN   organizations o ON o.id = m.organization_id
     WHERE  m.user_id = %(user_id)s AND concat(o.name, o.rejection_reason, o.suspension_reason) LIKE '%%@%%'
 """
-# Who acted, and from where. What happened without a request has no whereabouts, and gets none.
-WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
+# The origins of actions, and the actor's address. What happened without a request has no origin, and gets none.
+ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
     (
         "SELECT id FROM login_events WHERE user_id = %(user_id)s",
         """
@@ -105,7 +105,7 @@ WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         """,
     ),
     (
-        # Besides their own, what they did to others while they were a platform owner; and so with the next two.
+        # The person's own events, and what the person did to others as a platform owner; likewise in the next two logs.
         """
         SELECT id FROM mfa_events WHERE user_id = %(user_id)s
         UNION
@@ -147,15 +147,15 @@ WHEREABOUTS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         "UPDATE events SET actor_email = %(placeholder)s WHERE id = ANY (%(ids)s)",
     ),
 )
-# So many are changed by one statement, that none takes long, however much somebody did.
-ROWS_AT_ONCE: Final = 5_000
+# The most rows that one statement changes, so that none takes long.
+BATCH_ROWS_MAX: Final = 5_000
 
 
 class PostgresAnonymization(Aggregate):
     """The port `Anonymization`."""
 
     def lock(self, user_id: UUID) -> Subject | None:
-        # Before the account, as whoever accepts an invitation holds first the one and then the other.
+        # Invitations before the account, because accepting an invitation locks them in this order.
         self._connection.execute(
             """
             SELECT
@@ -175,7 +175,7 @@ class PostgresAnonymization(Aggregate):
         )
 
     def hold(self, user_id: UUID) -> bool:
-        # The weakest of all locks, as every row takes that refers to the account.
+        # The weakest lock, which every row that refers to the account takes as well.
         held = self._connection.execute(
             "SELECT FROM users WHERE id = %s AND anonymized_at IS NULL FOR KEY SHARE", (user_id,)
         )
@@ -220,7 +220,7 @@ class PostgresAnonymization(Aggregate):
 
     def shut(self, user_id: UUID, placeholder: str, *, at: datetime) -> bool:
         try:
-            # A savepoint, because only the index knows about a racer, and it says so by an error.
+            # A savepoint, because only the unique index detects a concurrent transaction, by an error.
             with self._connection.transaction():
                 self._connection.execute(
                     """
@@ -237,7 +237,7 @@ class PostgresAnonymization(Aggregate):
         return True
 
     def delete_credentials(self, user_id: UUID) -> None:
-        for statement in WAYS_IN:
+        for statement in CREDENTIALS:
             self._connection.execute(statement, {"user_id": user_id})
 
     def replace_addresses(
@@ -249,21 +249,21 @@ class PostgresAnonymization(Aggregate):
         for find, change in WORDS:
             found = self._connection.execute(find, values).fetchall()
             self._connection.execute_each(
-                change, [(Jsonb(without_addresses(words, addresses, anonymous.email)), row) for row, words in found]
+                change, [(Jsonb(without_addresses(texts, addresses, anonymous.email)), row) for row, texts in found]
             )
 
-        for organization_id, *words in self._connection.execute(ORGANIZATIONS, values).fetchall():
+        for organization_id, *texts in self._connection.execute(ORGANIZATIONS, values).fetchall():
             self._connection.execute(
                 "UPDATE organizations SET name = %s, rejection_reason = %s, suspension_reason = %s WHERE id = %s",
-                (*without_addresses(words, addresses, anonymous.email), organization_id),
+                (*without_addresses(texts, addresses, anonymous.email), organization_id),
             )
 
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}
-        for find, change in WHEREABOUTS:
+        for find, change in ORIGINS:
             ids = self._connection.cursor(row_factory=scalar_row).execute(find, values).fetchall()
-            for start in range(0, len(ids), ROWS_AT_ONCE):
-                self._connection.execute(change, values | {"ids": ids[start : start + ROWS_AT_ONCE]})
+            for start in range(0, len(ids), BATCH_ROWS_MAX):
+                self._connection.execute(change, values | {"ids": ids[start : start + BATCH_ROWS_MAX]})
 
 
 def _values(anonymous: Anonymous, user_id: UUID) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is kept of a person, read for the person."""
+"""Reading the personal data of a person."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class PostgresPrivacyExport(Aggregate):
     """The port `PrivacyExport`."""
 
-    def organizations_of_both(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
+    def organizations_owned_by(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
         return (
             self._connection.cursor(row_factory=kwargs_row(OwnedOrganization))
             .execute(
@@ -65,7 +65,7 @@ class PostgresPrivacyExport(Aggregate):
         return row[0]
 
     def newest_logins(self, user_id: UUID, limit: int, *, within: Sequence[UUID] | None) -> Sequence[ExportedLogin]:
-        # The newest of each kind come out of the index in their order; of both together only all would.
+        # Successful and failed sign-ins separately, because the index returns only each kind in the order of time.
         return (
             self._connection.cursor(row_factory=kwargs_row(_login))
             .execute(

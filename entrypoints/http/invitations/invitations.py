@@ -120,7 +120,7 @@ async def invite(call: Call, org_slug: str, body: InvitationWanted) -> Invitatio
 async def list_invitations(call: Call, org_slug: str, query: InvitationsWanted) -> list[InvitationItem]:
     """List the organization's invitations, the newest first."""
     offset = (query.page - 1) * query.limit
-    return list(await call.read(invitations.list_of, org_slug, query.status, limit=query.limit, offset=offset))
+    return list(await call.read(invitations.list_page, org_slug, query.status, limit=query.limit, offset=offset))
 
 
 @routes.post("/api/organizations/:org_slug/invitations/:invitation_id", refuses=(NotFound,))

@@ -10,8 +10,8 @@ from core.platform import owners
 from core.platform.owners import (
     AlreadyPlatformOwner,
     CannotDemoteYourself,
-    CannotGovern,
     NotAPlatformOwner,
+    OwnerUnverified,
     PlatformOwner,
 )
 from entrypoints.web.calls import Call
@@ -33,7 +33,7 @@ class Promoted(msgspec.Struct, kw_only=True):
     user: PlatformOwner
 
 
-@routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, CannotGovern))
+@routes.post("/api/platform/owners", refuses=(Forbidden, UserUnknown, AlreadyPlatformOwner, OwnerUnverified))
 @platform_owner
 async def promote(call: Call, body: Promotion) -> Promoted:
     """Make a user with a verified address a platform owner, with effect from their next request."""

@@ -44,5 +44,5 @@ async def forget(call: Call, user_id: UUID) -> Forgotten:
     are removed from all logs. Memberships, counts and audit entries stay. This cannot be undone. A platform owner has
     to be demoted first.
     """
-    await call.transact(anonymization.forget, user_id)
+    await call.transact(anonymization.anonymize, user_id)
     return Forgotten(success=True, message="All personal data of this user is removed.", user_id=user_id)

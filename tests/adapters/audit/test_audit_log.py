@@ -128,7 +128,7 @@ def test_entries_are_counted_by_organization_and_action(connection: Connection, 
     write(connection, action="plan.deleted")
     write(connection, BOLT)
 
-    assert transact(audit_log.count_on, 100) == 4
+    assert transact(audit_log.count_next, 100) == 4
 
     assert totals(connection) == {(ACME, "plan.created", 2), (ACME, "plan.deleted", 1), (BOLT, "plan.created", 1)}
 
@@ -136,7 +136,7 @@ def test_entries_are_counted_by_organization_and_action(connection: Connection, 
 def test_each_is_counted_once_however_many_batches_it_takes(connection: Connection, transact: Transact) -> None:
     write(connection, times=5)
 
-    assert [transact(audit_log.count_on, 2) for _ in range(5)] == [2, 2, 1, 0, 0]
+    assert [transact(audit_log.count_next, 2) for _ in range(5)] == [2, 2, 1, 0, 0]
 
     assert totals(connection) == {(ACME, "plan.created", 5)}
     assert total(connection) == 5
@@ -148,7 +148,7 @@ def test_what_has_not_settled_is_counted_by_the_page(
     write(connection, times=2)
     clock.now = datetime.now(UTC) + SETTLES_AFTER / 2
 
-    assert transact(audit_log.count_on, 100) == 0
+    assert transact(audit_log.count_next, 100) == 0
 
     assert totals(connection) == set()
     assert total(connection) == 2
@@ -165,16 +165,16 @@ def test_the_total_is_right_between_two_batches(connection: Connection, transact
         assert total(connection, AuditLogFilter(target_type=TargetType.USER)) == 0
         assert total(connection, AuditLogFilter(target_type=TargetType.PLAN, target_id=TARGET)) == 6
         assert total(connection, organization_id=BOLT) == 0
-        transact(audit_log.count_on, 2)
+        transact(audit_log.count_next, 2)
 
 
 def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Transact, database_url: str) -> None:
     write(connection, times=2)
-    transact(audit_log.count_on, 1)
+    transact(audit_log.count_next, 1)
 
     with connected(database_url) as other, other.transaction():
-        assert PostgresAuditLog(transaction_on(other)).count_on(UUID(int=2**128 - 1), 1) == 1
-        assert transact(audit_log.count_on, 100) == 0
+        assert PostgresAuditLog(transaction_on(other)).count_next(UUID(int=2**128 - 1), 1) == 1
+        assert transact(audit_log.count_next, 100) == 0
 
     assert totals(connection) == {(ACME, "plan.created", 2)}
 
@@ -182,10 +182,10 @@ def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Tra
 def test_a_deleted_organization_leaves_no_totals(connection: Connection, transact: Transact) -> None:
     write(connection)
     write(connection, BOLT)
-    transact(audit_log.count_on, 1)
+    transact(audit_log.count_next, 1)
 
     connection.execute("DELETE FROM organizations WHERE id = %s", (ACME,))
-    transact(audit_log.count_on, 100)
+    transact(audit_log.count_next, 100)
 
     assert totals(connection) == {(BOLT, "plan.created", 1)}
 
@@ -216,7 +216,7 @@ def test_a_page_is_the_same_whichever_way_it_is_found(
             assert [entry.id for entry in found] == expected[offset : offset + 50], offset
 
     check_all()
-    while transact(audit_log.count_on, SHORT_BATCH_ENTRIES):
+    while transact(audit_log.count_next, SHORT_BATCH_ENTRIES):
         check_all()
     # Those that are younger than what is counted come before all the others.
     write(connection, times=60, action="user.invited")
@@ -227,7 +227,7 @@ def test_a_page_is_the_same_whichever_way_it_is_found(
 
 def test_a_page_in_the_depth_is_counted_from_a_milestone(connection: Connection, transact: Transact) -> None:
     connection.execute(LONG)
-    while transact(audit_log.count_on, BATCH_ENTRIES):
+    while transact(audit_log.count_next, BATCH_ENTRIES):
         pass
     connection.execute("VACUUM ANALYZE")
     milestones = connection.execute("SELECT kind, entries FROM audit_milestones WHERE kind IN ('', 'plan') ORDER BY 2")
@@ -242,7 +242,7 @@ def test_a_page_in_the_depth_is_counted_from_a_milestone(connection: Connection,
 
 def test_a_deleted_organization_leaves_no_milestones(connection: Connection, transact: Transact) -> None:
     connection.execute(LONG)
-    transact(audit_log.count_on, LONG_ENTRIES)
+    transact(audit_log.count_next, LONG_ENTRIES)
 
     connection.execute("DELETE FROM organizations WHERE id = %s", (ACME,))
 
@@ -253,7 +253,7 @@ def test_a_page_of_a_long_log_is_a_range_of_an_index(
     connection: Connection, raw_connection: RawConnection, transact: Transact
 ) -> None:
     raw_connection.execute(MANY)
-    transact(audit_log.count_on, 40_000)
+    transact(audit_log.count_next, 40_000)
     connection.execute("VACUUM ANALYZE")
     for query, index in KINDS:
         values = VALUES | KIND_OF.get(query, {}) | TARGETED.get(query, {})

@@ -1,4 +1,4 @@
-"""Stepping aside: what goes on meanwhile, what comes back, and who is waited for."""
+"""Running functions in greenlets: results, errors, waiting, places, cancellation, and references."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01
 
-WHO: contextvars.ContextVar[str] = contextvars.ContextVar("WHO")
-WHAT: contextvars.ContextVar[Thing] = contextvars.ContextVar("WHAT")
+NAME: contextvars.ContextVar[str] = contextvars.ContextVar("NAME")
+VALUE: contextvars.ContextVar[Value] = contextvars.ContextVar("VALUE")
 
 
-class Thing:
-    """Something that may be large, or secret."""
+class Value:
+    """A value that may be large or secret."""
 
 
 @contextmanager
-def no_garbage_looked_for() -> Generator[None]:
-    """Let nothing go but what nobody knows any more."""
+def without_garbage_collection() -> Generator[None]:
+    """Turn the cyclic garbage collection off, so that only unreferenced objects are freed."""
     gc.disable()
     try:
         yield
@@ -54,39 +54,39 @@ async def test_the_result_comes_back_on_the_same_thread(places: trio.CapacityLim
     assert places.borrowed_tokens == 0
 
 
-async def test_what_is_raised_there_is_raised_here(places: trio.CapacityLimiter) -> None:
+async def test_an_error_of_the_function_is_raised_in_the_task(places: trio.CapacityLimiter) -> None:
     def refuse() -> None:
-        raise LookupError("nobody here")
+        raise LookupError("not found")
 
-    with pytest.raises(LookupError, match="nobody here"):
+    with pytest.raises(LookupError, match="not found"):
         await run_in_greenlet(refuse, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert places.borrowed_tokens == 0
 
 
-async def test_context_variables_go_along_and_changes_stay_there(places: trio.CapacityLimiter) -> None:
-    WHO.set("me")
+async def test_the_function_has_a_copy_of_the_context_variables(places: trio.CapacityLimiter) -> None:
+    NAME.set("outer")
 
     def change() -> str:
-        before = WHO.get()
-        WHO.set("another")
+        before = NAME.get()
+        NAME.set("inner")
         wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
-        return f"{before}, {WHO.get()}"
+        return f"{before}, {NAME.get()}"
 
-    assert await run_in_greenlet(change, places=places, wait_seconds_max=LONG_SECONDS) == "me, another"
-    assert WHO.get() == "me"
+    assert await run_in_greenlet(change, places=places, wait_seconds_max=LONG_SECONDS) == "outer, inner"
+    assert NAME.get() == "outer"
 
 
-async def test_only_what_is_run_aside_can_step_aside(places: trio.CapacityLimiter) -> None:
+async def test_only_a_function_in_a_greenlet_can_wait_in_it(places: trio.CapacityLimiter) -> None:
     assert await run_in_greenlet(is_in_greenlet, places=places, wait_seconds_max=LONG_SECONDS)
     assert not is_in_greenlet()
     with pytest.raises(AssertionError, match="can wait in it"):
         wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
 
 
-async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimiter) -> None:
+async def test_a_wait_returns_the_result_or_raises_the_error(places: trio.CapacityLimiter) -> None:
     async def fail() -> None:
-        raise LookupError("not there")
+        raise LookupError("not found")
 
     def work() -> tuple[int, str]:
         thread = wait_in_greenlet(lambda: trio.to_thread.run_sync(threading.get_ident), seconds_max=LONG_SECONDS)
@@ -97,19 +97,19 @@ async def test_what_was_waited_for_is_given_or_raised(places: trio.CapacityLimit
     thread, failure = await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
     assert thread != threading.get_ident()
-    assert failure == "not there"
+    assert failure == "not found"
 
 
-async def test_who_waits_longer_than_they_may_is_told_and_goes_on(places: trio.CapacityLimiter) -> None:
+async def test_a_wait_is_cancelled_at_its_deadline_and_the_function_continues(places: trio.CapacityLimiter) -> None:
     def work() -> str:
         with pytest.raises(trio.Cancelled):
             wait_in_greenlet(trio.sleep_forever, seconds_max=SHORT_SECONDS)
-        return "gone on"
+        return "continued"
 
-    assert await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS) == "gone on"
+    assert await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS) == "continued"
 
 
-async def test_each_wait_has_its_own_end(places: trio.CapacityLimiter) -> None:
+async def test_each_wait_has_its_own_deadline(places: trio.CapacityLimiter) -> None:
     def work() -> None:
         wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
         wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS, spare_seconds=LONG_SECONDS)
@@ -119,8 +119,8 @@ async def test_each_wait_has_its_own_end(places: trio.CapacityLimiter) -> None:
     await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
 
-async def test_without_a_free_place_in_time_nothing_is_run(places: trio.CapacityLimiter) -> None:
-    places.acquire_on_behalf_of_nowait("somebody")
+async def test_without_a_free_place_in_time_the_function_does_not_run(places: trio.CapacityLimiter) -> None:
+    places.acquire_on_behalf_of_nowait("another task")
     run: list[str] = []
 
     with pytest.raises(trio.TooSlowError):
@@ -130,18 +130,18 @@ async def test_without_a_free_place_in_time_nothing_is_run(places: trio.Capacity
     assert places.borrowed_tokens == 1
 
 
-async def test_there_is_work_in_every_place_at_the_same_time() -> None:
+async def test_as_many_functions_run_at_the_same_time_as_there_are_places() -> None:
     places = trio.CapacityLimiter(2)
-    both_there = Meeting(2)
+    both_run = Meeting(2)
 
     async with trio.open_nursery() as nursery:
         for _ in range(2):
-            nursery.start_soon(lambda: run_in_greenlet(both_there.wait, places=places, wait_seconds_max=LONG_SECONDS))
+            nursery.start_soon(lambda: run_in_greenlet(both_run.wait, places=places, wait_seconds_max=LONG_SECONDS))
 
     assert places.borrowed_tokens == 0
 
 
-async def test_who_is_cancelled_does_not_even_begin(places: trio.CapacityLimiter) -> None:
+async def test_the_function_of_a_cancelled_task_does_not_run(places: trio.CapacityLimiter) -> None:
     run: list[str] = []
 
     with trio.CancelScope() as scope:
@@ -152,7 +152,7 @@ async def test_who_is_cancelled_does_not_even_begin(places: trio.CapacityLimiter
     assert places.borrowed_tokens == 0
 
 
-async def test_work_that_has_begun_is_finished_whoever_is_cancelled(places: trio.CapacityLimiter) -> None:
+async def test_a_function_that_has_begun_is_finished_when_its_task_is_cancelled(places: trio.CapacityLimiter) -> None:
     door = trio.Event()
     results: list[str] = []
 
@@ -170,37 +170,39 @@ async def test_work_that_has_begun_is_finished_whoever_is_cancelled(places: trio
     assert places.borrowed_tokens == 0
 
 
-async def test_of_work_that_is_done_nothing_is_kept(places: trio.CapacityLimiter) -> None:
-    kept: list[weakref.ref[Thing]] = []
+async def test_no_value_of_a_function_that_has_returned_is_kept(places: trio.CapacityLimiter) -> None:
+    values: list[weakref.ref[Value]] = []
 
     async def caller() -> None:
-        given, around = Thing(), Thing()
-        WHAT.set(around)
+        argument, in_context = Value(), Value()
+        VALUE.set(in_context)
 
-        def work(given: Thing = given) -> Thing:
-            result = Thing()
-            kept.extend(map(weakref.ref, (given, WHAT.get(), result)))
+        def work(argument: Value = argument) -> Value:
+            result = Value()
+            values.extend(map(weakref.ref, (argument, VALUE.get(), result)))
             return result
 
         await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
-    with no_garbage_looked_for():
+    with without_garbage_collection():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(caller)
 
-        assert [thing() for thing in kept] == [None, None, None]
+        assert [value() for value in values] == [None, None, None]
 
 
 @pytest.mark.parametrize("is_in_greenlet", [False, True])
-async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter, *, is_in_greenlet: bool) -> None:
-    kept: list[weakref.ref[Thing]] = []
+async def test_no_value_of_a_function_that_has_failed_is_kept(
+    places: trio.CapacityLimiter, *, is_in_greenlet: bool
+) -> None:
+    values: list[weakref.ref[Value]] = []
 
     async def fail() -> None:
         raise LookupError
 
     def work() -> None:
-        seen = Thing()
-        kept.append(weakref.ref(seen))
+        local = Value()
+        values.append(weakref.ref(local))
         if is_in_greenlet:
             wait_in_greenlet(fail, seconds_max=LONG_SECONDS)
         raise LookupError
@@ -209,21 +211,21 @@ async def test_of_work_that_failed_nothing_is_kept(places: trio.CapacityLimiter,
         with suppress(LookupError):
             await run_in_greenlet(work, places=places, wait_seconds_max=LONG_SECONDS)
 
-    with no_garbage_looked_for():
+    with without_garbage_collection():
         await caller()
 
-        assert [thing() for thing in kept] == [None]
+        assert [value() for value in values] == [None]
 
 
-def test_work_comes_back_to_where_it_was_given_from_whoever_gave_work_before() -> None:
-    async def give_work() -> str:
+def test_a_result_returns_to_the_greenlet_of_its_event_loop() -> None:
+    async def run_work() -> str:
         def work() -> str:
             wait_in_greenlet(trio.lowlevel.checkpoint, seconds_max=LONG_SECONDS)
             return "done"
 
         return await run_in_greenlet(work, places=trio.CapacityLimiter(1), wait_seconds_max=LONG_SECONDS)
 
-    # Event loops on stacks of their own, as where somebody else brings the greenlets.
-    results = [greenlet(trio.run).switch(give_work) for _ in range(2)]
+    # Event loops on stacks of their own, as when another library uses greenlets.
+    results = [greenlet(trio.run).switch(run_work) for _ in range(2)]
 
     assert results == ["done", "done"]

@@ -1,4 +1,4 @@
-"""What becomes of a row, by the names of its columns or by their places."""
+"""Row factories: what is made of a row, by the names of its columns or by their positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOOKS = "SELECT * FROM (VALUES (1, 'Emma'), (2, NULL)) AS books (number, title)"
 
 @dataclass(frozen=True)
 class Book:
-    """What a row is made into."""
+    """A class that is made from rows."""
 
     title: str | None
     number: int
@@ -28,33 +28,33 @@ def test_a_tuple_has_the_values_in_their_order(connection: Connection) -> None:
     assert connection.execute(BOOKS).fetchone() == (1, "Emma")
 
 
-def test_a_dictionary_has_them_by_name(connection: Connection) -> None:
+def test_a_dictionary_has_the_values_by_name(connection: Connection) -> None:
     found = connection.cursor(row_factory=dict_row).execute(BOOKS).fetchall()
 
     assert found == [{"number": 1, "title": "Emma"}, {"number": 2, "title": None}]
 
 
-def test_a_scalar_is_the_only_value(connection: Connection) -> None:
+def test_a_scalar_is_the_first_value(connection: Connection) -> None:
     cursor = connection.cursor(row_factory=scalar_row)
 
     assert cursor.execute("SELECT generate_series(1, 3)").fetchall() == [1, 2, 3]
     assert cursor.execute("SELECT NULL").fetchall() == [None]
 
 
-def test_a_class_is_given_them_by_name_whatever_their_order(connection: Connection) -> None:
+def test_a_class_gets_the_values_by_name_in_any_order(connection: Connection) -> None:
     found = connection.cursor(row_factory=kwargs_row(Book)).execute(BOOKS).fetchall()
 
     assert found == [Book(number=1, title="Emma"), Book(number=2, title=None)]
 
 
-def test_a_function_may_make_anything_of_them(connection: Connection) -> None:
+def test_a_function_can_make_the_rows(connection: Connection) -> None:
     def line(number: int, title: str | None) -> str:
         return f"{number}. {title or 'untitled'}"
 
     assert connection.cursor(row_factory=kwargs_row(line)).execute(BOOKS).fetchall() == ["1. Emma", "2. untitled"]
 
 
-def test_a_column_that_nobody_knows_is_a_mistake(connection: Connection) -> None:
+def test_an_unknown_column_is_an_error(connection: Connection) -> None:
     cursor = connection.cursor(row_factory=kwargs_row(Book)).execute("SELECT 1 AS number, 'Emma' AS name")
 
     with pytest.raises(TypeError):

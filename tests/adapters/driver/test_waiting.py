@@ -1,4 +1,4 @@
-"""Waiting for a socket as the driver asks: until it can be read, until it can be written, or in vain."""
+"""Waiting for a socket as the driver requests: until it can be read, until it can be written, or until a deadline."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
 
-# More than a socket takes in one piece, so that the driver must write, read and write again.
+# More than a socket takes at once, so that the driver must write, read and write again.
 MANY_BYTES = 4 * 1024 * 1024
 LONG_SECONDS = 10.0
 SHORT_SECONDS = 0.01
@@ -28,7 +28,7 @@ SHORT_SECONDS = 0.01
 
 @pytest.fixture
 def ends() -> Generator[tuple[socket.socket, socket.socket]]:
-    """Two ends of a connection."""
+    """The two ends of a socket pair."""
     here, there = socket.socketpair()
     with here, there:
         here.setblocking(False)
@@ -36,16 +36,16 @@ def ends() -> Generator[tuple[socket.socket, socket.socket]]:
 
 
 def driver(*wanted: Wait) -> Generator[Wait, int, list[int]]:
-    """Want one after the other, as the driver does, and give what came."""
-    came: list[int] = []
+    """Request one readiness after the other, as the driver does, and return the answers."""
+    answers: list[int] = []
     for each in wanted:
         ready = yield each
-        came.append(ready)
-    return came
+        answers.append(ready)
+    return answers
 
 
 async def answered(end: socket.socket, *wanted: Wait, seconds_max: float = LONG_SECONDS) -> list[int]:
-    """Wait as a use case does for what the driver wants."""
+    """Wait for the driver's requests as a use case does."""
     return await run_in_greenlet(
         lambda: answer(driver(*wanted), end.fileno(), seconds_max=seconds_max, spare_seconds=0.0),
         places=trio.CapacityLimiter(1),
@@ -53,57 +53,59 @@ async def answered(end: socket.socket, *wanted: Wait, seconds_max: float = LONG_
     )
 
 
-async def test_what_wants_nothing_is_not_waited_for(ends: tuple[socket.socket, socket.socket]) -> None:
+async def test_work_without_a_request_does_not_wait(ends: tuple[socket.socket, socket.socket]) -> None:
     assert await answered(ends[0]) == []
 
 
-async def test_what_can_be_written_at_once_is_not_waited_for(ends: tuple[socket.socket, socket.socket]) -> None:
+async def test_a_socket_that_can_be_written_at_once_is_not_waited_for(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
     assert await answered(ends[0], Wait.W, Wait.RW) == [Ready.W, Ready.W]
 
 
-async def test_what_is_to_be_read_is_waited_for(
+async def test_a_request_to_read_waits_for_data(
     ends: tuple[socket.socket, socket.socket], nursery: trio.Nursery
 ) -> None:
     here, there = ends
-    came: list[list[int]] = []
+    answers: list[list[int]] = []
 
     async def wait() -> None:
-        came.append(await answered(here, Wait.R, Wait.RW))
+        answers.append(await answered(here, Wait.R, Wait.RW))
 
     nursery.start_soon(wait)
     await trio.testing.wait_all_tasks_blocked()
-    assert came == []
+    assert answers == []
     there.send(b"answer")
     await trio.testing.wait_all_tasks_blocked()
 
-    assert came == [[Ready.R, Ready.RW]]
+    assert answers == [[Ready.R, Ready.RW]]
 
 
 @pytest.mark.parametrize("does_read", [True, False])
-async def test_where_nothing_can_be_written_either_end_may_go_first(
+async def test_a_request_to_read_or_write_waits_for_either(
     ends: tuple[socket.socket, socket.socket], nursery: trio.Nursery, *, does_read: bool
 ) -> None:
     here, there = ends
     fill(here)
-    came: list[list[int]] = []
+    answers: list[list[int]] = []
 
     async def wait() -> None:
-        came.append(await answered(here, Wait.RW))
+        answers.append(await answered(here, Wait.RW))
 
     nursery.start_soon(wait)
     await trio.testing.wait_all_tasks_blocked()
-    assert came == []
+    assert answers == []
     if does_read:
         there.recv(MANY_BYTES)
     else:
         there.send(b"answer")
     await trio.testing.wait_all_tasks_blocked()
 
-    assert came == [[Ready.W if does_read else Ready.R]]
+    assert answers == [[Ready.W if does_read else Ready.R]]
 
 
 @pytest.mark.parametrize("wanted", [Wait.R, Wait.W, Wait.RW])
-async def test_who_waits_no_longer_is_told_by_the_drivers_error(
+async def test_the_drivers_error_is_raised_at_the_deadline(
     ends: tuple[socket.socket, socket.socket], wanted: Wait
 ) -> None:
     here, _ = ends
@@ -120,7 +122,7 @@ async def test_a_closed_end_is_ready_to_be_read(ends: tuple[socket.socket, socke
     assert ready_now(here.fileno(), Wait.R) == Ready.R
 
 
-async def test_a_statement_longer_than_the_socket_holds_arrives_whole(database: PostgresDatabase) -> None:
+async def test_a_statement_larger_than_the_socket_buffer_arrives_complete(database: PostgresDatabase) -> None:
     def echo(uow: object) -> int:
         connection: Connection = vars(uow)["_transaction"].connection
         row = connection.execute("SELECT length(%s)", ("x" * MANY_BYTES,)).fetchone()
@@ -130,7 +132,7 @@ async def test_a_statement_longer_than_the_socket_holds_arrives_whole(database: 
     assert await database.read(echo) == MANY_BYTES
 
 
-async def test_much_that_goes_in_both_directions_at_once_arrives_whole(database: PostgresDatabase) -> None:
+async def test_large_statements_and_answers_at_the_same_time_arrive_complete(database: PostgresDatabase) -> None:
     def echo(uow: object) -> list[int]:
         connection: Connection = vars(uow)["_transaction"].connection
         cursors = [
@@ -142,6 +144,6 @@ async def test_much_that_goes_in_both_directions_at_once_arrives_whole(database:
 
 
 def fill(end: socket.socket) -> None:
-    """Write until nothing more can be written."""
+    """Write until the socket takes no more."""
     while ready_now(end.fileno(), Wait.W):
         end.send(b"x" * 1024)

@@ -94,7 +94,7 @@ def test_among_many_each_question_is_an_index_range(
         ),
         ("an address", "invitations_one_pending", lambda: invitations.pending(acme, "4@example.com")),
         ("a token", "invitations_token_hash_key", lambda: invitations.by_token(b"")),
-        ("mine", "invitations_of_email", lambda: invitations.waiting_for("9@example.org", 100)),
+        ("mine", "invitations_of_email", lambda: invitations.pending_for("9@example.org", 100)),
         ("due", "invitations_running_out", lambda: invitations.due(None, 50)),
         ("due later", "invitations_running_out", lambda: invitations.due(middle, 50)),
         ("expiring", "invitations_pkey", lambda: invitations.expire([one.id for one in due])),
@@ -164,7 +164,7 @@ def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
     )
 
     with pytest.raises(SealBroken):
-        PostgresInvitations(transaction_on(connection, vault, clock())).waiting_for("guest@example.com", 10)
+        PostgresInvitations(transaction_on(connection, vault, clock())).pending_for("guest@example.com", 10)
 
 
 def an_id(number: int) -> UUID:

@@ -25,7 +25,7 @@ async def test_of_many_first_owners_that_are_founded_at_once_one_is(
 
     def found(uow: UnitOfWork, email: str) -> Appointment | None:
         together.wait()
-        return owners.found(uow, email, "hash")
+        return owners.appoint_first(uow, email, "hash")
 
     async def start(number: int) -> None:
         appointments.append(await database.transact(found, f"owner{number}@example.org"))

@@ -22,10 +22,10 @@ BIG = (
     *("platform_audit_entries", "mfa_events", "sign_in_failures"),
 )
 STATEMENTS = (
-    *anonymization.WAYS_IN,
+    *anonymization.CREDENTIALS,
     *anonymization.ADDRESSES,
-    *(find for find, _ in (*anonymization.WORDS, *anonymization.WHEREABOUTS)),
-    *(change for _, change in anonymization.WHEREABOUTS),
+    *(find for find, _ in (*anonymization.WORDS, *anonymization.ORIGINS)),
+    *(change for _, change in anonymization.ORIGINS),
 )
 
 

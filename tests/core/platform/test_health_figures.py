@@ -1,4 +1,4 @@
-"""What is computed from the platform's figures."""
+"""Values that are computed from the platform's figures."""
 
 import pytest
 

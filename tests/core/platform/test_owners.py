@@ -1,6 +1,6 @@
-"""Platform owners: how the first one comes to be, and how more are made by command.
+"""Platform owners: creating the first one, and appointing more by command.
 
-What becomes of an account that somebody prepared for an owner is in `tests/http/platform/test_owners.py`.
+Appointing an account that an attacker has prepared is tested in `tests/http/platform/test_owners_appointed.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class AccountsInMemory:
         return tuple(user for user in self.by_address.values() if user.is_platform_owner)
 
     def save(self, user: User) -> None:
-        assert self.is_locked, "who governs is changed by one at a time"
+        assert self.is_locked, "platform owners were changed without their lock"
         self.by_address[user.email] = user
 
     def set_password_hash(self, user_id: UUID, password_hash: str) -> None:
@@ -64,7 +64,7 @@ class AccountsInMemory:
 
 @dataclass
 class SmallUnitOfWork:
-    """What these use cases need of the unit of work."""
+    """The part of the unit of work that these use cases need."""
 
     users: AccountsInMemory = field(default_factory=AccountsInMemory)
     now: datetime = NOW
@@ -95,7 +95,7 @@ class SmallUnitOfWork:
 def test_the_first_owner_is_a_new_verified_account_with_the_given_password() -> None:
     uow = SmallUnitOfWork()
 
-    appointment = owners.found(uow.port(), " Ada@Example.org", "hash")
+    appointment = owners.appoint_first(uow.port(), " Ada@Example.org", "hash")
 
     assert appointment is not None
     assert appointment.is_new_account
@@ -104,15 +104,15 @@ def test_the_first_owner_is_a_new_verified_account_with_the_given_password() -> 
     assert uow.users.passwords == {appointment.owner.id: "hash"}
 
 
-def test_a_platform_that_has_an_owner_founds_no_other() -> None:
+def test_no_first_owner_is_created_when_there_is_an_owner() -> None:
     uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True)))
 
     assert owners.any_exists(uow.port())
-    assert owners.found(uow.port(), "eve@example.org", "hash") is None
+    assert owners.appoint_first(uow.port(), "eve@example.org", "hash") is None
     assert uow.users.by_email("eve@example.org") is None
 
 
-def test_more_owners_are_appointed_by_command() -> None:
+def test_further_owners_can_be_appointed() -> None:
     uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True)))
 
     owners.appoint(uow.port(), "grace@example.org", "hash")
@@ -120,7 +120,7 @@ def test_more_owners_are_appointed_by_command() -> None:
     assert [user.email for user in uow.users.lock_platform_owners()] == ["ada@example.org", "grace@example.org"]
 
 
-def test_an_account_whose_address_is_proved_keeps_its_password() -> None:
+def test_an_account_with_a_verified_address_keeps_its_password() -> None:
     uow = SmallUnitOfWork(AccountsInMemory(ADA))
     uow.users.passwords[ADA.id] = "theirs"
 
@@ -131,11 +131,11 @@ def test_an_account_whose_address_is_proved_keeps_its_password() -> None:
     assert uow.users.passwords == {ADA.id: "theirs"}
 
 
-def test_an_address_that_may_go_back_to_another_account_gets_no_new_one() -> None:
+def test_an_address_that_another_account_may_take_back_gets_no_new_account() -> None:
     uow = SmallUnitOfWork(promised=ADA.email)
 
     with pytest.raises(OwnerAddressPromised):
-        owners.found(uow.port(), ADA.email, "given")
+        owners.appoint_first(uow.port(), ADA.email, "given")
 
 
 def test_a_deactivated_account_is_not_appointed() -> None:
@@ -147,14 +147,14 @@ def test_a_deactivated_account_is_not_appointed() -> None:
     assert not owners.any_exists(uow.port())
 
 
-def test_what_is_no_address_cannot_govern() -> None:
+def test_an_invalid_address_is_refused() -> None:
     with pytest.raises(BadRequest):
         owners.appoint(SmallUnitOfWork().port(), "the boss", "given")
 
 
-def test_who_governs_can_be_asked_by_address() -> None:
+def test_is_one_finds_a_platform_owner_by_address() -> None:
     uow = SmallUnitOfWork(AccountsInMemory(replace(ADA, is_platform_owner=True), replace(ADA, email="eve@example.org")))
 
-    assert owners.is_one(uow.port(), "ADA@example.org")
-    assert not owners.is_one(uow.port(), "eve@example.org")
-    assert not owners.is_one(uow.port(), "nobody@example.org")
+    assert owners.is_platform_owner(uow.port(), "ADA@example.org")
+    assert not owners.is_platform_owner(uow.port(), "eve@example.org")
+    assert not owners.is_platform_owner(uow.port(), "unknown@example.org")

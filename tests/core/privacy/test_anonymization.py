@@ -1,4 +1,4 @@
-"""What stands where somebody stood, and that it stands nowhere else."""
+"""The placeholder of an anonymized person, and the replacement of addresses in texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADDRESSES = ["ada@example.com", "a.da+x@example.com"]
 GONE = "gone@deleted.local"
 
 
-def test_the_placeholder_tells_the_moment_to_the_microsecond() -> None:
+def test_the_placeholder_contains_the_time_in_microseconds() -> None:
     moment = datetime(2026, 2, 3, 4, 5, 6, 7, tzinfo=UTC)
 
     assert placeholder_of(moment) == "anonymized-20260203040506000007@deleted.local"
@@ -28,7 +28,7 @@ def test_the_placeholder_tells_the_moment_to_the_microsecond() -> None:
         "to:ada@example.com!",
     ],
 )
-def test_the_addresses_are_replaced_wherever_they_stand(text: str) -> None:
+def test_the_addresses_are_replaced_in_texts(text: str) -> None:
     cleaned = without_addresses(text, ADDRESSES, GONE)
 
     assert "ada@example.com" not in cleaned.lower()
@@ -40,11 +40,11 @@ def test_the_addresses_are_replaced_wherever_they_stand(text: str) -> None:
     "text",
     ["xada@example.com", "x.ada@example.com", "ada@example.com.au", "ada@example.comx", "aXda+x@example.com", ""],
 )
-def test_the_addresses_of_others_that_look_alike_stay(text: str) -> None:
+def test_similar_addresses_of_others_are_kept(text: str) -> None:
     assert without_addresses(text, ADDRESSES, GONE) == text
 
 
-def test_they_are_replaced_inside_of_everything_and_nothing_else_changes() -> None:
+def test_the_addresses_are_replaced_in_nested_values_and_nothing_else_changes() -> None:
     value = {"email": "ada@example.com", "list": ["ada@example.com", 7, None, True, {"x": "bob@example.com"}]}
 
     assert without_addresses(value, ADDRESSES, GONE) == {

@@ -82,7 +82,7 @@ async def count(world: World, database: PostgresDatabase, *, expected: int) -> N
     """Count what was written, as if that had been long ago; ids are of real time."""
     present = world.clock.now
     world.clock.now = datetime.now(UTC) + 2 * audit_log.SETTLES_AFTER
-    assert await database.transact(audit_log.count_on, 100) == expected
+    assert await database.transact(audit_log.count_next, 100) == expected
     world.clock.now = present
 
 

@@ -159,7 +159,7 @@ async def test_a_token_is_used_once(inviter: Inviter) -> None:
         for again in (inviter.accept, inviter.decline):
             answer = await again(invitation)
             assert_refused(answer, 400, "BAD_REQUEST")
-            assert "answered already" in answer.json["error"]
+            assert "already answered" in answer.json["error"]
         assert_refused(await inviter.accept_on_behalf(invitation), 404, "NOT_FOUND")
     assert (inviter.status(accepted), inviter.status(declined)) == ("accepted", "rejected")
 
@@ -296,7 +296,7 @@ async def test_whoever_became_a_member_otherwise_cannot_accept(inviter: Inviter)
     answer = await inviter.accept(invitation)
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "member of the organization already" in answer.json["error"]
+    assert "already a member of the organization" in answer.json["error"]
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", "member")
 
 

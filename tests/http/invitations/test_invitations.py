@@ -165,7 +165,7 @@ async def test_a_member_is_not_invited(inviter: Inviter) -> None:
     answer = await inviter.send(GUEST.upper())
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "member of the organization already" in answer.json["error"]
+    assert "already a member of the organization" in answer.json["error"]
 
 
 async def test_whoever_has_an_account_is_invited_like_everybody(inviter: Inviter) -> None:
@@ -186,7 +186,7 @@ async def test_an_address_that_has_not_answered_is_not_invited_again(inviter: In
     answer = await inviter.send(role="admin")
 
     assert_refused(answer, 400, "BAD_REQUEST")
-    assert "invited already" in answer.json["error"]
+    assert "pending invitation" in answer.json["error"]
 
 
 async def test_of_two_invitations_of_an_address_at_once_one_is_made(inviter: Inviter) -> None:

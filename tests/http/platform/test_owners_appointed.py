@@ -29,7 +29,7 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(worl
     [undo_token] = [message.values["token"] for message in await world.mails() if message.template == "email_changed"]
 
     password_hash = await world.installation.passwords.hash(OWNERS_PASSWORD)
-    appointment = await world.installation.database.transact(owners.found, OWNER, password_hash)
+    appointment = await world.installation.database.transact(owners.appoint_first, OWNER, password_hash)
 
     assert appointment is not None
     assert appointment.is_new_account

@@ -246,7 +246,7 @@ class TestWhatIsKept:
         self, platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # So that they are several batches.
-        monkeypatch.setattr("adapters.postgres.privacy.anonymization.ROWS_AT_ONCE", 1)
+        monkeypatch.setattr("adapters.postgres.privacy.anonymization.BATCH_ROWS_MAX", 1)
         ada, acme = world.user(), world.organization()
         world.member(acme, ada)
         await world.sign_in()

@@ -135,7 +135,7 @@ class TestAtThisMoment:
         async with trio.open_nursery() as nursery:
             with world.connection.transaction():
                 uow = PostgresUnitOfWork(world.connection, BACKGROUND, tools, session_id=session_id)
-                anonymization.forget(uow, ada)
+                anonymization.anonymize(uow, ada)
                 nursery.start_soon(knock)
                 await waiting_for_a_lock(world.connection)
 

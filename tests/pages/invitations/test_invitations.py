@@ -92,7 +92,7 @@ async def test_a_link_without_token_says_what_to_do(inviter: Inviter, path: str)
 
     assert answer.status == 400
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "Open it exactly as it stands in the letter" in answer.text
+    assert "Open it exactly as it appears in the mail" in answer.text
 
 
 async def test_the_page_shows_who_invites_into_what_and_runs_nothing(inviter: Inviter) -> None:
@@ -187,7 +187,7 @@ async def test_an_unknown_token_has_a_page_that_says_what_to_do(inviter: Inviter
         assert answer.status == 400
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "is not valid" in answer.text
-        assert "in the letter, or ask" in answer.text
+        assert "in the mail, or" in answer.text
 
 
 async def test_a_wrong_proof_is_an_unknown_token(inviter: Inviter) -> None:
@@ -212,7 +212,7 @@ async def test_an_answered_invitation_has_a_page_of_its_own(inviter: Inviter) ->
 
         for answer in (looked, *pressed):
             assert answer.status == 400
-            assert "This invitation was answered already, or withdrawn" in answer.text
+            assert "This invitation was already answered, or it was withdrawn" in answer.text
 
 
 async def test_an_expired_invitation_has_a_page_of_its_own(inviter: Inviter, clock: SettableClock) -> None:
@@ -226,7 +226,7 @@ async def test_an_expired_invitation_has_a_page_of_its_own(inviter: Inviter, clo
     for answer in (looked, pressed, looked_again):
         assert answer.status == 400
         assert "This invitation has expired" in answer.text
-        assert "ask whoever invited you to send you a new one" in answer.text
+        assert "ask the person who invited you for a new one" in answer.text
     assert inviter.status(invitation) == "expired"
 
 

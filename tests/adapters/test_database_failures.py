@@ -1,0 +1,98 @@
+"""Failed statements: what is logged and raised; and the time limits of every connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import structlog
+import trio
+from psycopg.conninfo import make_conninfo
+
+from adapters.postgres.database import PostgresDatabase
+from adapters.postgres.driver import timed_connection
+from adapters.postgres.driver.pool import Pool
+from core.errors import DatabaseFailed, ServiceUnavailable
+from tests.adapters.counters import add_counters, sql
+
+if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import Connection
+    from adapters.postgres.transaction import Tools
+    from tests.doorbells import RecordedDoorbells
+
+
+@pytest.fixture(autouse=True)
+def _counters(connection: Connection) -> None:
+    add_counters(connection)
+
+
+async def test_a_failed_statement_is_logged_without_its_values(database: PostgresDatabase) -> None:
+    def use_case(uow: Any) -> None:
+        sql(uow, "INSERT INTO counters VALUES (%s, 0)", "left")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(DatabaseFailed) as failed:
+        await database.transact(use_case)
+
+    assert "left" not in str(failed.value)
+    assert failed.value.__suppress_context__
+    (line,) = lines
+    assert (line["error"], line["sqlstate"]) == ("UniqueViolation", "23505")
+    assert line["where"].startswith("counters.py:")
+    assert "left" not in str(line)
+
+
+async def test_a_statement_that_can_never_succeed_is_repeated_once_and_fails(database: PostgresDatabase) -> None:
+    attempts: list[int] = []
+
+    def use_case(uow: Any) -> None:
+        attempts.append(1)
+        sql(uow, "SELECT count(*) FROM counters FOR UPDATE")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(DatabaseFailed):
+        await database.read(use_case)
+
+    assert len(attempts) == 2
+    (line,) = lines
+    assert (line["error"], line["sqlstate"]) == ("FeatureNotSupported", "0A000")
+    assert line["where"].startswith("counters.py:")
+
+
+async def test_a_failed_commit_is_logged_like_a_failed_statement(
+    database: PostgresDatabase, connection: Connection
+) -> None:
+    connection.execute("CREATE TABLE notes (name text REFERENCES counters DEFERRABLE INITIALLY DEFERRED)")
+
+    with structlog.testing.capture_logs() as lines, pytest.raises(DatabaseFailed):
+        await database.transact(lambda uow: sql(uow, "INSERT INTO notes VALUES ('centre')"))
+
+    (line,) = lines
+    assert (line["error"], line["sqlstate"]) == ("ForeignKeyViolation", "23503")
+    assert line["where"].startswith("database.py:")
+
+
+async def test_a_statement_that_takes_too_long_is_aborted(
+    database_url: str, tools: Tools, doorbells: RecordedDoorbells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timed_connection, "STATEMENT_SECONDS_MAX", 0.05)
+    pool = Pool(database_url, connections_max=1)
+    database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+
+    with pytest.raises(ServiceUnavailable):
+        await database.transact(lambda uow: sql(uow, "SELECT pg_sleep(5)"))
+
+    assert await database.read(lambda uow: sql(uow, "SELECT 1")) == [(1,)]
+    await trio.to_thread.run_sync(pool.close)
+
+
+async def test_every_connection_has_our_time_limits_whatever_its_url_says(
+    database_url: str, tools: Tools, doorbells: RecordedDoorbells
+) -> None:
+    url = make_conninfo(database_url, options="-c statement_timeout=0 -c work_mem=5MB")
+    pool = Pool(url, connections_max=1)
+    database = PostgresDatabase(pool=pool, tools=tools, doorbells=doorbells)
+    names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "timezone", "work_mem")
+
+    settings = await database.read(lambda uow: [sql(uow, "SELECT current_setting(%s)", name)[0][0] for name in names])
+
+    assert settings == ["5s", "3s", "10s", "UTC", "5MB"]
+    await trio.to_thread.run_sync(pool.close)
