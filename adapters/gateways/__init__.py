@@ -1,1 +1,1 @@
-"""Ways out of the house: mail now, payments, OAuth and webhooks as they come."""
+"""Connections to other services: mail so far."""
