@@ -22,15 +22,15 @@ ROUNDS = 50
 NEW_PASSWORD = "a quite different one"
 
 
-async def forgot(world: World, email: str = EMAIL, **others: str) -> Answer:
+async def request_reset(world: World, email: str = EMAIL, **others: str) -> Answer:
     """Request a reset link."""
     return await world.client.post("/api/auth/forgot-password", body={"email": email, **others})
 
 
-async def forgot_token(world: World, email: str = EMAIL) -> str:
+async def request_reset_token(world: World, email: str = EMAIL) -> str:
     """Request a reset link, and return the token in the mail."""
     await world.mails()
-    await forgot(world, email)
+    await request_reset(world, email)
     return (await world.mail()).values["token"]
 
 
@@ -41,7 +41,7 @@ async def reset(world: World, token: str, password: str = NEW_PASSWORD) -> Answe
 
 async def test_the_reset_link_sets_a_new_password(world: World) -> None:
     await world.register_and_verify()
-    token = await forgot_token(world)
+    token = await request_reset_token(world)
 
     answer = await reset(world, token)
 
@@ -53,12 +53,12 @@ async def test_the_reset_link_sets_a_new_password(world: World) -> None:
 
 async def test_the_answer_does_not_disclose_which_accounts_exist(world: World) -> None:
     await world.register_and_verify()
-    expected = await forgot(world)
+    expected = await request_reset(world)
     await world.register_and_verify("gone@example.com")
     world.deactivate("gone@example.com")
 
     for email in ("nobody@example.com", "gone@example.com", "no address at all", "x" * 5000):
-        answer = await forgot(world, email)
+        answer = await request_reset(world, email)
 
         assert (answer.status, answer.content) == (expected.status, expected.content)
 
@@ -74,7 +74,7 @@ async def test_a_reset_ends_every_session(world: World) -> None:
     await world.register_and_verify()
     tokens = [(await world.sign_in()).access_token for _ in range(2)]
 
-    await reset(world, await forgot_token(world))
+    await reset(world, await request_reset_token(world))
 
     statuses = [(await world.client.get("/api/user", token=token)).status for token in tokens]
     assert statuses == [401, 401]
@@ -82,7 +82,7 @@ async def test_a_reset_ends_every_session(world: World) -> None:
 
 async def test_a_reset_link_works_once(world: World) -> None:
     await world.register_and_verify()
-    token = await forgot_token(world)
+    token = await request_reset_token(world)
     await reset(world, token)
 
     answer = await reset(world, token, "a third password")
@@ -94,7 +94,7 @@ async def test_a_reset_link_works_once(world: World) -> None:
 async def test_of_two_concurrent_resets_exactly_one_succeeds(world: World) -> None:
     await world.register_and_verify()
     for _ in range(ROUNDS):
-        token, outcomes = await forgot_token(world), dict[str, int]()
+        token, outcomes = await request_reset_token(world), dict[str, int]()
 
         async def try_reset(password: str, token: str, outcomes: dict[str, int]) -> None:
             outcomes[password] = (await reset(world, token, password)).status
@@ -110,7 +110,7 @@ async def test_of_two_concurrent_resets_exactly_one_succeeds(world: World) -> No
 
 async def test_a_reset_link_expires_after_one_hour(world: World, clock: SettableClock) -> None:
     await world.register_and_verify()
-    token = await forgot_token(world)
+    token = await request_reset_token(world)
 
     clock.advance(timedelta(hours=1))
     answer = await reset(world, token)
@@ -121,7 +121,7 @@ async def test_a_reset_link_expires_after_one_hour(world: World, clock: Settable
 
 async def test_a_reset_invalidates_the_other_reset_links(world: World) -> None:
     await world.register_and_verify()
-    first, second = await forgot_token(world), await forgot_token(world)
+    first, second = await request_reset_token(world), await request_reset_token(world)
     await reset(world, second)
 
     assert (await reset(world, first)).status == 400
@@ -144,7 +144,7 @@ async def test_a_verification_link_resets_no_password(world: World) -> None:
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129])
 async def test_a_refused_password_does_not_use_the_link_up(world: World, password: str) -> None:
     await world.register_and_verify()
-    token = await forgot_token(world)
+    token = await request_reset_token(world)
 
     refused = await reset(world, token, password)
 
@@ -155,7 +155,7 @@ async def test_a_refused_password_does_not_use_the_link_up(world: World, passwor
 async def test_an_account_without_a_password_gets_a_mail_with_a_link_to_set_one(world: World) -> None:
     await world.register_and_verify()
     world.remove_password()
-    await forgot(world)
+    await request_reset(world)
     message = await world.mail()
 
     assert message.template == "choose_password"
@@ -166,7 +166,7 @@ async def test_an_account_without_a_password_gets_a_mail_with_a_link_to_set_one(
 async def test_a_reset_verifies_the_address_and_replaces_a_strangers_password(world: World) -> None:
     await world.register(EMAIL, "a password of a stranger")
 
-    await reset(world, await forgot_token(world))
+    await reset(world, await request_reset_token(world))
 
     assert (await world.log_in(EMAIL, "a password of a stranger")).status == 401
     assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
@@ -174,7 +174,7 @@ async def test_a_reset_verifies_the_address_and_replaces_a_strangers_password(wo
 
 async def test_an_account_deactivated_after_the_request_cannot_reset_its_password(world: World) -> None:
     await world.register_and_verify()
-    token = await forgot_token(world)
+    token = await request_reset_token(world)
     world.deactivate()
 
     assert (await reset(world, token)).status == 400
@@ -185,7 +185,7 @@ async def test_a_reset_ends_sign_ins_that_wait_for_a_second_factor(world: World,
     connection.execute("UPDATE users SET mfa_enabled_at = created_at")
     await world.log_in()
 
-    await reset(world, await forgot_token(world))
+    await reset(world, await request_reset_token(world))
 
     assert connection.execute("SELECT used_at IS NULL FROM mfa_challenges").fetchall() == [(False,)]
 
@@ -197,7 +197,7 @@ async def test_a_reset_is_recorded_in_each_organization_of_the_user(world: World
     for organization_id in organization_ids:
         world.member(organization_id, world.user_id(EMAIL))
 
-    await reset(world, await forgot_token(world))
+    await reset(world, await request_reset_token(world))
 
     assert world.audit_entries("security.password.changed", "organization_id", "actor_user_id") == [
         (organization_id, world.user_id(EMAIL)) for organization_id in organization_ids
@@ -209,7 +209,7 @@ async def test_a_reset_is_recorded_in_each_organization_of_the_user(world: World
 
 async def test_the_user_gets_a_notice_of_the_reset(world: World) -> None:
     await world.register_and_verify()
-    await reset(world, await forgot_token(world))
+    await reset(world, await request_reset_token(world))
 
     message = await world.mail()
     shown = world.installation.mail_renderer.render(message)
@@ -221,7 +221,7 @@ async def test_the_user_gets_a_notice_of_the_reset(world: World) -> None:
 
 async def test_the_mail_names_the_service_of_the_request(world: World, acme_shop: AcmeShop) -> None:
     await world.register_and_verify()
-    await forgot(world, **acme_shop.return_request)
+    await request_reset(world, **acme_shop.return_request)
 
     message = world.installation.mail_renderer.render(await world.mail())
 
@@ -231,7 +231,7 @@ async def test_the_mail_names_the_service_of_the_request(world: World, acme_shop
 async def test_an_unknown_organization_is_not_found_with_and_without_an_account(world: World) -> None:
     await world.register_and_verify()
 
-    answers = [await forgot(world, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
+    answers = [await request_reset(world, email, org_slug="nobody") for email in (EMAIL, "nobody@example.com")]
 
     assert [answer.status for answer in answers] == [404, 404]
     assert answers[0].json["error"] == answers[1].json["error"]
