@@ -1,4 +1,4 @@
-"""Changing one's address, and undoing that (decisions 3.10)."""
+"""Changing an account's address, and undoing the change (decisions 3.10)."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ WEEK = timedelta(days=7)
 
 
 async def change(world: World, token: str, email: str = NEW) -> Answer:
-    """Change an address."""
+    """Change the address."""
     return await world.client.patch("/api/user", token=token, body={"email": email})
 
 
 async def changed(world: World, token: str, email: str = NEW) -> dict[str, str]:
-    """Change an address; give the token in the letter to each address."""
+    """Change the address; return the token in the mail to each address."""
     await world.mails()
     assert (await change(world, token, email)).status == 200
     return {message.to: message.values["token"] for message in await world.mails()}
 
 
 async def undo(world: World, token: str) -> Answer:
-    """Press the button of the page."""
+    """Submit the form of the undo page."""
     return await world.client.post(
         "/auth/undo-email-change",
         data=urlencode({"token": token}).encode(),
@@ -46,7 +46,7 @@ async def undo(world: World, token: str) -> Answer:
 
 
 async def verify(world: World, token: str) -> Answer:
-    """Open the link that proves an address."""
+    """Open the link that verifies an address."""
     return await world.client.get(f"/auth/verify-email?token={token}")
 
 
@@ -73,13 +73,13 @@ async def test_the_new_address_gets_a_link_to_verify_and_the_old_one_a_notice(wo
         NEW: "verify_new_email",
         EMAIL: "email_changed",
     }
-    # A mailbox that is left behind need not learn where its person went.
+    # The notice to the old mailbox does not disclose the new address.
     assert NEW not in world.installation.mail_renderer.render(messages[EMAIL]).text
     assert (await verify(world, messages[NEW].values["token"])).status == 200
     assert (await world.log_in(NEW)).status == 200
 
 
-async def test_sessions_stay(world: World) -> None:
+async def test_a_change_of_address_ends_no_session(world: World) -> None:
     token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
 
     await change(world, token)
@@ -100,13 +100,13 @@ async def test_an_address_that_is_taken_is_refused(world: World) -> None:
     assert await world.mails() == []
 
 
-async def test_what_is_no_address_is_refused_by_name(world: World) -> None:
+async def test_an_invalid_address_is_refused_with_the_name_of_the_field(world: World) -> None:
     answer = await change(world, (await world.register_and_sign_in()).access_token, "no address")
 
     assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
 
 
-async def test_of_two_accounts_that_want_an_address_at_once_one_gets_it(world: World) -> None:
+async def test_of_two_concurrent_changes_to_one_address_one_succeeds(world: World) -> None:
     tokens = [
         (await world.register_and_sign_in(email)).access_token for email in ("one@example.com", "two@example.com")
     ]
@@ -125,7 +125,7 @@ async def test_an_impersonator_may_not_change_the_address(world: World) -> None:
     assert world.has_user(EMAIL)
 
 
-async def test_links_that_were_sent_to_the_old_address_end(world: World) -> None:
+async def test_a_change_of_address_invalidates_links_sent_to_the_old_address(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.client.post("/api/auth/forgot-password", body={"email": EMAIL})
     reset_token = (await world.mail()).values["token"]
@@ -136,7 +136,7 @@ async def test_links_that_were_sent_to_the_old_address_end(world: World) -> None
     assert (await world.client.post("/api/auth/reset-password", body=body)).status == 400
 
 
-async def test_a_link_to_an_address_that_the_account_lost_in_another_way_verifies_nothing(
+async def test_a_verification_link_to_an_address_that_the_account_no_longer_has_is_refused(
     world: World, connection: Connection
 ) -> None:
     await world.register()
@@ -146,7 +146,7 @@ async def test_a_link_to_an_address_that_the_account_lost_in_another_way_verifie
     assert (await verify(world, link)).status == 400
 
 
-async def test_looking_at_the_page_that_undoes_a_change_changes_nothing(world: World) -> None:
+async def test_opening_the_undo_page_changes_nothing(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     path = f"/auth/undo-email-change?token={(await changed(world, token))[EMAIL]}"
 
@@ -157,7 +157,7 @@ async def test_looking_at_the_page_that_undoes_a_change_changes_nothing(world: W
     assert world.has_user(NEW)
 
 
-async def test_undoing_gives_the_old_address_back_and_locks_everybody_out(world: World) -> None:
+async def test_undoing_restores_the_old_address_and_invalidates_all_sessions_and_the_password(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     tokens = await changed(world, token)
 
@@ -171,7 +171,7 @@ async def test_undoing_gives_the_old_address_back_and_locks_everybody_out(world:
     assert (await verify(world, tokens[NEW])).status == 400
 
 
-async def test_the_page_after_undoing_leads_to_a_new_password(world: World) -> None:
+async def test_the_page_after_undoing_links_to_the_choice_of_a_new_password(world: World) -> None:
     tokens = await changed(world, (await world.register_and_sign_in()).access_token)
     answer = await undo(world, tokens[EMAIL])
     reset_token = answer.text.partition("/auth/reset-password?token=")[2].partition('"')[0]
@@ -182,7 +182,7 @@ async def test_the_page_after_undoing_leads_to_a_new_password(world: World) -> N
     assert (await world.log_in(EMAIL, NEW_PASSWORD)).status == 200
 
 
-async def test_a_password_that_was_reset_at_the_new_address_is_of_no_use(world: World) -> None:
+async def test_undoing_invalidates_a_password_that_was_reset_through_the_new_address(world: World) -> None:
     tokens = await changed(world, (await world.register_and_sign_in()).access_token)
     await world.client.post("/api/auth/forgot-password", body={"email": NEW})
     body = {"token": (await world.mail()).values["token"], "new_password": NEW_PASSWORD}
@@ -205,7 +205,7 @@ async def test_a_change_can_be_undone_once_and_for_seven_days(world: World, cloc
     assert "used already" in again.text
 
 
-async def test_after_seven_days_a_change_stays(world: World, clock: SettableClock) -> None:
+async def test_a_change_cannot_be_undone_after_seven_days(world: World, clock: SettableClock) -> None:
     undo_token = (await changed(world, (await world.register_and_sign_in()).access_token))[EMAIL]
 
     clock.advance(WEEK)
@@ -217,11 +217,11 @@ async def test_after_seven_days_a_change_stays(world: World, clock: SettableCloc
 
 
 @pytest.mark.parametrize("token", ["", "nonsense"])
-async def test_a_link_that_is_none_answers_a_page(world: World, token: str) -> None:
+async def test_an_invalid_undo_link_answers_with_a_page(world: World, token: str) -> None:
     shown = await world.client.get(f"/auth/undo-email-change?token={token}")
-    pressed = await undo(world, token)
+    submitted = await undo(world, token)
 
-    for answer in (shown, pressed):
+    for answer in (shown, submitted):
         assert answer.status == 400
         assert "This link is not valid" in answer.text
 
@@ -239,7 +239,9 @@ async def test_the_first_address_of_a_chain_can_undo_all_of_it(world: World, clo
     assert (await undo(world, second[NEW])).status == 400
 
 
-async def test_a_later_address_of_a_chain_cannot_take_that_from_the_first(world: World, clock: SettableClock) -> None:
+async def test_an_undo_by_a_later_address_of_a_chain_leaves_the_undo_link_of_the_first_valid(
+    world: World, clock: SettableClock
+) -> None:
     token = (await world.register_and_sign_in()).access_token
     first = await changed(world, token)
     await verify(world, first[NEW])
@@ -252,7 +254,7 @@ async def test_a_later_address_of_a_chain_cannot_take_that_from_the_first(world:
     assert world.has_user(EMAIL)
 
 
-async def test_an_address_that_was_never_proved_gets_no_power_over_the_account(world: World) -> None:
+async def test_an_unverified_old_address_gets_no_undo_link(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await changed(world, token, "ada@tyop.example")
 
@@ -261,7 +263,7 @@ async def test_an_address_that_was_never_proved_gets_no_power_over_the_account(w
     assert set(messages) == {NEW}
 
 
-async def test_for_a_week_nobody_else_gets_the_old_address(world: World, clock: SettableClock) -> None:
+async def test_other_accounts_cannot_take_the_old_address_for_a_week(world: World, clock: SettableClock) -> None:
     other = (await world.register_and_sign_in("eve@example.com")).access_token
     await changed(world, (await world.register_and_sign_in()).access_token)
 
@@ -281,19 +283,19 @@ async def test_for_a_week_nobody_else_gets_the_old_address(world: World, clock: 
         ("/api/auth/magic-link/request", {}),
     ],
 )
-async def test_until_then_the_old_address_is_like_one_that_nobody_has(
+async def test_the_reserved_old_address_is_treated_like_an_unknown_address(
     world: World, path: str, body: dict[str, str]
 ) -> None:
     await changed(world, (await world.register_and_sign_in()).access_token)
 
     answers = [await world.client.post(path, body={"email": to, **body}) for to in (EMAIL, "nobody@example.com")]
 
-    told = [{**answer.json, "timestamp": "", "request_id": ""} for answer in answers]
-    assert (answers[0].status, told[0]) == (answers[1].status, told[1])
+    bodies = [{**answer.json, "timestamp": "", "request_id": ""} for answer in answers]
+    assert (answers[0].status, bodies[0]) == (answers[1].status, bodies[1])
     assert await world.mails() == []
 
 
-async def test_its_own_person_may_go_back_to_the_old_address(world: World) -> None:
+async def test_the_account_itself_can_change_back_to_the_old_address(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await changed(world, token)
 
@@ -301,7 +303,7 @@ async def test_its_own_person_may_go_back_to_the_old_address(world: World) -> No
     assert world.has_user(EMAIL)
 
 
-async def test_an_old_address_that_a_tenant_gave_to_somebody_else_cannot_be_given_back(
+async def test_an_old_address_that_now_belongs_to_another_account_cannot_be_restored(
     world: World, connection: Connection
 ) -> None:
     undo_token = (await changed(world, (await world.register_and_sign_in()).access_token))[EMAIL]
@@ -315,7 +317,7 @@ async def test_an_old_address_that_a_tenant_gave_to_somebody_else_cannot_be_give
     assert world.has_user(NEW)
 
 
-async def test_the_security_log_remembers_both(world: World, connection: Connection) -> None:
+async def test_the_security_log_records_the_change_and_the_undo(world: World, connection: Connection) -> None:
     tokens = await changed(world, (await world.register_and_sign_in()).access_token)
     await undo(world, tokens[EMAIL])
 
@@ -323,7 +325,7 @@ async def test_the_security_log_remembers_both(world: World, connection: Connect
     assert kinds == [("email_changed", True), ("email_change_undone", True)]
 
 
-async def test_a_deactivated_account_is_not_given_back(world: World) -> None:
+async def test_a_change_of_a_deactivated_account_cannot_be_undone(world: World) -> None:
     tokens = await changed(world, (await world.register_and_sign_in()).access_token)
     world.deactivate(NEW)
 

@@ -1,4 +1,4 @@
-"""What is left of an intruder after a change of address was undone: nothing that they set up since."""
+"""Undoing a change of address removes everything that an intruder has set up since."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ROUNDS = 50
 
 @dataclass
 class Victim:
-    """An account, and somebody who is signed in to it and should not be."""
+    """An account to which an intruder is signed in."""
 
     world: World
     keyring: Keyring
@@ -57,21 +57,21 @@ class Victim:
         """Change the address."""
         return await self.world.client.patch("/api/user", token=self.token, body={"email": email})
 
-    async def is_robbed(self) -> None:
-        """Have the address changed, and keep the link that the notice brings."""
+    async def take_over(self) -> None:
+        """Change the address as the intruder would, and keep the undo link of the notice."""
         await self.world.mails()
         assert (await self.change()).status == 200
         [self.undo_token] = [message.values["token"] for message in await self.world.mails() if message.to == EMAIL]
 
     async def undo(self) -> Answer:
-        """Press the button behind the link."""
+        """Submit the form behind the undo link."""
         return await self.world.client.post(
             "/auth/undo-email-change",
             data=urlencode({"token": self.undo_token}).encode(),
             headers={"Content-Type": FORM},
         )
 
-    async def returns(self, headers: dict[str, str] | None = None) -> Answer:
+    async def recover(self, headers: dict[str, str] | None = None) -> Answer:
         """Undo the change, choose a password with the page's link, and sign in with it."""
         page = await self.undo()
         assert page.status == 200, page.text
@@ -81,7 +81,7 @@ class Victim:
         return await self.app.log_in(NEW_PASSWORD, headers=headers)
 
     async def turn_mfa_on(self) -> None:
-        """Set an app up."""
+        """Set an authenticator app up and turn the second factor on."""
         await self.app.set_up()
         answer = await self.app.mfa("POST", "/verify", {"code": self.app.code()})
         self.app.backup_codes = answer.json["backup_codes"]
@@ -94,18 +94,18 @@ class Victim:
 
 @pytest.fixture
 async def victim(world: World, keyring: Keyring) -> Victim:
-    """Somebody whose account will be changed by somebody else."""
+    """Return an account that is signed in and has not yet been taken over."""
     await keyring.sign_up()
     app = Person(world, world.user_id(EMAIL), EMAIL, token=keyring.token)
     return Victim(world, keyring, app)
 
 
-async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_stay(
+async def test_passkeys_registered_after_the_change_are_removed_and_older_ones_stay(
     victim: Victim, clock: SettableClock, connection: Connection
 ) -> None:
     mine = await victim.keyring.registered()
     clock.advance(MINUTE)
-    await victim.is_robbed()
+    await victim.take_over()
     theirs = await victim.keyring.registered()
 
     await victim.undo()
@@ -117,12 +117,12 @@ async def test_passkeys_that_were_registered_since_are_removed_and_older_ones_st
     ]
 
 
-async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, connection: Connection) -> None:
-    await victim.is_robbed()
+async def test_a_second_factor_set_up_after_the_change_is_removed(victim: Victim, connection: Connection) -> None:
+    await victim.take_over()
     await victim.turn_mfa_on()
     await victim.world.mails()
 
-    answer = await victim.returns()
+    answer = await victim.recover()
 
     assert "mfa_required" not in answer.json
     victim.app.token = answer.json["access_token"]
@@ -133,18 +133,18 @@ async def test_a_second_factor_that_was_set_up_since_is_removed(victim: Victim, 
     assert "mfa_disabled" in [message.template.value for message in await victim.world.mails() if message.to == EMAIL]
 
 
-async def test_one_that_replaced_the_owners_is_removed_too(victim: Victim, clock: SettableClock) -> None:
+async def test_a_second_factor_that_replaced_the_owners_is_removed(victim: Victim, clock: SettableClock) -> None:
     await victim.turn_mfa_on()
     clock.advance(MINUTE)
-    await victim.is_robbed()
+    await victim.take_over()
     await victim.app.mfa("DELETE", "")
     await victim.turn_mfa_on()
 
-    assert "mfa_required" not in (await victim.returns()).json
+    assert "mfa_required" not in (await victim.recover()).json
 
 
-async def test_a_setup_that_is_not_finished_is_forgotten(victim: Victim, connection: Connection) -> None:
-    await victim.is_robbed()
+async def test_an_unfinished_setup_of_a_second_factor_is_deleted(victim: Victim, connection: Connection) -> None:
+    await victim.take_over()
     await victim.app.set_up()
 
     await victim.undo()
@@ -153,65 +153,65 @@ async def test_a_setup_that_is_not_finished_is_forgotten(victim: Victim, connect
     assert victim.world.events("user.mfa.disabled") == []
 
 
-async def test_a_second_factor_of_before_stays_without_the_backup_codes_that_were_made_since(
+async def test_an_older_second_factor_stays_without_the_backup_codes_made_after_the_change(
     victim: Victim, clock: SettableClock
 ) -> None:
     await victim.turn_mfa_on()
     clock.advance(MINUTE)
-    await victim.is_robbed()
+    await victim.take_over()
     theirs = (await victim.app.mfa("POST", "/backup-codes/regenerate")).json["backup_codes"]
 
-    answer = await victim.returns()
+    answer = await victim.recover()
 
     assert answer.json["mfa_required"] is True
     assert (await victim.log_in_with_backup_code(theirs[0])).status == 401
     assert (await victim.app.verify(answer.json["preauth_token"], victim.app.code())).status == 200
 
 
-async def test_backup_codes_of_before_stay(victim: Victim, clock: SettableClock) -> None:
+async def test_backup_codes_made_before_the_change_stay(victim: Victim, clock: SettableClock) -> None:
     await victim.turn_mfa_on()
     clock.advance(MINUTE)
-    await victim.is_robbed()
+    await victim.take_over()
 
-    await victim.returns()
+    await victim.recover()
 
     assert (await victim.log_in_with_backup_code(victim.app.backup_codes[0])).status == 200
 
 
-async def test_no_device_is_known_or_trusted_any_longer(victim: Victim, clock: SettableClock) -> None:
+async def test_all_devices_lose_recognition_and_trust(victim: Victim, clock: SettableClock) -> None:
     await victim.turn_mfa_on()
     clock.advance(MINUTE)
     preauth_token = (await victim.app.log_in(PASSWORD)).json["preauth_token"]
     answer = await victim.app.verify(preauth_token, victim.app.code(), trust_device=True)
     device = {"X-Device-Token": answer.json["device_token"]}
     assert "mfa_required" not in (await victim.app.log_in(PASSWORD, headers=device)).json
-    await victim.is_robbed()
+    await victim.take_over()
 
-    assert (await victim.returns(headers=device)).json["mfa_required"] is True
+    assert (await victim.recover(headers=device)).json["mfa_required"] is True
 
 
-async def test_the_pages_say_what_is_undone_and_what_to_do_next(victim: Victim) -> None:
-    await victim.is_robbed()
+async def test_the_undo_pages_list_what_is_undone_and_the_next_step(victim: Victim) -> None:
+    await victim.take_over()
 
     before = await victim.world.client.get(f"/auth/undo-email-change?token={victim.undo_token}")
     after = await victim.undo()
 
     for page in (before, after):
-        for said in ("old email address again", "signed", "no device is trusted", "passkeys", "backup codes"):
-            assert said in page.text.lower()
+        for phrase in ("old email address again", "signed", "no device is trusted", "passkeys", "backup codes"):
+            assert phrase in page.text.lower()
     assert "Choose a password" in after.text
 
 
-class TestWhatWasGivenToTheNewAddress:
-    """Memberships and links to services of after the change; those of before stay."""
+class TestGrantsToTheNewAddress:
+    """Memberships and service links made after the change end; older ones stay."""
 
-    async def test_memberships_of_after_it_end_and_the_organizations_learn_of_it(
+    async def test_memberships_gained_after_the_change_end_and_are_recorded(
         self, victim: Victim, world: World, clock: SettableClock
     ) -> None:
         acme, bolt = world.organization("acme"), world.organization("bolt")
         world.member(acme, victim.app.id, "admin")
         clock.advance(MINUTE)
-        await victim.is_robbed()
+        await victim.take_over()
         clock.advance(MINUTE)
         world.member(bolt, victim.app.id, "admin")
 
@@ -225,12 +225,12 @@ class TestWhatWasGivenToTheNewAddress:
         assert entries == [(bolt, None, details)]
         assert world.events("user.removed") == [(bolt, None, {"user_id": str(victim.app.id), **details})]
 
-    async def test_who_moves_an_account_to_an_address_that_is_invited_does_not_take_the_place_away(
+    async def test_an_invitation_accepted_through_the_new_address_gives_the_owner_no_membership(
         self, victim: Victim, world: World
     ) -> None:
         acme, owner = world.organization(), "owner@example.com"
         world.member(acme, world.user(owner), "owner")
-        await victim.is_robbed()
+        await victim.take_over()
         invited = await world.client.post(
             "/api/organizations/acme/invitations",
             token=(await world.sign_in(owner)).access_token,
@@ -242,15 +242,13 @@ class TestWhatWasGivenToTheNewAddress:
         )
         assert accepted.status == 200, accepted.text
 
-        returned = await victim.returns()
+        recovered = await victim.recover()
 
-        answer = await world.client.get("/api/organizations/acme", token=returned.json["access_token"])
+        answer = await world.client.get("/api/organizations/acme", token=recovered.json["access_token"])
         assert_refused(answer, 403, "FORBIDDEN")
 
-    async def test_whoever_has_come_to_own_an_organization_goes_on_owning_it(
-        self, victim: Victim, world: World
-    ) -> None:
-        await victim.is_robbed()
+    async def test_an_ownership_gained_after_the_change_stays(self, victim: Victim, world: World) -> None:
+        await victim.take_over()
         acme = world.organization()
         world.member(acme, victim.app.id, "owner")
 
@@ -258,7 +256,7 @@ class TestWhatWasGivenToTheNewAddress:
 
         assert world.value("SELECT role FROM memberships WHERE organization_id = %s", acme) == "owner"
 
-    async def test_links_to_services_of_after_it_are_forgotten(
+    async def test_links_to_services_made_after_the_change_are_deleted(
         self, victim: Victim, world: World, clock: SettableClock
     ) -> None:
         acme = world.organization()
@@ -271,17 +269,17 @@ class TestWhatWasGivenToTheNewAddress:
                 """,
                 (victim.app.id, at, slug),
             )
-        await victim.is_robbed()
+        await victim.take_over()
 
         await victim.undo()
 
         assert world.value("SELECT slug FROM services JOIN service_users ON service_id = id") == "old"
 
 
-class TestAtThisMoment:
-    """What the intruder does while the owner takes the account back comes before and is undone, or is refused."""
+class TestConcurrentUndo:
+    """An intruder's action during the undo either commits before it and is undone, or is refused."""
 
-    async def test_of_two_uses_of_a_link_exactly_one_wins(self, victim: Victim) -> None:
+    async def test_of_two_concurrent_uses_of_an_undo_link_exactly_one_succeeds(self, victim: Victim) -> None:
         database = victim.world.installation.database
         for _ in range(ROUNDS):
             token = await database.transact(one_time_tokens.issue, TokenPurpose.UNDO_EMAIL_CHANGE, victim.app.id, EMAIL)
@@ -289,12 +287,12 @@ class TestAtThisMoment:
 
             assert statuses_of(await at_once(victim.undo, victim.undo)) == [200, 400]
 
-    @pytest.mark.parametrize("deed", ["address", "first password", "passkey", "second factor", "backup codes"])
-    async def test_whoever_comes_second_is_nobody_any_longer(
-        self, victim: Victim, connection: Connection, tools: Tools, deed: str
+    @pytest.mark.parametrize("action", ["address", "first password", "passkey", "second factor", "backup codes"])
+    async def test_an_intruders_action_that_commits_after_the_undo_is_refused(
+        self, victim: Victim, connection: Connection, tools: Tools, action: str
     ) -> None:
-        commit = await _prepared(victim, deed)
-        await victim.is_robbed()
+        commit = await _prepare(victim, action)
+        await victim.take_over()
         statuses: list[int] = []
 
         async def try_to_commit() -> None:
@@ -312,9 +310,9 @@ class TestAtThisMoment:
         assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
 
 
-async def _prepared(victim: Victim, deed: str) -> Callable[[], Awaitable[Answer]]:
-    """Do all but the last step of what an intruder would do; give the last one."""
-    match deed:
+async def _prepare(victim: Victim, action: str) -> Callable[[], Awaitable[Answer]]:
+    """Do all but the last step of an intruder's action; return the last step."""
+    match action:
         case "address":
             return partial(victim.change, THIRD)
         case "first password":
@@ -326,9 +324,9 @@ async def _prepared(victim: Victim, deed: str) -> Callable[[], Awaitable[Answer]
                 body={"new_password": NEW_PASSWORD},
             )
         case "passkey":
-            asked = await victim.keyring.start_registration()
-            credential = Authenticator().create(asked["options"])
-            return partial(victim.keyring.finish_registration, asked, credential)
+            started = await victim.keyring.start_registration()
+            credential = Authenticator().create(started["options"])
+            return partial(victim.keyring.finish_registration, started, credential)
         case "second factor":
             await victim.app.set_up()
             return partial(victim.app.mfa, "POST", "/verify", {"code": victim.app.code()})

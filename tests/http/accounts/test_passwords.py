@@ -1,4 +1,4 @@
-"""Setting and changing one's password (identity 3 and 4.2)."""
+"""Setting and changing the password (identity 3 and 4.2)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ NEW_PASSWORD = "a quite different one"
 
 
 @dataclass(frozen=True)
-class Meanwhile:
-    """The port `PasswordHasher` for a test: while it compares, somebody resets the password."""
+class ResetDuringVerification:
+    """A `PasswordHasher` during whose comparison the password is reset."""
 
     hasher: PasswordHasher
     connection: Connection
 
     async def hash(self, password: str) -> str:
-        """Make a hash."""
+        """Return the hash of the password."""
         return await self.hasher.hash(password)
 
     async def verify(self, password: str, encoded: str | None) -> Verdict:
-        """Compare, and be late."""
+        """Reset the password, then compare."""
         self.connection.execute("UPDATE users SET password_hash = 'the reset one'")
         return await self.hasher.verify(password, encoded)
 
@@ -78,7 +78,7 @@ async def test_an_account_with_a_password_cannot_set_a_first_one(world: World) -
     assert (await world.log_in()).status == 200
 
 
-async def test_a_first_password_that_comes_second_at_the_last_moment_is_refused(
+async def test_a_first_password_is_refused_if_another_one_is_committed_before_it(
     world: World, connection: Connection
 ) -> None:
     token = (await world.register_and_sign_in()).access_token
@@ -98,7 +98,7 @@ async def test_a_first_password_that_comes_second_at_the_last_moment_is_refused(
     assert connection.execute("SELECT password_hash FROM users").fetchone() == ("the first",)
 
 
-async def test_of_two_first_passwords_at_once_one_is_set(world: World) -> None:
+async def test_of_two_concurrent_first_passwords_one_is_set(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     world.remove_password()
     outcomes: dict[str, int] = {}
@@ -125,7 +125,7 @@ async def test_setting_a_first_password_ends_no_session(world: World) -> None:
     assert statuses == [200, 200]
 
 
-async def test_a_changed_password_is_the_one_that_counts(world: World) -> None:
+async def test_a_change_replaces_the_password(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
 
     answer = await change(world, token)
@@ -135,7 +135,7 @@ async def test_a_changed_password_is_the_one_that_counts(world: World) -> None:
     assert (await world.log_in(EMAIL, PASSWORD)).status == 401
 
 
-async def test_all_other_sessions_end_and_this_one_stays(world: World) -> None:
+async def test_a_change_ends_all_sessions_but_the_current_one(world: World) -> None:
     token, other = (await world.register_and_sign_in()).access_token, (await world.sign_in()).access_token
 
     await change(world, token)
@@ -144,7 +144,7 @@ async def test_all_other_sessions_end_and_this_one_stays(world: World) -> None:
     assert (await world.client.get("/api/user", token=other)).status == 401
 
 
-async def test_sign_ins_that_wait_for_a_second_factor_and_links_to_reset_end_too(
+async def test_a_change_ends_sign_ins_that_wait_for_a_second_factor_and_reset_links(
     world: World, connection: Connection
 ) -> None:
     token = (await world.register_and_sign_in()).access_token
@@ -173,7 +173,7 @@ async def test_a_wrong_current_password_changes_nothing(world: World, wrong: str
     assert (await world.client.get("/api/user", token=other)).status == 200
 
 
-async def test_guesses_at_the_current_password_count_as_failed_sign_ins(world: World, clock: SettableClock) -> None:
+async def test_wrong_current_passwords_count_as_failed_sign_ins(world: World, clock: SettableClock) -> None:
     token = (await world.register_and_sign_in()).access_token
     limited = replace(world, client=serving(replace(world.installation, settings=Settings(dev=True))))
     guesses = [(await change(limited, token, current=f"guess {number}")).status for number in range(10)]
@@ -186,11 +186,11 @@ async def test_guesses_at_the_current_password_count_as_failed_sign_ins(world: W
     assert (await change(limited, (await limited.sign_in()).access_token)).status == 200
 
 
-async def test_a_try_that_there_was_no_time_to_compare_counts_as_none(world: World) -> None:
+async def test_an_attempt_that_the_busy_hasher_refused_is_not_counted(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
-    full = Argon2PasswordHasher(places=1, cost=CHEAP)
-    full._waiting_max = 0
-    busy = replace(world, client=serving(replace(world.installation, passwords=full)))
+    full_hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+    full_hasher._waiting_max = 0
+    busy = replace(world, client=serving(replace(world.installation, passwords=full_hasher)))
 
     answer = await change(busy, token)
 
@@ -198,7 +198,7 @@ async def test_a_try_that_there_was_no_time_to_compare_counts_as_none(world: Wor
     assert world.connection.execute("SELECT count(*) FROM sign_in_failures").fetchone() == (0,)
 
 
-async def test_a_right_current_password_counts_as_no_failure(world: World) -> None:
+async def test_a_correct_current_password_is_not_counted_as_a_failure(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
 
     statuses = [(await change(world, token, PASSWORD, PASSWORD)).status for _ in range(15)]
@@ -206,7 +206,7 @@ async def test_a_right_current_password_counts_as_no_failure(world: World) -> No
     assert statuses == [200] * 15
 
 
-async def test_an_account_without_a_password_has_none_to_change(world: World) -> None:
+async def test_an_account_without_a_password_cannot_change_it(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     world.remove_password()
 
@@ -216,7 +216,7 @@ async def test_an_account_without_a_password_has_none_to_change(world: World) ->
     assert "set-password" in answer.json["error"]
 
 
-async def test_of_two_changes_at_once_one_wins(world: World) -> None:
+async def test_of_two_concurrent_changes_one_succeeds(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     outcomes: dict[str, int] = {}
 
@@ -232,11 +232,9 @@ async def test_of_two_changes_at_once_one_wins(world: World) -> None:
     assert (await world.log_in(EMAIL, winner)).status == 200
 
 
-async def test_a_password_that_is_reset_while_the_old_one_is_compared_stays_reset(
-    world: World, connection: Connection
-) -> None:
+async def test_a_reset_during_the_comparison_wins_over_the_change(world: World, connection: Connection) -> None:
     token = (await world.register_and_sign_in()).access_token
-    reset = replace(world.installation, passwords=Meanwhile(world.installation.passwords, connection))
+    reset = replace(world.installation, passwords=ResetDuringVerification(world.installation.passwords, connection))
 
     answer = await change(replace(world, client=serving(reset)), token)
 
@@ -245,7 +243,7 @@ async def test_a_password_that_is_reset_while_the_old_one_is_compared_stays_rese
 
 
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129, "nul\x00 inside"])
-async def test_new_passwords_that_are_not_taken_are_refused_by_name(world: World, password: str) -> None:
+async def test_an_invalid_new_password_is_refused_with_the_name_of_the_field(world: World, password: str) -> None:
     token = (await world.register_and_sign_in()).access_token
     changed = await change(world, token, new=password)
     world.remove_password()
@@ -255,7 +253,7 @@ async def test_new_passwords_that_are_not_taken_are_refused_by_name(world: World
         assert (answer.status, answer.json["details"][0]["field"]) == (400, "new_password")
 
 
-async def test_nobody_may_do_it_without_a_session_or_with_one_that_is_over(world: World) -> None:
+async def test_setting_and_changing_a_password_require_a_current_session(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.client.post("/api/auth/logout", token=token)
 
@@ -264,7 +262,7 @@ async def test_nobody_may_do_it_without_a_session_or_with_one_that_is_over(world
     assert [answer.status for answer in answers] == [401] * 6
 
 
-async def test_an_impersonator_may_not_do_it(world: World) -> None:
+async def test_an_impersonator_cannot_set_or_change_the_password(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.register_and_verify("owner@example.com")
     world.impersonate_in_sessions(EMAIL, owner="owner@example.com")
@@ -274,22 +272,24 @@ async def test_an_impersonator_may_not_do_it(world: World) -> None:
     assert [(answer.status, answer.json["error_code"]) for answer in answers] == [(403, "FORBIDDEN")] * 2
 
 
-async def test_each_organization_of_the_person_learns_of_it(world: World, connection: Connection) -> None:
+async def test_a_change_is_recorded_in_each_organization_of_the_user(world: World, connection: Connection) -> None:
     token = (await world.register_and_sign_in()).access_token
-    homes = [world.organization(slug) for slug in ("one", "two")]
-    for home in homes:
-        world.member(home, world.user_id(EMAIL))
+    organization_ids = [world.organization(slug) for slug in ("one", "two")]
+    for organization_id in organization_ids:
+        world.member(organization_id, world.user_id(EMAIL))
 
     await change(world, token)
 
     assert world.audit_entries("security.password.changed", "organization_id", "actor_user_id") == [
-        (home, world.user_id(EMAIL)) for home in homes
+        (organization_id, world.user_id(EMAIL)) for organization_id in organization_ids
     ]
-    assert world.events("security.password.changed") == [(home, EMAIL, {}) for home in homes]
+    assert world.events("security.password.changed") == [
+        (organization_id, EMAIL, {}) for organization_id in organization_ids
+    ]
     assert len(world.events("session.revoked")) == 0
 
 
-async def test_the_person_gets_a_notice(world: World) -> None:
+async def test_the_user_gets_a_notice_of_the_change(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.mails()
 
@@ -299,6 +299,6 @@ async def test_the_person_gets_a_notice(world: World) -> None:
     assert (message.to, message.template) == (EMAIL, "password_changed")
 
 
-def test_a_lone_surrogate_is_no_character() -> None:
+def test_a_password_with_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(BadRequest, match="cannot be used"):
         passwords.check("\ud800 and more", "password")

@@ -79,7 +79,7 @@ async def test_the_profile_of_an_end_user_shows_the_service(world: World, acme_s
     assert (profile["role"], profile["permissions"]) == (None, [])
 
 
-async def test_the_profile_costs_one_statement(world: World, acme_shop: AcmeShop) -> None:
+async def test_reading_the_profile_takes_one_statement(world: World, acme_shop: AcmeShop) -> None:
     await world.register_and_verify()
     world.member(acme_shop.organization_id, world.user_id(EMAIL))
     token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
@@ -90,9 +90,7 @@ async def test_the_profile_costs_one_statement(world: World, acme_shop: AcmeShop
     assert [statement.split()[0] for statement in statements] == ["SELECT"]
 
 
-async def test_whom_the_organization_no_longer_has_is_refused(
-    world: World, acme_shop: AcmeShop, connection: Connection
-) -> None:
+async def test_a_former_member_is_refused(world: World, acme_shop: AcmeShop, connection: Connection) -> None:
     await world.register_and_verify()
     world.member(acme_shop.organization_id, world.user_id(EMAIL))
     token = (await world.sign_in(org_slug=acme_shop.org_slug)).access_token
@@ -106,7 +104,7 @@ async def test_whom_the_organization_no_longer_has_is_refused(
     assert world.has_user(EMAIL)
 
 
-async def test_the_profile_is_there_while_the_organization_is_suspended(
+async def test_the_profile_is_readable_while_the_organization_is_suspended(
     world: World, acme_shop: AcmeShop, connection: Connection
 ) -> None:
     await world.register_and_verify()
@@ -117,7 +115,7 @@ async def test_the_profile_is_there_while_the_organization_is_suspended(
     assert (await world.client.get("/api/user", token=token)).status == 200
 
 
-async def test_a_platform_owner_is_one_from_the_next_request_on(world: World, connection: Connection) -> None:
+async def test_a_promotion_to_platform_owner_shows_in_the_next_request(world: World, connection: Connection) -> None:
     token = (await world.register_and_sign_in()).access_token
     connection.execute("UPDATE users SET is_platform_owner = true")
 
@@ -125,7 +123,7 @@ async def test_a_platform_owner_is_one_from_the_next_request_on(world: World, co
 
 
 @pytest.mark.parametrize("body", [{}, {"email": None}, {"unknown": "field"}, {"email": " ADA@example.com"}])
-async def test_a_change_that_names_nothing_new_changes_nothing(world: World, body: dict[str, str]) -> None:
+async def test_a_change_without_a_new_value_changes_nothing(world: World, body: dict[str, str]) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.mails()
 
@@ -136,7 +134,7 @@ async def test_a_change_that_names_nothing_new_changes_nothing(world: World, bod
     assert await world.mails() == []
 
 
-async def test_nobody_has_a_profile_without_a_session(world: World) -> None:
+async def test_the_profile_requires_a_current_session(world: World) -> None:
     token = (await world.register_and_sign_in()).access_token
     await world.client.post("/api/auth/logout", token=token)
 

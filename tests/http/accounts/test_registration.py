@@ -1,4 +1,4 @@
-"""Making an account (identity 4.1, decisions 3.2)."""
+"""Registering an account (identity 4.1, decisions 3.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROUNDS = 50
 
 
-async def test_an_account_is_made_and_its_address_gets_a_link(world: World) -> None:
+async def test_a_registration_creates_an_account_and_mails_a_link(world: World) -> None:
     answer = await world.register(" Ada@Example.com ")
 
     assert answer.status == 200
@@ -30,7 +30,7 @@ async def test_an_account_is_made_and_its_address_gets_a_link(world: World) -> N
     assert (message.to, message.template) == (EMAIL, "verify_email")
 
 
-async def test_until_the_address_is_verified_nobody_signs_in(world: World) -> None:
+async def test_signing_in_requires_a_verified_address(world: World) -> None:
     await world.register()
 
     answer = await world.log_in()
@@ -57,7 +57,7 @@ async def test_the_first_password_stays_when_an_address_is_registered_again(worl
     assert (await world.log_in()).status == 200
 
 
-async def test_of_two_who_register_an_address_at_once_one_gets_it(world: World) -> None:
+async def test_of_two_concurrent_registrations_of_an_address_one_succeeds(world: World) -> None:
     for round_number in range(ROUNDS):
         answers = await at_once(*[partial(world.register, f"racer{round_number}@example.com") for _ in range(2)])
 
@@ -73,7 +73,7 @@ async def test_passwords_of_8_to_128_characters_of_any_script_work(world: World,
 
 
 @pytest.mark.parametrize("password", ["7 chars", "x" * 129, "🔑" * 129, "", "nul\x00 inside"])
-async def test_other_passwords_are_refused_by_name(world: World, password: str) -> None:
+async def test_an_invalid_password_is_refused_with_the_name_of_the_field(world: World, password: str) -> None:
     answer = await world.register(EMAIL, password)
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
@@ -84,7 +84,7 @@ async def test_other_passwords_are_refused_by_name(world: World, password: str) 
 @pytest.mark.parametrize(
     "email", ["", "ada", "ada@", "@example.com", "ada@example", "a b@example.com", "x" * 250 + "@a.io"]
 )
-async def test_what_is_no_address_is_refused_by_name(world: World, email: str) -> None:
+async def test_an_invalid_address_is_refused_with_the_name_of_the_field(world: World, email: str) -> None:
     answer = await world.register(email)
 
     assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")
@@ -96,7 +96,7 @@ async def test_a_registration_is_an_event_without_an_organization(world: World) 
     assert world.events("user.signup.success") == [(None, EMAIL, {"provider": "password", "service_id": None})]
 
 
-async def test_a_registration_that_names_a_service_is_an_event_of_its_organization_and_joins_nothing(
+async def test_a_registration_for_a_service_is_an_event_of_its_organization_and_creates_no_membership(
     world: World, acme_shop: AcmeShop, connection: Connection
 ) -> None:
     answer = await world.register(**acme_shop.return_request)
@@ -109,7 +109,7 @@ async def test_a_registration_that_names_a_service_is_an_event_of_its_organizati
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
-async def test_the_letter_names_the_service(world: World, acme_shop: AcmeShop) -> None:
+async def test_the_mail_names_the_service(world: World, acme_shop: AcmeShop) -> None:
     await world.register(**acme_shop.return_request)
 
     message = world.installation.mail_renderer.render(await world.mail())
@@ -118,7 +118,9 @@ async def test_the_letter_names_the_service(world: World, acme_shop: AcmeShop) -
     assert "at Acme Shop" in message.text
 
 
-async def test_the_letter_names_the_organization_where_no_service_is_named(world: World, acme_shop: AcmeShop) -> None:
+async def test_the_mail_names_the_organization_if_the_request_names_no_service(
+    world: World, acme_shop: AcmeShop
+) -> None:
     await world.register(org_slug=acme_shop.org_slug)
 
     message = world.installation.mail_renderer.render(await world.mail())
@@ -137,7 +139,7 @@ async def test_an_unknown_organization_or_service_is_not_found(world: World, acm
 @pytest.mark.parametrize(
     "redirect_uri", ["https://shop.example/welcome/", "https://evil.example/", "", "HTTPS://SHOP.example/welcome"]
 )
-async def test_an_address_to_go_back_to_that_is_not_exactly_registered_is_refused(
+async def test_a_redirect_uri_that_is_not_exactly_registered_is_refused(
     world: World, acme_shop: AcmeShop, redirect_uri: str
 ) -> None:
     answer = await world.register(**{**acme_shop.return_request, "redirect_uri": redirect_uri})
@@ -146,19 +148,19 @@ async def test_an_address_to_go_back_to_that_is_not_exactly_registered_is_refuse
     assert not world.has_user(EMAIL)
 
 
-async def test_an_address_or_a_service_is_named_together_with_what_it_belongs_to(
+async def test_a_redirect_uri_requires_its_service_and_a_service_its_organization(
     world: World, acme_shop: AcmeShop
 ) -> None:
-    alone = await world.register(redirect_uri=acme_shop.redirect_uri)
+    uri_alone = await world.register(redirect_uri=acme_shop.redirect_uri)
     service_alone = await world.register(service_slug=acme_shop.service_slug)
     without_service = await world.register(org_slug=acme_shop.org_slug, redirect_uri=acme_shop.redirect_uri)
 
-    assert [answer.status for answer in (alone, service_alone, without_service)] == [400, 400, 400]
-    assert alone.json["details"][0]["field"] == "org_slug"
+    assert [answer.status for answer in (uri_alone, service_alone, without_service)] == [400, 400, 400]
+    assert uri_alone.json["details"][0]["field"] == "org_slug"
     assert without_service.json["details"][0]["field"] == "service_slug"
 
 
-async def test_an_organization_that_is_not_active_colours_nothing(
+async def test_an_inactive_organization_appears_neither_in_the_mail_nor_in_the_event(
     world: World, acme_shop: AcmeShop, connection: Connection
 ) -> None:
     connection.execute("UPDATE organizations SET status = 'suspended'")
@@ -170,7 +172,7 @@ async def test_an_organization_that_is_not_active_colours_nothing(
     assert world.events("user.signup.success")[0][0] is None
 
 
-async def test_after_ten_registrations_at_once_an_address_waits(world: World) -> None:
+async def test_the_eleventh_registration_in_a_row_from_an_address_is_rate_limited(world: World) -> None:
     limited = serving(replace(world.installation, settings=Settings(dev=True)))
 
     answers = [

@@ -1,4 +1,4 @@
-"""Analytics of sign-ins (operations 2.9 and 4.10, decisions 7.2)."""
+"""Login analytics (operations 2.9 and 4.10, decisions 7.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PERIODS = ("login-trends", "logins-by-service", "logins-by-provider")
 ALL = (*PERIODS, "recent-logins")
-# The day on which the clock of the tests stands, at noon; a member's own sign-in of that day counts as well.
+# The date of the test clock; a real sign-in counts on this day.
 TODAY = date(2026, 2, 3)
 
 every_endpoint = pytest.mark.parametrize("endpoint", ALL)
@@ -35,7 +35,7 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> Tokens:
-    """A member, signed in outside the organization."""
+    """A member of the organization, signed in without naming it."""
     world.member(acme, world.user())
     return await world.sign_in()
 
@@ -47,15 +47,15 @@ def at(text: str) -> datetime:
 def sign_in(
     world: World,
     organization_id: UUID | None,
-    moment: datetime | None = None,
+    created_at: datetime | None = None,
     *,
     provider: str = "password",
     service_id: UUID | None = None,
     success: bool = True,
     times: int = 1,
 ) -> list[str]:
-    """Write sign-ins of the member down; give their ids."""
-    written: list[str] = []
+    """Insert sign-ins of the member; return their ids."""
+    ids: list[str] = []
     for _ in range(times):
         event_id = new_id()
         world.connection.execute(
@@ -64,18 +64,18 @@ def sign_in(
                                       risk_factors, created_at)
             SELECT %s, id, %s, %s, %s, %s, 0, '{}', %s FROM users WHERE email = 'ada@example.com'
             """,
-            (event_id, organization_id, service_id, provider, success, moment or world.clock()),
+            (event_id, organization_id, service_id, provider, success, created_at or world.clock()),
         )
-        written.append(str(event_id))
-    return written
+        ids.append(str(event_id))
+    return ids
 
 
-async def ask(world: World, ada: Tokens, endpoint: str, query: str = "", slug: str = "acme") -> Answer:
+async def request(world: World, ada: Tokens, endpoint: str, query: str = "", slug: str = "acme") -> Answer:
     return await world.client.get(f"/api/organizations/{slug}/analytics/{endpoint}{query}", token=ada.access_token)
 
 
-async def got(world: World, ada: Tokens, endpoint: str, query: str = "") -> Any:
-    answer = await ask(world, ada, endpoint, query)
+async def read(world: World, ada: Tokens, endpoint: str, query: str = "") -> Any:
+    answer = await request(world, ada, endpoint, query)
     assert answer.status == 200, answer.text
     return answer.json
 
@@ -83,55 +83,57 @@ async def got(world: World, ada: Tokens, endpoint: str, query: str = "") -> Any:
 class TestTrends:
     """Sign-ins by day."""
 
-    async def test_days_are_counted_in_order_and_those_without_sign_ins_are_left_out(
+    async def test_days_are_listed_in_order_without_days_that_have_no_sign_ins(
         self, world: World, ada: Tokens, acme: UUID
     ) -> None:
         sign_in(world, acme, at("2026-02-02T12:00"), times=2)
         sign_in(world, acme, at("2026-01-30T12:00"))
         sign_in(world, acme, at("2026-02-03T01:00"), times=3)
 
-        assert await got(world, ada, "login-trends") == [
+        assert await read(world, ada, "login-trends") == [
             {"date": "2026-01-30", "count": 1},
             {"date": "2026-02-02", "count": 2},
             {"date": "2026-02-03", "count": 3},
         ]
 
-    async def test_a_day_is_one_of_utc(self, world: World, ada: Tokens, acme: UUID) -> None:
-        for moment in ("2026-01-31T23:59:59.999999", "2026-02-01T00:00:00"):
-            sign_in(world, acme, at(moment))
+    async def test_a_day_is_a_utc_day(self, world: World, ada: Tokens, acme: UUID) -> None:
+        for created_at in ("2026-01-31T23:59:59.999999", "2026-02-01T00:00:00"):
+            sign_in(world, acme, at(created_at))
 
-        trends = await got(world, ada, "login-trends")
+        trends = await read(world, ada, "login-trends")
 
         assert [row["date"] for row in trends] == ["2026-01-31", "2026-02-01"]
 
     async def test_a_real_sign_in_to_the_organization_counts(self, world: World, ada: Tokens, acme: UUID) -> None:
         await world.sign_in(org_slug="acme")
 
-        assert await got(world, ada, "login-trends") == [{"date": str(TODAY), "count": 1}]
-        assert await got(world, ada, "logins-by-provider") == [{"provider": "password", "count": 1}]
-        assert await got(world, ada, "logins-by-service") == []
+        assert await read(world, ada, "login-trends") == [{"date": str(TODAY), "count": 1}]
+        assert await read(world, ada, "logins-by-provider") == [{"provider": "password", "count": 1}]
+        assert await read(world, ada, "logins-by-service") == []
 
 
 class TestPeriods:
-    """From a day to a day."""
+    """The period, from a first to a last day."""
 
     @every_period
-    async def test_it_is_the_last_thirty_days_unless_said(
+    async def test_the_default_period_is_the_last_thirty_days(
         self, world: World, ada: Tokens, acme: UUID, endpoint: str
     ) -> None:
         shop = world.service(acme).id
         sign_in(world, acme, at("2026-01-04T00:00"), service_id=shop)
         sign_in(world, acme, at("2026-01-03T23:59:59"), service_id=shop)
 
-        assert sum(row["count"] for row in await got(world, ada, endpoint)) == 1
+        assert sum(row["count"] for row in await read(world, ada, endpoint)) == 1
 
     @every_period
-    async def test_both_ends_belong_to_it(self, world: World, ada: Tokens, acme: UUID, endpoint: str) -> None:
+    async def test_a_period_includes_both_of_its_ends(
+        self, world: World, ada: Tokens, acme: UUID, endpoint: str
+    ) -> None:
         shop = world.service(acme).id
-        for moment in ("2025-05-01T23:59", "2025-05-02T00:00", "2025-05-04T23:59:59", "2025-05-05T00:00"):
-            sign_in(world, acme, at(moment), service_id=shop)
+        for created_at in ("2025-05-01T23:59", "2025-05-02T00:00", "2025-05-04T23:59:59", "2025-05-05T00:00"):
+            sign_in(world, acme, at(created_at), service_id=shop)
 
-        rows = await got(world, ada, endpoint, "?start_date=2025-05-02&end_date=2025-05-04")
+        rows = await read(world, ada, endpoint, "?start_date=2025-05-02&end_date=2025-05-04")
 
         assert sum(row["count"] for row in rows) == 2
 
@@ -142,7 +144,7 @@ class TestPeriods:
         sign_in(world, acme, at("2025-05-02T12:00"), service_id=world.service(acme).id)
 
         for query in ("?start_date=2025-05-02&end_date=2025-05-02", "?start_date=0001-01-01&end_date=9999-12-31"):
-            assert [row["count"] for row in await got(world, ada, endpoint, query)] == [1]
+            assert [row["count"] for row in await read(world, ada, endpoint, query)] == [1]
 
     @every_period
     @pytest.mark.parametrize(
@@ -153,10 +155,10 @@ class TestPeriods:
             "?end_date=2025-01-01",
         ],
     )
-    async def test_one_that_ends_before_it_begins_is_400(
+    async def test_a_period_that_ends_before_it_begins_is_refused(
         self, world: World, ada: Tokens, endpoint: str, query: str
     ) -> None:
-        answer = await ask(world, ada, endpoint, query)
+        answer = await request(world, ada, endpoint, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == ["start_date"]
@@ -166,10 +168,10 @@ class TestPeriods:
     @pytest.mark.parametrize(
         "value", ["", "today", "2026-2-3", "2026-02-30", "20260203", "2026-02-03T00:00:00Z", "03.02.2026", "0000-01-01"]
     )
-    async def test_what_is_no_date_is_400(
+    async def test_an_invalid_date_is_refused(
         self, world: World, ada: Tokens, endpoint: str, field: str, value: str
     ) -> None:
-        answer = await ask(world, ada, endpoint, f"?{field}={value}")
+        answer = await request(world, ada, endpoint, f"?{field}={value}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [detail["field"] for detail in answer.json["details"]] == [field]
@@ -178,16 +180,14 @@ class TestPeriods:
 class TestServices:
     """Sign-ins by service."""
 
-    async def test_services_are_named_and_the_most_used_comes_first(
-        self, world: World, ada: Tokens, acme: UUID
-    ) -> None:
+    async def test_services_are_listed_by_name_the_most_used_first(self, world: World, ada: Tokens, acme: UUID) -> None:
         shop, blog, wiki = (world.service(acme, slug).id for slug in ("shop", "blog", "wiki"))
         world.service(acme, "unused")
         for service_id, times in ((shop, 1), (wiki, 2), (blog, 1)):
             sign_in(world, acme, service_id=service_id, times=times)
         sign_in(world, acme)
 
-        assert await got(world, ada, "logins-by-service") == [
+        assert await read(world, ada, "logins-by-service") == [
             {"service_id": str(wiki), "service_name": "Wiki", "count": 2},
             {"service_id": str(blog), "service_name": "Blog", "count": 1},
             {"service_id": str(shop), "service_name": "Shop", "count": 1},
@@ -197,21 +197,21 @@ class TestServices:
         shop = world.service(acme).id
         await world.sign_in(org_slug="acme", service_slug="shop")
 
-        assert await got(world, ada, "logins-by-service") == [
+        assert await read(world, ada, "logins-by-service") == [
             {"service_id": str(shop), "service_name": "Shop", "count": 1}
         ]
 
 
 class TestProviders:
-    """Sign-ins by the way they were made."""
+    """Sign-ins by provider."""
 
-    async def test_every_way_counts_by_its_name(self, world: World, ada: Tokens, acme: UUID) -> None:
-        ways = ("password", "passkey", "magic_link", "saml", "codehost", "websuite", "officesuite")
-        for times, way in enumerate(reversed(ways), start=1):
-            sign_in(world, acme, provider=way, times=times)
+    async def test_every_provider_is_counted_under_its_name(self, world: World, ada: Tokens, acme: UUID) -> None:
+        providers = ("password", "passkey", "magic_link", "saml", "codehost", "websuite", "officesuite")
+        for times, provider in enumerate(reversed(providers), start=1):
+            sign_in(world, acme, provider=provider, times=times)
 
-        assert await got(world, ada, "logins-by-provider") == [
-            {"provider": way, "count": len(ways) - place} for place, way in enumerate(ways)
+        assert await read(world, ada, "logins-by-provider") == [
+            {"provider": provider, "count": len(providers) - index} for index, provider in enumerate(providers)
         ]
 
 
@@ -224,7 +224,7 @@ class TestRecent:
         [second] = sign_in(world, acme, at("2026-02-02T00:00"), service_id=shop)
         ada_id = str(world.value("SELECT id FROM users"))
 
-        assert await got(world, ada, "recent-logins") == [
+        assert await read(world, ada, "recent-logins") == [
             {
                 "id": second,
                 "user_id": ada_id,
@@ -241,21 +241,21 @@ class TestRecent:
             },
         ]
 
-    async def test_there_are_ten_unless_said_and_they_may_be_old(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_ten_sign_ins_of_any_age_are_listed_by_default(self, world: World, ada: Tokens, acme: UUID) -> None:
         sign_in(world, acme, at("2020-01-01T00:00"), times=12)
 
-        assert len(await got(world, ada, "recent-logins")) == 10
-        assert len(await got(world, ada, "recent-logins", "?limit=11")) == 11
-        assert len(await got(world, ada, "recent-logins", "?limit=1000")) == 12
+        assert len(await read(world, ada, "recent-logins")) == 10
+        assert len(await read(world, ada, "recent-logins", "?limit=11")) == 11
+        assert len(await read(world, ada, "recent-logins", "?limit=1000")) == 12
 
-    async def test_those_of_one_moment_are_in_the_order_of_their_ids(
+    async def test_simultaneous_sign_ins_are_ordered_by_id_descending(
         self, world: World, ada: Tokens, acme: UUID
     ) -> None:
-        written = sign_in(world, acme, times=3)
+        ids = sign_in(world, acme, times=3)
 
-        assert [row["id"] for row in await got(world, ada, "recent-logins")] == written[::-1]
+        assert [row["id"] for row in await read(world, ada, "recent-logins")] == ids[::-1]
 
-    async def test_there_is_an_end_to_what_one_answer_holds(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_an_answer_is_limited_in_length(self, world: World, ada: Tokens, acme: UUID) -> None:
         world.connection.execute(
             """
             INSERT INTO login_events (id, user_id, organization_id, provider, success, risk_score, risk_factors,
@@ -266,18 +266,20 @@ class TestRecent:
             (acme, RECENT_LOGINS_MAX + 1),
         )
 
-        assert len(await got(world, ada, "recent-logins", f"?limit={'9' * 30}")) == RECENT_LOGINS_MAX
+        assert len(await read(world, ada, "recent-logins", f"?limit={'9' * 30}")) == RECENT_LOGINS_MAX
 
     @pytest.mark.parametrize("limit", ["0", "-1", "x", "1.5", ""])
-    async def test_a_limit_under_one_or_not_whole_is_400(self, world: World, ada: Tokens, limit: str) -> None:
-        assert_refused(await ask(world, ada, "recent-logins", f"?limit={limit}"), 400, "BAD_REQUEST")
+    async def test_a_limit_that_is_not_a_positive_integer_is_refused(
+        self, world: World, ada: Tokens, limit: str
+    ) -> None:
+        assert_refused(await request(world, ada, "recent-logins", f"?limit={limit}"), 400, "BAD_REQUEST")
 
 
 class TestWhatCounts:
-    """Only what succeeded, and only in this organization."""
+    """Only successful sign-ins to this organization are counted."""
 
     @every_endpoint
-    async def test_failures_other_organizations_and_none_do_not_count(
+    async def test_failures_and_sign_ins_outside_the_organization_are_not_counted(
         self, world: World, ada: Tokens, acme: UUID, endpoint: str
     ) -> None:
         bolt = world.organization("bolt")
@@ -285,18 +287,20 @@ class TestWhatCounts:
         sign_in(world, bolt, service_id=world.service(bolt).id)
         sign_in(world, None)
 
-        assert await got(world, ada, endpoint) == []
+        assert await read(world, ada, endpoint) == []
 
     @every_endpoint
-    async def test_another_organization_is_not_looked_into(self, world: World, ada: Tokens, endpoint: str) -> None:
+    async def test_analytics_of_another_organization_are_not_readable(
+        self, world: World, ada: Tokens, endpoint: str
+    ) -> None:
         world.organization("bolt")
 
-        assert_refused(await ask(world, ada, endpoint, slug="bolt"), 403, "FORBIDDEN")
-        assert_refused(await ask(world, ada, endpoint, slug="none"), 404, "NOT_FOUND")
+        assert_refused(await request(world, ada, endpoint, slug="bolt"), 403, "FORBIDDEN")
+        assert_refused(await request(world, ada, endpoint, slug="none"), 404, "NOT_FOUND")
 
     @every_endpoint
-    async def test_it_costs_two_statements(self, world: World, ada: Tokens, endpoint: str) -> None:
+    async def test_a_request_takes_two_statements(self, world: World, ada: Tokens, endpoint: str) -> None:
         with recorded_statements() as statements:
-            await ask(world, ada, endpoint)
+            await request(world, ada, endpoint)
 
         assert len(statements) == 2

@@ -1,7 +1,7 @@
 """An audit entry and its change exist together or not at all (decisions 5.8).
 
-The log is made to refuse every entry. What is then asked for fails and leaves everything as it was, and the same call
-goes through, with an entry, as soon as the log takes entries again.
+A trigger makes the log refuse every entry. A request then fails and changes nothing; the same request succeeds, with an
+entry, as soon as the log accepts entries again.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ PLATFORM_LOG = "platform_audit_entries"
 ADA = "ada@example.com"
 BOB = "bob@example.com"
 ROOT = "root@example.com"
-# What is counted before anything is decided: a password that was tried.
-COUNTED_BEFORE = {"sign_in_failures"}
+# An attempt to use a password is counted before the decision, in a transaction of its own.
+EXEMPT_TABLES = {"sign_in_failures"}
 
-# Who does what; `{bob}` and the like are filled in.
+# The actor, the method, the path and the body; `{bob}` and the like are filled in.
 CHANGES: dict[str, tuple[str, str, str, dict[str, Any] | None]] = {
     "password": (
         ADA,
@@ -38,10 +38,10 @@ CHANGES: dict[str, tuple[str, str, str, dict[str, Any] | None]] = {
         {"current_password": PASSWORD, "new_password": "another horse battery"},
     ),
     "organization": (ADA, "PATCH", ACME, {"name": "Another name", "mfa_required": False}),
-    "role given": (ADA, "PATCH", f"{ACME}/members/{{bob}}", {"role": "member"}),
+    "member role changed": (ADA, "PATCH", f"{ACME}/members/{{bob}}", {"role": "member"}),
     "member removed": (ADA, "POST", f"{ACME}/members/{{bob}}", None),
     "ownership": (ADA, "POST", f"{ACME}/transfer-ownership", {"new_owner_user_id": "{bob}"}),
-    "role made": (
+    "role created": (
         ADA,
         "POST",
         f"{ACME}/roles",
@@ -49,7 +49,7 @@ CHANGES: dict[str, tuple[str, str, str, dict[str, Any] | None]] = {
     ),
     "invitation": (ADA, "POST", f"{ACME}/invitations", {"email": "eve@example.com", "role": "member"}),
     "invitation revoked": (ADA, "POST", f"{ACME}/invitations/{{invitation}}", None),
-    "invitation accepted for somebody": (ADA, "POST", f"{ACME}/invitations/{{invitation}}/accept", None),
+    "invitation accepted for the invitee": (ADA, "POST", f"{ACME}/invitations/{{invitation}}/accept", None),
     "invitation accepted": (ADA, "POST", "/api/invitations/accept", {"token": "{token}"}),
     "invitation declined": (ADA, "POST", "/api/invitations/decline", {"token": "{token}"}),
     "service grant": (ADA, "PUT", f"{ACME}/services/shop/grants/{{bob}}", {"relation": "viewer"}),
@@ -80,80 +80,88 @@ PLATFORM_CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_without_its_entry_nothing_is_changed(world: World, connection: Connection, change: str) -> None:
-    await require_both(world, connection, LOG, *CHANGES[change])
+async def test_a_change_without_its_audit_entry_is_rolled_back(
+    world: World, connection: Connection, change: str
+) -> None:
+    await require_change_and_entry(world, connection, LOG, *CHANGES[change])
 
 
 @pytest.mark.parametrize("change", PLATFORM_CHANGES)
-async def test_without_its_entry_in_the_log_of_the_platform_nothing_is_changed(
+async def test_a_change_without_its_platform_audit_entry_is_rolled_back(
     world: World, connection: Connection, change: str
 ) -> None:
-    await require_both(world, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
+    await require_change_and_entry(world, connection, PLATFORM_LOG, *PLATFORM_CHANGES[change])
 
 
-async def test_without_its_entry_an_invitation_that_is_accepted_too_late_does_not_expire(
+async def test_an_invitation_does_not_expire_on_acceptance_without_its_audit_entry(
     world: World, connection: Connection
 ) -> None:
-    names = await insert_everybody(world)
+    names = await insert_participants(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, LOG)
-    before = everything(connection)
+    before = all_rows(connection)
 
     refused = await world.client.post("/api/invitations/accept", body={"token": names["token"]})
 
     assert_refused(refused, 500, "DATABASE_ERROR")
-    assert everything(connection) == before
+    assert all_rows(connection) == before
 
     connection.execute(f"DROP TRIGGER broken ON {LOG}".encode())
     assert_refused(
         await world.client.post("/api/invitations/accept", body={"token": names["token"]}), 400, "INVITATION_EXPIRED"
     )
-    assert everything(connection)[LOG] != before[LOG]
+    assert all_rows(connection)[LOG] != before[LOG]
 
 
 @pytest.mark.parametrize("log", [LOG, "events"])
-async def test_without_its_entry_and_its_event_no_invitation_is_swept(
+async def test_the_sweep_expires_no_invitation_without_its_audit_entry_and_its_event(
     world: World, connection: Connection, transact: Callable[..., Any], log: str
 ) -> None:
-    await insert_everybody(world)
+    await insert_participants(world)
     connection.execute("UPDATE invitations SET expires_at = created_at")
     break_log(connection, log)
-    before = everything(connection)
+    before = all_rows(connection)
 
     with pytest.raises(RaiseException):
         transact(invitations.sweep, None, 10)
 
-    assert everything(connection) == before
+    assert all_rows(connection) == before
 
     connection.execute(f"DROP TRIGGER broken ON {log}".encode())
     assert transact(invitations.sweep, None, 10).expired == 1
-    assert everything(connection)[log] != before[log]
+    assert all_rows(connection)[log] != before[log]
 
 
-async def require_both(
-    world: World, connection: Connection, log: str, who: str, method: str, path: str, body: dict[str, Any] | None
+async def require_change_and_entry(
+    world: World,
+    connection: Connection,
+    log: str,
+    actor_email: str,
+    method: str,
+    path: str,
+    body: dict[str, Any] | None,
 ) -> None:
-    """Make a change while the log refuses entries, and once more when it does not."""
-    names = await insert_everybody(world)
+    """Require that a change fails while the log refuses entries, and succeeds with an entry afterwards."""
+    names = await insert_participants(world)
     path = path.format_map(names)
     body = {name: value.format_map(names) if isinstance(value, str) else value for name, value in (body or {}).items()}
-    token = (await world.sign_in(who)).access_token
+    token = (await world.sign_in(actor_email)).access_token
     break_log(connection, log)
-    before = everything(connection)
+    before = all_rows(connection)
 
     refused = await world.client.request(method, path, token=token, body=body or None)
 
     assert_refused(refused, 500, "DATABASE_ERROR")
-    assert everything(connection) == before
+    assert all_rows(connection) == before
 
     connection.execute(f"DROP TRIGGER broken ON {log}".encode())
     done = await world.client.request(method, path, token=token, body=body or None)
     assert done.status < 300, done.text
-    assert everything(connection)[log] != before[log]
+    assert all_rows(connection)[log] != before[log]
 
 
-async def insert_everybody(world: World) -> dict[str, str]:
-    """Make an organization with an owner, an admin and an invitation, and a platform owner."""
+async def insert_participants(world: World) -> dict[str, str]:
+    """Insert an organization with an owner, an admin and an invitation, and two platform owners; return ids by name."""
     acme, ada, bob = world.organization(), world.user(ADA), world.user(BOB, has_mfa=True)
     world.member(acme, ada, "owner")
     world.member(acme, bob, "admin")
@@ -180,20 +188,20 @@ async def insert_everybody(world: World) -> dict[str, str]:
 
 
 def break_log(connection: Connection, log: str) -> None:
-    """Let a log refuse every entry; the database is the test's own, and no other test gets it."""
+    """Make a log refuse every entry, in the database of this test alone."""
     connection.execute(
         b"CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'broken on purpose'; END $$"
     )
     connection.execute(f"CREATE TRIGGER broken BEFORE INSERT ON {log} FOR EACH ROW EXECUTE FUNCTION broken()".encode())
 
 
-def everything(connection: Connection) -> dict[str, list[str]]:
-    """Give all rows of all tables."""
+def all_rows(connection: Connection) -> dict[str, list[str]]:
+    """Return all rows of all tables."""
     tables = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
     ).fetchall()
     return {
         table: [row for (row,) in connection.execute(f"SELECT t::text FROM {table} AS t ORDER BY 1".encode())]
         for (table,) in tables
-        if table not in COUNTED_BEFORE
+        if table not in EXEMPT_TABLES
     }

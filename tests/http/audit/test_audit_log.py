@@ -34,7 +34,7 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> Tokens:
-    """Its owner, signed in."""
+    """The owner of the organization, signed in."""
     world.member(acme, world.user(), "owner")
     return await world.sign_in()
 
@@ -49,8 +49,8 @@ def write(
     details: dict[str, Any] | None = None,
     times: int = 1,
 ) -> list[str]:
-    """Write entries as they may have been written at some time; give their ids, the newest first."""
-    written: list[str] = []
+    """Insert entries; return their ids, newest first."""
+    entry_ids: list[str] = []
     for _ in range(times):
         entry_id = new_id()
         world.connection.execute(
@@ -70,8 +70,8 @@ def write(
                 world.clock(),
             ),
         )
-        written.insert(0, str(entry_id))
-    return written
+        entry_ids.insert(0, str(entry_id))
+    return entry_ids
 
 
 async def read(world: World, ada: Tokens, query: str = "") -> Answer:
@@ -79,11 +79,11 @@ async def read(world: World, ada: Tokens, query: str = "") -> Answer:
 
 
 async def count(world: World, database: PostgresDatabase, *, expected: int) -> None:
-    """Count what was written, as if that had been long ago; ids are of real time."""
-    present = world.clock.now
+    """Count the entries in advance, at a time when they have settled; their ids carry the real time."""
+    now = world.clock.now
     world.clock.now = datetime.now(UTC) + 2 * audit_log.SETTLES_AFTER
     assert await database.transact(audit_log.count_next, 100) == expected
-    world.clock.now = present
+    world.clock.now = now
 
 
 def ids(answer: Answer) -> list[str]:
@@ -126,7 +126,7 @@ class TestEntries:
             },
         }
 
-    async def test_what_a_change_wrote_is_read(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_the_entry_of_a_change_is_listed(self, world: World, ada: Tokens, acme: UUID) -> None:
         body = {"current_password": "correct horse battery", "new_password": "another horse battery"}
         changed = await world.client.post("/api/user/change-password", token=ada.access_token, body=body)
         assert changed.status == 200, changed.text
@@ -143,14 +143,14 @@ class TestEntries:
 
         assert entry["actor"]["is_platform_owner"] is True
 
-    async def test_of_an_actor_who_is_gone_the_id_is_left(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_a_deleted_actor_is_shown_by_id(self, world: World, ada: Tokens, acme: UUID) -> None:
         write(world, acme, actor=OTHER)
 
         [entry] = (await read(world, ada)).json["logs"]
 
         assert entry["actor"] == {"id": str(OTHER), "email": "deleted-user@unknown", "is_platform_owner": False}
 
-    async def test_background_work_is_done_by_the_system_from_nowhere(
+    async def test_background_work_is_shown_as_done_by_the_system_without_an_address(
         self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
     ) -> None:
         await database.transact(lambda uow: uow.audit(AuditAction.INVITATION_EXPIRED, TARGET, organization_id=acme))
@@ -164,19 +164,19 @@ class TestEntries:
 class TestPages:
     """Pages by number, newest first."""
 
-    async def test_the_newest_come_first(self, world: World, ada: Tokens, acme: UUID) -> None:
-        written = write(world, acme, times=5)
+    async def test_the_newest_entries_come_first(self, world: World, ada: Tokens, acme: UUID) -> None:
+        entry_ids = write(world, acme, times=5)
 
-        assert ids(await read(world, ada)) == written
+        assert ids(await read(world, ada)) == entry_ids
 
-    async def test_pages_follow_each_other_and_know_their_neighbours(
+    async def test_pages_are_consecutive_and_report_their_neighbours(
         self, world: World, ada: Tokens, acme: UUID
     ) -> None:
-        written = write(world, acme, times=5)
+        entry_ids = write(world, acme, times=5)
 
         pages = [await read(world, ada, f"?limit=2&page={page}") for page in (1, 2, 3)]
 
-        assert [ids(page) for page in pages] == [written[:2], written[2:4], written[4:]]
+        assert [ids(page) for page in pages] == [entry_ids[:2], entry_ids[2:4], entry_ids[4:]]
         assert [page.json["pagination"] for page in pages] == [
             {"page": 1, "limit": 2, "total": 5, "total_pages": 3, "has_next": True, "has_prev": False},
             {"page": 2, "limit": 2, "total": 5, "total_pages": 3, "has_next": True, "has_prev": True},
@@ -197,9 +197,7 @@ class TestPages:
         }
 
     @pytest.mark.parametrize("page", ["4", "1000000000", "9" * 40])
-    async def test_behind_the_last_page_there_is_nothing(
-        self, world: World, ada: Tokens, acme: UUID, page: str
-    ) -> None:
+    async def test_a_page_after_the_last_one_is_empty(self, world: World, ada: Tokens, acme: UUID, page: str) -> None:
         write(world, acme, times=3)
 
         answer = await read(world, ada, f"?limit=1&page={page}")
@@ -207,7 +205,7 @@ class TestPages:
         assert ids(answer) == []
         assert (answer.json["pagination"]["total"], answer.json["pagination"]["has_next"]) == (3, False)
 
-    async def test_a_page_has_at_most_a_hundred(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_a_page_has_at_most_a_hundred_entries(self, world: World, ada: Tokens, acme: UUID) -> None:
         write(world, acme, times=101)
 
         answer = await read(world, ada, "?limit=1000")
@@ -215,10 +213,10 @@ class TestPages:
         assert (len(ids(answer)), answer.json["pagination"]["limit"]) == (100, 100)
 
     @pytest.mark.parametrize("query", ["?page=0", "?limit=0", "?page=-1", "?limit=x"])
-    async def test_a_page_that_cannot_be_is_400(self, world: World, ada: Tokens, query: str) -> None:
+    async def test_an_invalid_page_or_limit_is_refused(self, world: World, ada: Tokens, query: str) -> None:
         assert_refused(await read(world, ada, query), 400, "BAD_REQUEST")
 
-    async def test_what_was_counted_beforehand_counts_once(
+    async def test_entries_counted_in_advance_are_counted_once(
         self, world: World, ada: Tokens, acme: UUID, database: PostgresDatabase
     ) -> None:
         write(world, acme, times=3)
@@ -234,7 +232,7 @@ class TestPages:
         assert [answer.json["pagination"]["total"] for answer in answers] == [6, 5, 1, 0]
         assert [len(ids(answer)) for answer in answers] == [6, 5, 1, 0]
 
-    async def test_a_page_costs_two_statements(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_a_page_takes_two_statements(self, world: World, ada: Tokens, acme: UUID) -> None:
         write(world, acme, times=3)
 
         with recorded_statements() as statements:
@@ -247,8 +245,8 @@ class TestFilters:
     """By action, by type of target, by target."""
 
     @pytest.fixture
-    def written(self, world: World, acme: UUID) -> dict[str, str]:
-        """Entries of several kinds, by their names."""
+    def names_by_id(self, world: World, acme: UUID) -> dict[str, str]:
+        """Entries of several kinds: the name of each, by its id."""
         kinds = {
             "created": (AuditAction.SERVICE_CREATED, TARGET),
             "updated": (AuditAction.SERVICE_UPDATED, TARGET),
@@ -276,16 +274,16 @@ class TestFilters:
             ("?success=true&actor=x&since=2026-01-01", ["plan", "updated other", "updated", "created"]),
         ],
     )
-    async def test_they_choose_and_combine(
-        self, world: World, ada: Tokens, written: dict[str, str], query: str, expected: list[str]
+    async def test_filters_select_entries_and_combine(
+        self, world: World, ada: Tokens, names_by_id: dict[str, str], query: str, expected: list[str]
     ) -> None:
         answer = await read(world, ada, query)
 
-        assert [written[entry_id] for entry_id in ids(answer)] == expected
+        assert [names_by_id[entry_id] for entry_id in ids(answer)] == expected
         assert answer.json["pagination"]["total"] == len(expected)
 
     @pytest.mark.parametrize("query", [f"?target_id={TARGET}", f"?target_id={TARGET}&action=service.created"])
-    async def test_a_target_id_needs_its_type(self, world: World, ada: Tokens, query: str) -> None:
+    async def test_a_target_id_requires_its_type(self, world: World, ada: Tokens, query: str) -> None:
         answer = await read(world, ada, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
@@ -300,7 +298,7 @@ class TestFilters:
             ("?target_type=tenant", "target_type"),
         ],
     )
-    async def test_what_no_entry_can_have_is_400(self, world: World, ada: Tokens, query: str, field: str) -> None:
+    async def test_an_unknown_filter_value_is_refused(self, world: World, ada: Tokens, query: str, field: str) -> None:
         answer = await read(world, ada, query)
 
         assert_refused(answer, 400, "BAD_REQUEST")
@@ -308,9 +306,9 @@ class TestFilters:
 
 
 class TestTenancy:
-    """Who reads whose log."""
+    """Who may read the log of an organization."""
 
-    async def test_the_log_of_another_organization_is_not_read(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_the_log_of_another_organization_is_not_readable(self, world: World, ada: Tokens, acme: UUID) -> None:
         bolt = world.organization("bolt")
         write(world, bolt)
         write(world, bolt, AuditAction.PLAN_CREATED)
@@ -322,7 +320,9 @@ class TestTenancy:
         assert_refused(answer, 403, "FORBIDDEN")
 
     @pytest.mark.parametrize("path", [PATH, f"{PATH}/event-types"])
-    async def test_a_member_does_not_read_it_and_an_auditor_does(self, world: World, acme: UUID, path: str) -> None:
+    async def test_an_auditor_can_read_the_log_and_a_plain_member_cannot(
+        self, world: World, acme: UUID, path: str
+    ) -> None:
         world.custom_role(acme, "auditor", "audit_logs.view")
         world.member(acme, world.user("member@example.com"))
         world.member(acme, world.user("auditor@example.com"), "auditor")
@@ -338,7 +338,7 @@ class TestTenancy:
 class TestEventTypes:
     """The vocabulary of the log."""
 
-    async def test_every_action_is_listed_with_words_for_a_person(self, world: World, ada: Tokens) -> None:
+    async def test_every_action_is_listed_with_a_label_and_a_description(self, world: World, ada: Tokens) -> None:
         answer = await world.client.get(f"{PATH}/event-types", token=ada.access_token)
 
         assert answer.status == 200

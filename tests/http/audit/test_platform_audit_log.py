@@ -27,17 +27,17 @@ async def root(world: World) -> SignedInUser:
 
 
 async def suspend(root: SignedInUser, organization_id: UUID) -> None:
-    """Do something that is logged."""
+    """Suspend an organization, which is logged."""
     answer = await root.post(f"/api/platform/organizations/{organization_id}/suspend", {"reason": "A reason"})
     assert answer.status == 200, answer.text
 
 
 async def actions(root: SignedInUser, query: str = "") -> list[str]:
-    """List the actions of the log."""
+    """Return the actions of the listed entries."""
     return [entry["action"] for entry in (await root.get(PATH + query)).json["logs"]]
 
 
-async def test_an_entry_says_who_did_what_to_what_from_where(world: World, root: SignedInUser) -> None:
+async def test_an_entry_shows_the_actor_the_action_the_target_and_the_origin(world: World, root: SignedInUser) -> None:
     acme = world.organization()
     await world.client.post(
         f"/api/platform/organizations/{acme}/suspend",
@@ -74,7 +74,7 @@ async def test_an_entry_says_who_did_what_to_what_from_where(world: World, root:
     }
 
 
-async def test_the_newest_comes_first_and_pages_go_on(world: World, root: SignedInUser, clock: SettableClock) -> None:
+async def test_entries_are_paged_newest_first(world: World, root: SignedInUser, clock: SettableClock) -> None:
     acme = world.organization()
     await suspend(root, acme)
     clock.advance(timedelta(seconds=1))
@@ -88,13 +88,13 @@ async def test_the_newest_comes_first_and_pages_go_on(world: World, root: Signed
         ["organization.suspended"],
         [],
     ]
-    turns = [
+    positions = [
         (page["pagination"]["total"], page["pagination"]["has_next"], page["pagination"]["has_prev"]) for page in pages
     ]
-    assert turns == [(3, True, False), (3, False, True), (3, False, True)]
+    assert positions == [(3, True, False), (3, False, True), (3, False, True)]
 
 
-async def test_action_and_target_narrow_it_down(world: World, root: SignedInUser) -> None:
+async def test_entries_are_filtered_by_action_and_target(world: World, root: SignedInUser) -> None:
     acme, bolt = world.organization(), world.organization("bolt")
     await suspend(root, acme)
     await root.patch(f"/api/platform/organizations/{bolt}/tier", {"tier_id": str(TIERS["enterprise"])})
@@ -112,11 +112,11 @@ async def test_action_and_target_narrow_it_down(world: World, root: SignedInUser
 @pytest.mark.parametrize(
     "query", ["?action=service.created", "?target_type=planet", f"?target_id={NO_ID}", "?page=0", "?limit=x"]
 )
-async def test_what_cannot_be_meant_is_refused(root: SignedInUser, query: str) -> None:
+async def test_an_invalid_filter_or_page_is_refused(root: SignedInUser, query: str) -> None:
     assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
 
 
-async def test_of_an_actor_who_is_gone_the_id_is_left(world: World, root: SignedInUser) -> None:
+async def test_a_deleted_actor_is_shown_by_id(world: World, root: SignedInUser) -> None:
     other = await world.signed_in_platform_owner("other@example.com")
     await suspend(other, world.organization())
     world.rows("DELETE FROM users WHERE id = %s RETURNING id", other.id)
@@ -126,14 +126,14 @@ async def test_of_an_actor_who_is_gone_the_id_is_left(world: World, root: Signed
     assert entry["actor"] == {"id": str(other.id), "email": "deleted-user@unknown", "is_platform_owner": False}
 
 
-async def test_only_a_platform_owner_reads_it(world: World) -> None:
+async def test_only_a_platform_owner_can_read_the_log(world: World) -> None:
     ada = await world.signed_in_member(world.organization())
 
     assert_refused(await ada.get(PATH), 403, "FORBIDDEN")
     assert_refused(await world.client.get(PATH), 401, "UNAUTHORIZED")
 
 
-async def test_it_is_two_statements(root: SignedInUser) -> None:
+async def test_a_request_takes_two_statements(root: SignedInUser) -> None:
     with recorded_statements() as statements:
         await root.get(PATH)
 

@@ -1,4 +1,4 @@
-"""One's own devices: list, detail, name and removal (identity 2.5 and 4.3, decisions 4)."""
+"""The caller's own devices: list, detail, name and removal (identity 2.5 and 4.3, decisions 4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EVE = "eve@example.com"
 
 
 async def devices(world: World, tokens: Tokens) -> list[dict[str, object]]:
-    """List the devices."""
+    """Return the caller's devices."""
     answer = await world.client.get("/api/user/devices", token=tokens.access_token)
     assert answer.status == 200, answer.text
     assert answer.json["total"] == len(answer.json["devices"])
@@ -52,14 +52,14 @@ async def call(world: World, tokens: Tokens, method: str, device_id: object, bod
 
 
 def device_of(world: World, tokens: Tokens) -> UUID:
-    """Say on which device a session is."""
+    """Return the id of the device of a session."""
     return world.value("SELECT device_id FROM sessions WHERE id = %s", tokens.session_id)
 
 
 class TestList:
     """GET /api/user/devices."""
 
-    async def test_it_has_the_summary_fields_and_no_others(self, world: World) -> None:
+    async def test_the_list_has_exactly_the_summary_fields(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
 
@@ -78,7 +78,7 @@ class TestList:
             "created_at": "2026-02-03T04:05:06Z",
         }
 
-    async def test_the_device_used_last_comes_first_and_the_one_that_asks_is_current(self, world: World) -> None:
+    async def test_the_device_used_last_comes_first_and_the_callers_is_current(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         world.clock.advance(timedelta(minutes=1))
@@ -100,7 +100,7 @@ class TestList:
 
         assert used == [("Firefox on Linux", "2026-02-03T04:07:06Z"), ("Safari on iOS", "2026-02-03T04:06:06Z")]
 
-    async def test_what_is_not_known_of_a_device_is_an_empty_text(self, world: World) -> None:
+    async def test_unknown_properties_of_a_device_are_empty_strings(self, world: World) -> None:
         world.user()
         tokens = await world.sign_in(headers={"User-Agent": "a program of ours"})
 
@@ -109,7 +109,7 @@ class TestList:
         assert (device["name"], device["device_type"]) == ("Unknown device", "cli")
         assert (device["browser"], device["os"]) == ("", "")
 
-    async def test_it_shows_nobody_elses_devices(self, world: World) -> None:
+    async def test_the_list_has_only_the_callers_devices(self, world: World) -> None:
         world.user()
         world.user(EVE)
         await world.sign_in(headers=LAPTOP)
@@ -117,14 +117,14 @@ class TestList:
 
         assert [device["name"] for device in await devices(world, eve)] == ["Safari on iOS"]
 
-    async def test_somebody_whose_devices_are_all_gone_has_none(self, world: World) -> None:
+    async def test_a_user_without_devices_gets_an_empty_list(self, world: World) -> None:
         world.user()
         tokens = await world.sign_in()
         world.connection.execute("DELETE FROM devices")
 
         assert await devices(world, tokens) == []
 
-    async def test_of_very_many_devices_those_used_last_are_listed_and_all_are_counted(self, world: World) -> None:
+    async def test_a_long_list_is_cut_to_the_devices_used_last_and_all_are_counted(self, world: World) -> None:
         user_id = world.user()
         tokens = await world.sign_in(headers=LAPTOP)
         world.connection.execute(
@@ -142,14 +142,14 @@ class TestList:
         names = [device["name"] for device in answer.json["devices"]]
         assert names == ["Firefox on Linux", *(f"number {n}" for n in range(1, LISTED_MAX))]
 
-    async def test_without_a_token_it_is_refused(self, world: World) -> None:
+    async def test_the_list_requires_an_access_token(self, world: World) -> None:
         assert_refused(await world.client.get("/api/user/devices"), 401, "UNAUTHORIZED")
 
 
 class TestDetail:
     """GET /api/user/devices/:id."""
 
-    async def test_it_adds_versions_place_and_risk(self, world: World) -> None:
+    async def test_the_detail_adds_versions_location_and_risk(self, world: World) -> None:
         world.user()
         phone = await world.sign_in(headers=PHONE)
 
@@ -162,7 +162,7 @@ class TestDetail:
         assert answer.json["last_location"] == {"city": "", "country": ""}
         assert answer.json["risk_score"] == 0.3
 
-    async def test_what_it_shares_with_the_list_is_the_same(self, world: World) -> None:
+    async def test_the_detail_agrees_with_the_list(self, world: World) -> None:
         world.user()
         phone = await world.sign_in(headers=PHONE)
 
@@ -171,7 +171,7 @@ class TestDetail:
         [item] = await devices(world, phone)
         assert {name: answer.json[name] for name in SUMMARY} == item
 
-    async def test_it_shows_the_place_of_the_last_sign_in(self, world: World) -> None:
+    async def test_the_detail_shows_the_location_of_the_last_sign_in(self, world: World) -> None:
         world.user()
         phone = await world.sign_in(headers=PHONE)
         world.connection.execute("UPDATE devices SET last_city = 'Delft', last_country = 'NL'")
@@ -180,7 +180,7 @@ class TestDetail:
 
         assert answer.json["last_location"] == {"city": "Delft", "country": "NL"}
 
-    async def test_an_updated_browser_shows_its_present_version_under_the_old_name(self, world: World) -> None:
+    async def test_an_updated_browser_shows_its_new_version_and_keeps_its_name(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         await call(world, laptop, "PATCH", device_of(world, laptop), {"name": "The old one"})
@@ -195,7 +195,7 @@ class TestDetail:
 class TestName:
     """PATCH /api/user/devices/:id."""
 
-    async def test_the_answer_says_what_it_is_called_now_and_since_when(self, world: World) -> None:
+    async def test_the_answer_has_the_new_name_and_the_time_of_the_change(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         device_id = device_of(world, laptop)
@@ -213,7 +213,7 @@ class TestName:
         assert (await call(world, laptop, "GET", device_id)).json["name"] == "Work 👩‍💻 laptop"
 
     @pytest.mark.parametrize("name", ["x", "é" * 100, f"  {'x' * 100}  "])
-    async def test_one_to_a_hundred_characters_are_a_name(self, world: World, name: str) -> None:
+    async def test_a_name_has_1_to_100_characters(self, world: World, name: str) -> None:
         world.user()
         laptop = await world.sign_in()
 
@@ -222,7 +222,7 @@ class TestName:
         assert (answer.status, answer.json["name"]) == (200, name.strip())
 
     @pytest.mark.parametrize("body", [{"name": ""}, {"name": " \t\n"}, {"name": "x" * 101}, {"name": 7}, {}])
-    async def test_anything_else_is_refused_by_the_name_of_the_field(self, world: World, body: object) -> None:
+    async def test_an_invalid_name_is_refused_with_the_name_of_the_field(self, world: World, body: object) -> None:
         world.user()
         laptop = await world.sign_in()
 
@@ -231,7 +231,7 @@ class TestName:
         assert_refused(answer, 400, "BAD_REQUEST")
         assert [problem["field"] for problem in answer.json["details"]] == ["name"]
 
-    async def test_the_name_outlives_the_next_sign_in(self, world: World) -> None:
+    async def test_a_device_keeps_its_name_at_the_next_sign_in(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         await call(world, laptop, "PATCH", device_of(world, laptop), {"name": "Mine"})
@@ -244,7 +244,7 @@ class TestName:
 class TestRemoval:
     """DELETE /api/user/devices/:id."""
 
-    async def test_its_sessions_and_refresh_tokens_end_at_once(self, world: World) -> None:
+    async def test_a_removal_ends_the_sessions_and_refresh_tokens_of_the_device(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         phone = await world.sign_in(headers=PHONE)
@@ -258,7 +258,7 @@ class TestRemoval:
             assert_refused(await world.refresh(ended.refresh_token), 401, "UNAUTHORIZED")
         assert (await world.list_sessions(laptop)).status == 200
 
-    async def test_its_token_means_nothing_any_more_and_the_next_sign_in_makes_another_device(
+    async def test_a_removal_invalidates_the_device_token_and_the_next_sign_in_adds_another_device(
         self, world: World
     ) -> None:
         world.user()
@@ -274,9 +274,7 @@ class TestRemoval:
         assert device_of(world, again) != removed
         assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
 
-    async def test_it_is_told_in_the_same_transaction_to_each_organization_how_many_sessions_ended(
-        self, world: World
-    ) -> None:
+    async def test_a_removal_publishes_to_each_organization_how_many_sessions_ended(self, world: World) -> None:
         user_id = world.user()
         acme, bolt = world.organization("acme"), world.organization("bolt")
         for organization_id in (acme, bolt):
@@ -289,7 +287,7 @@ class TestRemoval:
 
         assert world.events("session.revoked") == [(acme, EMAIL, {"sessions": 2, "reason": "device_removed"})]
 
-    async def test_a_device_without_living_sessions_is_removed_silently(self, world: World) -> None:
+    async def test_a_removal_without_active_sessions_publishes_no_event(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         phone = await world.sign_in(headers=PHONE)
@@ -300,7 +298,7 @@ class TestRemoval:
         assert answer.status == 200
         assert world.events("session.revoked") == []
 
-    async def test_it_is_gone_from_the_list_and_unknown_by_its_id(self, world: World) -> None:
+    async def test_a_removed_device_is_not_listed_and_not_found(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         removed = device_of(world, await world.sign_in(headers=PHONE))
@@ -310,7 +308,7 @@ class TestRemoval:
         assert_refused(await call(world, laptop, "GET", removed), 404, "NOT_FOUND")
         assert_refused(await call(world, laptop, "PATCH", removed, {"name": "back?"}), 404, "NOT_FOUND")
 
-    async def test_removed_twice_it_answers_the_same_and_changes_nothing(self, world: World) -> None:
+    async def test_a_repeated_removal_answers_the_same_and_changes_nothing(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         phone = await world.sign_in(headers=PHONE)
@@ -326,7 +324,7 @@ class TestRemoval:
         assert len(world.events("session.revoked")) == 1
         assert world.rows("SELECT * FROM devices ORDER BY id") == before
 
-    async def test_the_current_device_is_ended_by_signing_out_instead(self, world: World) -> None:
+    async def test_the_current_device_cannot_be_removed(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
 
@@ -335,14 +333,14 @@ class TestRemoval:
         assert_refused(answer, 400, "BAD_REQUEST")
         assert (await world.list_sessions(laptop)).status == 200
 
-    async def test_another_session_on_the_same_device_may_not_remove_it_either(self, world: World) -> None:
+    async def test_another_session_on_the_same_device_cannot_remove_it(self, world: World) -> None:
         world.user()
         laptop = await world.sign_in(headers=LAPTOP)
         again = await world.sign_in(headers={"X-Device-Token": laptop.device_token})
 
         assert_refused(await call(world, again, "DELETE", device_of(world, laptop)), 400, "BAD_REQUEST")
 
-    async def test_sessions_of_somebody_else_go_on(self, world: World) -> None:
+    async def test_a_removal_ends_no_sessions_of_other_users(self, world: World) -> None:
         world.user()
         world.user(EVE)
         laptop, phone = await world.sign_in(headers=LAPTOP), await world.sign_in(headers=PHONE)
@@ -354,17 +352,17 @@ class TestRemoval:
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])
-class TestWhose:
-    """Which refusal a device that is not one's own meets with."""
+class TestAccess:
+    """Refusals for unknown devices, devices of other users, and unauthenticated callers."""
 
-    async def test_an_unknown_one_is_not_found(self, world: World, method: str) -> None:
+    async def test_an_unknown_device_is_not_found(self, world: World, method: str) -> None:
         world.user()
         laptop = await world.sign_in()
 
         for unknown in (uuid4(), "not-an-id"):
             assert_refused(await call(world, laptop, method, unknown, {"name": "x"}), 404, "NOT_FOUND")
 
-    async def test_one_of_another_user_is_forbidden_also_a_removed_one(self, world: World, method: str) -> None:
+    async def test_a_device_of_another_user_is_forbidden_even_if_removed(self, world: World, method: str) -> None:
         world.user()
         world.user(EVE)
         laptop, phone = await world.sign_in(headers=LAPTOP), await world.sign_in(headers=PHONE)
@@ -376,7 +374,7 @@ class TestWhose:
         await call(world, laptop, "DELETE", of_another)
         assert_refused(await call(world, eve, method, of_another, {"name": "x"}), 403, "FORBIDDEN")
 
-    async def test_without_a_token_it_is_refused(self, world: World, method: str) -> None:
+    async def test_a_request_without_an_access_token_is_refused(self, world: World, method: str) -> None:
         answer = await world.client.request(method, f"/api/user/devices/{uuid4()}", body={"name": "x"})
 
         assert_refused(answer, 401, "UNAUTHORIZED")

@@ -30,18 +30,18 @@ CODE_SHAPE = re.compile(r"[2-9A-HJKMNP-TV-Z]{4}-[2-9A-HJKMNP-TV-Z]{4}")
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody who is signed in, without a second factor."""
+    """A user who is signed in and has no second factor."""
     person = insert_person(world)
     await person.sign_in()
     return person
 
 
-def messages(connection: Connection) -> list[str]:
+def mail_templates(connection: Connection) -> list[str]:
     return [template for (template,) in connection.execute("SELECT template FROM mails ORDER BY id")]
 
 
 def impersonate(connection: Connection, person: Person) -> None:
-    """Let the person's session be a platform owner's."""
+    """Turn the user's sessions into impersonations by a platform owner."""
     owner = uuid4()
     connection.execute(
         """
@@ -53,13 +53,13 @@ def impersonate(connection: Connection, person: Person) -> None:
     connection.execute("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s", (owner, person.id))
 
 
-async def test_at_first_it_is_off_and_there_are_no_backup_codes(ada: Person) -> None:
+async def test_mfa_is_off_by_default_and_there_are_no_backup_codes(ada: Person) -> None:
     answer = await ada.mfa("GET", "/status")
 
     assert (answer.status, answer.json) == (200, {"enabled": False, "has_backup_codes": False})
 
 
-async def test_setup_answers_the_secret_its_address_and_a_picture_of_it(ada: Person) -> None:
+async def test_setup_returns_the_secret_its_uri_and_a_qr_code(ada: Person) -> None:
     answer = await ada.mfa("POST", "/setup")
 
     assert answer.status == 200
@@ -69,15 +69,15 @@ async def test_setup_answers_the_secret_its_address_and_a_picture_of_it(ada: Per
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_the_address_names_the_product_and_the_account(ada: Person) -> None:
+async def test_the_uri_names_the_product_and_the_account(ada: Person) -> None:
     answer = await ada.mfa("POST", "/setup")
 
-    address = urlsplit(answer.json["qr_code_uri"])
-    assert (address.scheme, address.netloc, unquote(address.path)) == ("otpauth", "totp", "/Gatehouse:ada@example.com")
-    assert parse_qs(address.query) == {"secret": [answer.json["secret"]], "issuer": ["Gatehouse"]}
+    uri = urlsplit(answer.json["qr_code_uri"])
+    assert (uri.scheme, uri.netloc, unquote(uri.path)) == ("otpauth", "totp", "/Gatehouse:ada@example.com")
+    assert parse_qs(uri.query) == {"secret": [answer.json["secret"]], "issuer": ["Gatehouse"]}
 
 
-async def test_a_setup_that_is_pending_asks_for_no_code_at_sign_in(ada: Person) -> None:
+async def test_a_pending_setup_requires_no_code_at_sign_in(ada: Person) -> None:
     await ada.set_up()
 
     assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
@@ -86,15 +86,15 @@ async def test_a_setup_that_is_pending_asks_for_no_code_at_sign_in(ada: Person) 
 
 async def test_a_repeated_setup_replaces_the_pending_secret(ada: Person) -> None:
     await ada.set_up()
-    code_of_the_first = ada.code()
+    first_code = ada.code()
     await ada.set_up()
 
-    assert code_of_the_first != ada.code()
-    assert (await ada.mfa("POST", "/verify", {"code": code_of_the_first})).status == 400
+    assert first_code != ada.code()
+    assert (await ada.mfa("POST", "/verify", {"code": first_code})).status == 400
     assert (await ada.mfa("POST", "/verify", {"code": ada.code()})).status == 200
 
 
-async def test_a_right_code_turns_it_on_and_shows_ten_backup_codes(ada: Person) -> None:
+async def test_a_correct_code_turns_mfa_on_and_returns_ten_backup_codes(ada: Person) -> None:
     await ada.set_up()
     answer = await ada.mfa("POST", "/verify", {"code": ada.code()})
 
@@ -108,14 +108,14 @@ async def test_a_right_code_turns_it_on_and_shows_ten_backup_codes(ada: Person) 
 
 
 @pytest.mark.parametrize("steps", [-1, 0, 1])
-async def test_a_clock_that_is_one_step_off_may_turn_it_on(ada: Person, steps: int) -> None:
+async def test_a_code_one_step_off_is_accepted(ada: Person, steps: int) -> None:
     await ada.set_up()
 
     assert (await ada.mfa("POST", "/verify", {"code": ada.code(steps)})).status == 200
 
 
 @pytest.mark.parametrize("steps", [-2, 2])
-async def test_a_clock_that_is_two_steps_off_may_not(ada: Person, steps: int) -> None:
+async def test_a_code_two_steps_off_is_refused(ada: Person, steps: int) -> None:
     await ada.set_up()
 
     answer = await ada.mfa("POST", "/verify", {"code": ada.code(steps)})
@@ -123,14 +123,14 @@ async def test_a_clock_that_is_two_steps_off_may_not(ada: Person, steps: int) ->
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
 
 
-async def test_a_code_may_be_typed_in_groups_as_apps_show_it(ada: Person) -> None:
+async def test_a_code_may_contain_spaces(ada: Person) -> None:
     await ada.set_up()
     code = ada.code()
 
     assert (await ada.mfa("POST", "/verify", {"code": f" {code[:3]} {code[3:]} "})).status == 200
 
 
-async def test_an_invalid_code_turns_nothing_on_and_is_remembered(ada: Person, connection: Connection) -> None:
+async def test_an_invalid_code_is_refused_and_recorded_in_the_security_log(ada: Person, connection: Connection) -> None:
     await ada.set_up()
 
     answer = await ada.mfa("POST", "/verify", {"code": ada.wrong_code()})
@@ -143,7 +143,9 @@ async def test_an_invalid_code_turns_nothing_on_and_is_remembered(ada: Person, c
 @pytest.mark.parametrize(
     "code", ["", "12345", "1234567", "12345a", "ABCD-2345", "\uff11\uff12\uff13\uff14\uff15\uff16", "٠١٢٣٤٥"]
 )
-async def test_what_is_no_code_of_six_digits_is_refused_by_name(ada: Person, code: str) -> None:
+async def test_a_code_that_is_not_six_ascii_digits_is_refused_with_the_name_of_the_field(
+    ada: Person, code: str
+) -> None:
     await ada.set_up()
 
     answer = await ada.mfa("POST", "/verify", {"code": code})
@@ -153,33 +155,33 @@ async def test_what_is_no_code_of_six_digits_is_refused_by_name(ada: Person, cod
 
 
 @pytest.mark.parametrize("body", [{}, {"code": None}, {"code": 123456}])
-async def test_a_code_is_required_as_text(ada: Person, body: dict[str, Any]) -> None:
+async def test_a_code_must_be_a_string(ada: Person, body: dict[str, Any]) -> None:
     answer = await ada.mfa("POST", "/verify", body)
 
     assert answer.status == 400
     assert [problem["field"] for problem in answer.json["details"]] == ["code"]
 
 
-async def test_without_a_setup_there_is_nothing_to_verify(ada: Person) -> None:
+async def test_verification_without_a_setup_is_refused(ada: Person) -> None:
     answer = await ada.mfa("POST", "/verify", {"code": "123456"})
 
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
     assert "not set up" in answer.json["error"]
 
 
-async def test_what_is_on_is_neither_verified_nor_set_up_again(ada: Person) -> None:
+async def test_mfa_that_is_on_cannot_be_verified_or_set_up_again(ada: Person) -> None:
     await ada.turn_mfa_on()
 
     again = await ada.mfa("POST", "/verify", {"code": ada.code()})
-    anew = await ada.mfa("POST", "/setup")
+    second_setup = await ada.mfa("POST", "/setup")
 
     assert (again.status, again.json["error_code"]) == (400, "BAD_REQUEST")
-    assert (anew.status, anew.json["error_code"]) == (400, "BAD_REQUEST")
+    assert (second_setup.status, second_setup.json["error_code"]) == (400, "BAD_REQUEST")
     ada.next_step()
     assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
 
 
-async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Person, connection: Connection) -> None:
+async def test_turning_mfa_on_is_recorded_in_every_organization_and_mailed(ada: Person, connection: Connection) -> None:
     engines = ada.join_organization()
     looms = ada.join_organization(slug="looms")
 
@@ -200,10 +202,10 @@ async def test_turning_it_on_is_told_to_every_organization_and_by_mail(ada: Pers
     assert sorted(entries) == sorted(
         (organization, "security.mfa.enabled", str(ada.id), ada.id) for organization in (engines, looms)
     )
-    assert messages(connection) == ["mfa_enabled"]
+    assert mail_templates(connection) == ["mfa_enabled"]
 
 
-async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Person, connection: Connection) -> None:
+async def test_a_user_without_an_organization_can_turn_mfa_on(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
 
     assert ada.world.mfa_notifications() == [("user.mfa.enabled", None), ("security.mfa.enabled", None)]
@@ -219,27 +221,23 @@ async def test_whoever_belongs_to_no_organization_turns_it_on_as_well(ada: Perso
         ("POST", "/backup-codes/regenerate"),
     ],
 )
-async def test_nothing_of_this_is_done_without_an_access_token(
-    ada: Person, method: str, path: str, client: Client
-) -> None:
+async def test_every_mfa_endpoint_requires_an_access_token(ada: Person, method: str, path: str, client: Client) -> None:
     await ada.turn_mfa_on()
 
-    nobody = await client.request(method, f"/api/user/mfa{path}", body={"code": "123456"})
-    half = await client.request(
+    without_token = await client.request(method, f"/api/user/mfa{path}", body={"code": "123456"})
+    with_preauth_token = await client.request(
         method, f"/api/user/mfa{path}", body={"code": "123456"}, token=await ada.preauth_token()
     )
 
-    assert (nobody.status, nobody.json["error_code"]) == (401, "UNAUTHORIZED")
-    assert (half.status, half.json["error_code"]) == (401, "JWT_ERROR")
+    assert (without_token.status, without_token.json["error_code"]) == (401, "UNAUTHORIZED")
+    assert (with_preauth_token.status, with_preauth_token.json["error_code"]) == (401, "JWT_ERROR")
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
     [("POST", "/setup"), ("POST", "/verify"), ("DELETE", ""), ("POST", "/backup-codes/regenerate")],
 )
-async def test_an_impersonator_changes_nothing_about_it(
-    ada: Person, connection: Connection, method: str, path: str
-) -> None:
+async def test_an_impersonator_cannot_change_mfa(ada: Person, connection: Connection, method: str, path: str) -> None:
     await ada.turn_mfa_on()
     impersonate(connection, ada)
 
@@ -249,7 +247,7 @@ async def test_an_impersonator_changes_nothing_about_it(
     assert (await ada.mfa("GET", "/status")).json == {"enabled": True, "has_backup_codes": True}
 
 
-async def test_of_two_who_turn_it_on_at_once_one_sees_the_backup_codes(ada: Person) -> None:
+async def test_of_two_concurrent_verifications_one_gets_the_backup_codes(ada: Person) -> None:
     for _ in range(RACES):
         await ada.set_up()
         body = {"code": ada.code()}
@@ -260,7 +258,7 @@ async def test_of_two_who_turn_it_on_at_once_one_sees_the_backup_codes(ada: Pers
         await ada.mfa("DELETE", "")
 
 
-async def test_two_who_renew_the_backup_codes_at_once_leave_ten(ada: Person, connection: Connection) -> None:
+async def test_concurrent_regenerations_leave_ten_backup_codes(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
     for _ in range(RACES):
         answers = await at_once(*[partial(ada.mfa, "POST", "/backup-codes/regenerate")] * 2)
@@ -270,26 +268,28 @@ async def test_two_who_renew_the_backup_codes_at_once_leave_ten(ada: Person, con
         assert connection.execute("SELECT count(*) FROM backup_codes").fetchone() == (10,)
 
 
-async def test_of_two_who_turn_it_off_at_once_one_is_told_of(ada: Person, connection: Connection) -> None:
-    for rounds in range(1, 11):
+async def test_of_two_concurrent_deactivations_one_is_recorded(ada: Person, connection: Connection) -> None:
+    for round_number in range(1, 11):
         await ada.turn_mfa_on()
 
         answers = await at_once(*[partial(ada.mfa, "DELETE", "")] * 2)
 
         assert statuses_of(answers) == [200, 200]
 
-        assert ada.world.mfa_log(ada.id).count("mfa_disabled") == rounds
+        assert ada.world.mfa_log(ada.id).count("mfa_disabled") == round_number
 
 
 class TestRateLimits:
-    """Operations 8: the tightest of the limits applies."""
+    """The tightest of the rate limits applies (operations 8)."""
 
     @pytest.fixture
     def settings(self) -> Settings:
-        """With rate limits."""
+        """Return settings with rate limits on."""
         return Settings(dev=True)
 
-    async def test_five_changes_an_address_and_then_one_in_five_minutes(self, ada: Person, client: Client) -> None:
+    async def test_an_address_may_make_five_changes_and_then_one_in_five_minutes(
+        self, ada: Person, client: Client
+    ) -> None:
         answers: list[Answer] = [
             await ada.mfa("POST", "/setup"),
             await ada.mfa("POST", "/verify", {"code": "12345"}),
@@ -312,7 +312,7 @@ class TestRateLimits:
         assert elsewhere.status == 200
         assert (await ada.mfa("GET", "/status")).status == 200
 
-    async def test_codes_of_setup_and_sign_in_share_three_at_once(self, ada: Person, client: Client) -> None:
+    async def test_setup_and_sign_in_share_a_limit_of_three_codes(self, ada: Person, client: Client) -> None:
         for _ in range(2):
             await ada.mfa("POST", "/verify", {"code": "12345"})
         await client.post("/api/auth/mfa/verify", body={"code": "123456"})

@@ -1,4 +1,4 @@
-"""What must not be read anywhere: secrets, codes and tokens of the second factor, in the log and in the database."""
+"""Secrets, codes and tokens of the second factor appear neither in the log nor in the database."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody with a password."""
+    """A user with a password."""
     return insert_person(world)
 
 
-async def live_with_a_second_factor(ada: Person) -> set[str]:
-    """Do everything there is to do, right and wrong; give what nobody may read afterwards."""
+async def use_every_mfa_operation(ada: Person) -> set[str]:
+    """Use every operation with correct and wrong values; return the secrets, codes and tokens."""
     await ada.turn_mfa_on()
     secrets = {PASSWORD, ada.secret, *ada.backup_codes, ada.token, ada.wrong_code()}
     first, second = await ada.preauth_token(), await ada.preauth_token()
@@ -44,25 +44,25 @@ async def live_with_a_second_factor(ada: Person) -> set[str]:
     return secrets | {ada.secret} | {secret.replace("-", "") for secret in secrets if len(secret) == len("ABCD-2345")}
 
 
-def is_told(secret: str, text: str) -> bool:
-    """Six digits may be part of some id; as a word of their own they are a code."""
+def contains_secret(secret: str, text: str) -> bool:
+    """Return whether the text contains the secret; six digits count only as a separate word, not inside an id."""
     return secret in text if not secret.isdigit() else re.search(rf"(?<![\w.-]){secret}(?![\w.-])", text) is not None
 
 
-async def test_no_secret_and_no_code_is_in_the_log(ada: Person, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_the_log_contains_no_secrets_or_codes(ada: Person, capfd: pytest.CaptureFixture[str]) -> None:
     with structlog.testing.capture_logs() as lines:
-        secrets = await live_with_a_second_factor(ada)
+        secrets = await use_every_mfa_operation(ada)
 
     printed = capfd.readouterr()
     log = "".join([json.dumps(lines, default=repr), printed.out, printed.err])
     assert '"/api/auth/mfa/verify"' in log
-    assert [secret for secret in secrets if is_told(secret, log)] == []
+    assert [secret for secret in secrets if contains_secret(secret, log)] == []
 
 
-async def test_no_secret_and_no_code_is_in_the_database(ada: Person, connection: Connection) -> None:
+async def test_the_database_contains_no_plain_secrets_or_codes(ada: Person, connection: Connection) -> None:
     ada.join_organization()
 
-    secrets = await live_with_a_second_factor(ada)
+    secrets = await use_every_mfa_operation(ada)
 
     tables = connection.execute(
         "SELECT format('SELECT t::text FROM %I t', relname) FROM pg_class"
@@ -72,11 +72,11 @@ async def test_no_secret_and_no_code_is_in_the_database(ada: Person, connection:
     assert str(ada.id) in stored
     stored_bytes = stored.lower()
     for secret in secrets:
-        assert not is_told(secret, stored)
+        assert not contains_secret(secret, stored)
         assert secret.encode().hex() not in stored_bytes
 
 
-async def test_a_refusal_does_not_repeat_the_code(ada: Person) -> None:
+async def test_a_refusal_does_not_contain_the_code(ada: Person) -> None:
     await ada.turn_mfa_on()
     token = await ada.preauth_token()
 

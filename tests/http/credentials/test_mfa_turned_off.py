@@ -1,4 +1,4 @@
-"""Turning multi-factor authentication off, and renewing the backup codes."""
+"""Turning multi-factor authentication off, and regenerating the backup codes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody who is signed in, without a second factor."""
+    """A user who is signed in and has no second factor."""
     person = insert_person(world)
     await person.sign_in()
     return person
 
 
-def messages(connection: Connection) -> list[str]:
+def mail_templates(connection: Connection) -> list[str]:
     return [template for (template,) in connection.execute("SELECT template FROM mails ORDER BY id")]
 
 
-async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Person, connection: Connection) -> None:
+async def test_turning_mfa_off_deletes_the_secret_and_all_backup_codes(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
 
     answer = await ada.mfa("DELETE", "")
@@ -41,7 +41,7 @@ async def test_turning_it_off_deletes_the_secret_and_all_backup_codes(ada: Perso
     assert "mfa_required" not in (await ada.log_in()).json
 
 
-async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person, connection: Connection) -> None:
+async def test_turning_mfa_off_is_audited_published_and_mailed(ada: Person, connection: Connection) -> None:
     engines = ada.join_organization()
     await ada.turn_mfa_on()
 
@@ -50,10 +50,10 @@ async def test_turning_it_off_is_audited_published_and_told_by_mail(ada: Person,
     assert ada.world.mfa_log(ada.id)[-1] == "mfa_disabled"
     assert ada.world.mfa_notifications()[-2:] == [("user.mfa.disabled", engines), ("security.mfa.disabled", engines)]
     assert ada.world.audit_entries(None, "organization_id", "action")[-1] == (engines, "security.mfa.disabled")
-    assert messages(connection) == ["mfa_enabled", "mfa_disabled"]
+    assert mail_templates(connection) == ["mfa_enabled", "mfa_disabled"]
 
 
-async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_you(
+async def test_the_mails_name_the_origin_of_the_change_and_what_to_do_about_it(
     ada: Person, installation: Installation
 ) -> None:
     await ada.turn_mfa_on()
@@ -61,28 +61,30 @@ async def test_the_letters_say_where_it_was_done_and_what_to_do_if_it_was_not_yo
 
     sent = await installation.database.transact(mail.claim, 10)
 
-    written = [installation.mail_renderer.render(one.message) for one in sent]
+    rendered = [installation.mail_renderer.render(one.message) for one in sent]
     assert [one.message.to for one in sent] == [ada.email, ada.email]
-    assert {message.subject for message in written} == {
+    assert {message.subject for message in rendered} == {
         "Multi-factor authentication is on",
         "Multi-factor authentication is off",
     }
-    for message in written:
+    for message in rendered:
         for text in (message.text, message.html):
             assert "127.0.0.1" in text
             assert "2026-02-03 04:05 UTC" in text
             assert "If this was not you" in text
 
 
-async def test_turning_off_what_is_off_succeeds_and_is_nothing_to_tell(ada: Person, connection: Connection) -> None:
+async def test_turning_mfa_off_while_it_is_off_succeeds_and_records_nothing(
+    ada: Person, connection: Connection
+) -> None:
     answer = await ada.mfa("DELETE", "")
 
     assert (answer.status, answer.json["success"]) == (200, True)
     assert ada.world.mfa_log(ada.id) == []
-    assert messages(connection) == []
+    assert mail_templates(connection) == []
 
 
-async def test_turning_it_off_ends_a_setup_that_is_pending(ada: Person) -> None:
+async def test_turning_mfa_off_deletes_a_pending_setup(ada: Person) -> None:
     await ada.set_up()
 
     await ada.mfa("DELETE", "")
@@ -90,7 +92,7 @@ async def test_turning_it_off_ends_a_setup_that_is_pending(ada: Person) -> None:
     assert "not set up" in (await ada.mfa("POST", "/verify", {"code": ada.code()})).json["error"]
 
 
-async def test_new_backup_codes_take_the_place_of_all_earlier_ones(ada: Person, connection: Connection) -> None:
+async def test_new_backup_codes_replace_all_earlier_ones(ada: Person, connection: Connection) -> None:
     await ada.turn_mfa_on()
     assert (await ada.verify(await ada.preauth_token(), ada.backup_codes[0])).status == 200
 
@@ -106,7 +108,7 @@ async def test_new_backup_codes_take_the_place_of_all_earlier_ones(ada: Person, 
     assert ada.world.mfa_log(ada.id).count("backup_codes_generated") == 2
 
 
-async def test_whoever_has_used_the_last_backup_code_is_told_by_the_status(ada: Person) -> None:
+async def test_the_status_shows_that_all_backup_codes_are_used(ada: Person) -> None:
     await ada.turn_mfa_on()
     for code in ada.backup_codes:
         assert (await ada.verify(await ada.preauth_token(), code)).status == 200
@@ -115,7 +117,7 @@ async def test_whoever_has_used_the_last_backup_code_is_told_by_the_status(ada: 
 
 
 @pytest.mark.parametrize("is_set_up", [False, True])
-async def test_there_are_no_backup_codes_while_it_is_off(ada: Person, is_set_up: bool) -> None:
+async def test_backup_codes_cannot_be_regenerated_while_mfa_is_off(ada: Person, is_set_up: bool) -> None:
     if is_set_up:
         await ada.set_up()
 

@@ -1,4 +1,4 @@
-"""Registering and keeping passkeys (decisions 3.9)."""
+"""Registering and managing passkeys (decisions 3.9)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDS = 50
 OTHER = "grace@example.com"
 
 
-class TestRegistering:
+class TestRegistration:
     """From the options to the passkey."""
 
     async def test_a_passkey_is_registered_and_shown(self, keyring: Keyring, clock: SettableClock) -> None:
@@ -45,7 +45,7 @@ class TestRegistering:
         }
         assert (await keyring.ask("GET")).json == {"passkeys": [answer.json], "total": 1}
 
-    async def test_the_options_name_the_account_and_what_it_has_already(self, keyring: Keyring) -> None:
+    async def test_the_options_name_the_account_and_exclude_its_passkeys(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered(transports=["usb", "nfc", "teleport"])
 
@@ -56,7 +56,7 @@ class TestRegistering:
             {"id": encoded(authenticator.credential_id), "type": "public-key", "transports": ["nfc", "usb"]}
         ]
 
-    async def test_without_a_name_it_is_called_like_the_browser(self, keyring: Keyring) -> None:
+    async def test_a_passkey_without_a_name_gets_a_default_name(self, keyring: Keyring) -> None:
         await keyring.sign_up()
 
         answer = await keyring.register()
@@ -70,7 +70,7 @@ class TestRegistering:
         assert (await keyring.register(name=name)).json["name"] == name.strip()
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "nul\x00", 7])
-    async def test_another_name_is_refused(self, keyring: Keyring, name: Any) -> None:
+    async def test_an_invalid_name_is_refused(self, keyring: Keyring, name: Any) -> None:
         await keyring.sign_up()
 
         answer = await keyring.register(name=name)
@@ -78,7 +78,7 @@ class TestRegistering:
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "name"
 
-    async def test_its_owner_gets_a_letter_and_it_is_written_down(self, keyring: Keyring) -> None:
+    async def test_a_registration_is_mailed_to_the_owner_and_recorded(self, keyring: Keyring) -> None:
         await keyring.sign_up()
 
         answer = await keyring.register(name="My telephone")
@@ -100,14 +100,14 @@ class TestRegistering:
         assert (elsewhere.status, elsewhere.json["error"]) == (409, again.json["error"])
         assert (await keyring.ask("GET")).json["total"] == 0
 
-    async def test_an_account_has_so_many_and_no_more(self, keyring: Keyring, world: World) -> None:
+    async def test_an_account_has_a_limited_number_of_passkeys(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
-        asked = await keyring.start_registration()
+        started = await keyring.start_registration()
         for _ in range(PASSKEYS_MAX):
             await keyring.registered()
 
         start = await keyring.ask("POST", "/register/start")
-        finish = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+        finish = await keyring.finish_registration(started, Authenticator().create(started["options"]))
 
         assert_refused(start, 400, "BAD_REQUEST")
         assert_refused(finish, 400, "BAD_REQUEST")
@@ -122,14 +122,14 @@ class TestRegistering:
             {"cross_origin": True},
         ],
     )
-    async def test_what_does_not_fit_is_refused_and_spends_the_challenge(
+    async def test_an_invalid_credential_is_refused_and_uses_the_challenge_up(
         self, keyring: Keyring, wrong: dict[str, Any]
     ) -> None:
         await keyring.sign_up()
-        asked = await keyring.start_registration()
+        started = await keyring.start_registration()
 
-        answer = await keyring.finish_registration(asked, Authenticator(**wrong).create(asked["options"]))
-        again = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+        answer = await keyring.finish_registration(started, Authenticator(**wrong).create(started["options"]))
+        again = await keyring.finish_registration(started, Authenticator().create(started["options"]))
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert_refused(again, 400, "BAD_REQUEST")
@@ -143,7 +143,7 @@ class TestRegistering:
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_a_challenge_is_good_for_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
+    async def test_a_challenge_expires_after_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
         await keyring.sign_up()
         early, late = await keyring.start_registration(), await keyring.start_registration()
 
@@ -157,35 +157,35 @@ class TestRegistering:
 
     async def test_a_challenge_belongs_to_its_account(self, keyring: Keyring) -> None:
         await keyring.sign_up(OTHER)
-        asked = await keyring.start_registration()
+        started = await keyring.start_registration()
         await keyring.sign_up()
 
-        answer = await keyring.finish_registration(asked, Authenticator().create(asked["options"]))
+        answer = await keyring.finish_registration(started, Authenticator().create(started["options"]))
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_a_challenge_of_a_sign_in_registers_nothing(self, keyring: Keyring) -> None:
+    async def test_a_sign_in_challenge_cannot_register_a_passkey(self, keyring: Keyring) -> None:
         await keyring.sign_up()
-        begun, options = await keyring.started(None), (await keyring.start_registration())["options"]
-        options["challenge"] = begun["options"]["challenge"]
+        sign_in_start, options = await keyring.started(None), (await keyring.start_registration())["options"]
+        options["challenge"] = sign_in_start["options"]["challenge"]
 
-        answer = await keyring.finish_registration(begun, Authenticator().create(options))
+        answer = await keyring.finish_registration(sign_in_start, Authenticator().create(options))
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_of_two_answers_at_once_exactly_one_wins(self, keyring: Keyring, world: World) -> None:
+    async def test_of_two_concurrent_answers_exactly_one_succeeds(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         for _ in range(ROUNDS):
             world.connection.execute("DELETE FROM passkeys")
-            asked, statuses = await keyring.start_registration(), list[int]()
+            started, statuses = await keyring.start_registration(), list[int]()
 
-            async def finish(asked: dict[str, Any], statuses: list[int]) -> None:
-                credential = Authenticator().create(asked["options"])
-                statuses.append((await keyring.finish_registration(asked, credential)).status)
+            async def finish(started: dict[str, Any], statuses: list[int]) -> None:
+                credential = Authenticator().create(started["options"])
+                statuses.append((await keyring.finish_registration(started, credential)).status)
 
             async with trio.open_nursery() as nursery:
                 for _ in range(2):
-                    nursery.start_soon(finish, asked, statuses)
+                    nursery.start_soon(finish, started, statuses)
 
             assert sorted(statuses) == [200, 400]
             assert world.value("SELECT count(*) FROM passkeys") == 1
@@ -209,36 +209,38 @@ class TestRegistering:
             ("credential.response.transports", "usb"),
         ],
     )
-    async def test_what_is_malformed_is_refused_by_name(self, keyring: Keyring, field: str, value: Any) -> None:
+    async def test_a_malformed_value_is_refused_with_the_name_of_the_field(
+        self, keyring: Keyring, field: str, value: Any
+    ) -> None:
         await keyring.sign_up()
-        asked = await keyring.start_registration()
-        body: dict[str, Any] = {"credential": Authenticator().create(asked["options"]), **asked}
+        started = await keyring.start_registration()
+        body: dict[str, Any] = {"credential": Authenticator().create(started["options"]), **started}
         *path, name = field.split(".")
-        inside = body
+        target = body
         for step in path:
-            inside = inside[step]
-        inside[name] = value
+            target = target[step]
+        target[name] = value
 
         answer = await keyring.ask("POST", "/register/finish", body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
-    async def test_padded_base64url_is_taken_as_well(self, keyring: Keyring) -> None:
+    async def test_padded_base64url_is_accepted(self, keyring: Keyring) -> None:
         await keyring.sign_up()
-        asked = await keyring.start_registration()
-        credential = Authenticator().create(asked["options"])
+        started = await keyring.start_registration()
+        credential = Authenticator().create(started["options"])
         for name in ("clientDataJSON", "attestationObject"):
             text = credential["response"][name]
             credential["response"][name] = text + "=" * (-len(text) % 4)
 
-        assert (await keyring.finish_registration(asked, credential)).status == 200
+        assert (await keyring.finish_registration(started, credential)).status == 200
 
 
-class TestKeeping:
+class TestManagement:
     """List, rename, remove."""
 
-    async def test_people_see_theirs_the_oldest_first(self, keyring: Keyring, clock: SettableClock) -> None:
+    async def test_users_see_their_own_passkeys_oldest_first(self, keyring: Keyring, clock: SettableClock) -> None:
         await keyring.sign_up(OTHER)
         await keyring.registered()
         await keyring.sign_up()
@@ -258,7 +260,7 @@ class TestKeeping:
             "last_used_at",
         }
 
-    async def test_a_passkey_gets_another_name(self, keyring: Keyring) -> None:
+    async def test_a_passkey_can_be_renamed(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         passkey_id = (await keyring.register(name="old")).json["id"]
 
@@ -268,13 +270,13 @@ class TestKeeping:
         assert (await keyring.ask("GET")).json["passkeys"] == [answer.json]
 
     @pytest.mark.parametrize("body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": None}])
-    async def test_a_name_is_needed_for_that(self, keyring: Keyring, body: dict[str, Any]) -> None:
+    async def test_a_rename_requires_a_valid_name(self, keyring: Keyring, body: dict[str, Any]) -> None:
         await keyring.sign_up()
         passkey_id = (await keyring.register(name="old")).json["id"]
 
         assert_refused(await keyring.ask("PATCH", f"/{passkey_id}", body), 400, "BAD_REQUEST")
 
-    async def test_a_passkey_is_removed(self, keyring: Keyring) -> None:
+    async def test_a_passkey_can_be_removed(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = Authenticator()
         passkey_id = (await keyring.register(authenticator, name="My telephone")).json["id"]
@@ -291,7 +293,7 @@ class TestKeeping:
         assert keyring.security_log()[-1] == ("passkey_removed", True, {"passkey_id": passkey_id})
 
     @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-    async def test_somebody_elses_passkey_is_not_there(self, keyring: Keyring, method: str) -> None:
+    async def test_a_passkey_of_another_user_is_not_found(self, keyring: Keyring, method: str) -> None:
         await keyring.sign_up(OTHER)
         passkey_id = (await keyring.register()).json["id"]
         await keyring.sign_up()
@@ -299,7 +301,7 @@ class TestKeeping:
         for unknown in (passkey_id, str(uuid4()), "no-id"):
             assert_refused(await keyring.ask(method, f"/{unknown}", {"name": "mine"}), 404, "NOT_FOUND")
 
-    async def test_the_last_way_to_sign_in_is_not_removed(self, keyring: Keyring, world: World) -> None:
+    async def test_the_last_means_of_signing_in_cannot_be_removed(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         ids = [(await keyring.register()).json["id"] for _ in range(2)]
         world.connection.execute("UPDATE users SET password_hash = NULL")
@@ -310,7 +312,9 @@ class TestKeeping:
         assert_refused(last, 400, "BAD_REQUEST")
         assert [passkey["id"] for passkey in (await keyring.ask("GET")).json["passkeys"]] == [ids[1]]
 
-    async def test_of_two_last_ways_removed_at_once_one_stays(self, keyring: Keyring, world: World) -> None:
+    async def test_of_two_concurrent_removals_of_the_last_two_passkeys_one_succeeds(
+        self, keyring: Keyring, world: World
+    ) -> None:
         await keyring.sign_up()
         world.connection.execute("UPDATE users SET password_hash = NULL")
         for _ in range(ROUNDS):
@@ -322,8 +326,8 @@ class TestKeeping:
             assert statuses_of(answers) == [204, 400]
 
 
-class TestWhoMay:
-    """Only whoever is signed in, and nobody in their name."""
+class TestAccess:
+    """Only the signed-in user can change passkeys, not an impersonator."""
 
     CALLS = (
         ("POST", "/register/start", None),
@@ -333,21 +337,21 @@ class TestWhoMay:
         ("DELETE", f"/{uuid4()}", None),
     )
 
-    async def test_nobody_may_without_an_access_token(self, keyring: Keyring) -> None:
+    async def test_every_passkey_endpoint_requires_an_access_token(self, keyring: Keyring) -> None:
         for method, path, body in self.CALLS:
             answer: Answer = await keyring.client.request(method, f"/api/auth/passkeys{path}", body=body)
 
             assert_refused(answer, 401, "UNAUTHORIZED")
 
-    async def test_an_impersonator_sees_them_and_changes_nothing(self, keyring: Keyring, world: World) -> None:
+    async def test_an_impersonator_can_list_passkeys_but_not_change_them(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
-        asked, passkey = await keyring.start_registration(), (await keyring.register()).json
+        started, passkey = await keyring.start_registration(), (await keyring.register()).json
         owner = world.user("owner@example.com", is_platform_owner=True)
         world.connection.execute("UPDATE sessions SET impersonator_id = %s", (owner,))
 
         answers = [
             await keyring.ask("POST", "/register/start"),
-            await keyring.finish_registration(asked, Authenticator().create(asked["options"])),
+            await keyring.finish_registration(started, Authenticator().create(started["options"])),
             await keyring.ask("PATCH", f"/{passkey['id']}", {"name": "mine"}),
             await keyring.ask("DELETE", f"/{passkey['id']}"),
         ]
@@ -355,21 +359,21 @@ class TestWhoMay:
         assert [answer.status for answer in answers] == [403] * 4
         assert (await keyring.ask("GET")).json["passkeys"] == [passkey]
 
-    async def test_whoever_is_shut_out_while_registering_registers_nothing(
+    async def test_a_session_that_ends_during_the_registration_registers_nothing(
         self, keyring: Keyring, world: World
     ) -> None:
         await keyring.sign_up()
-        asked = await keyring.start_registration()
+        started = await keyring.start_registration()
         holder = world.connection.transaction()
         statuses: list[int] = []
 
         async def finish() -> None:
-            credential = Authenticator().create(asked["options"])
-            statuses.append((await keyring.finish_registration(asked, credential)).status)
+            credential = Authenticator().create(started["options"])
+            statuses.append((await keyring.finish_registration(started, credential)).status)
 
         async with trio.open_nursery() as nursery:
             with holder:
-                # As whoever proves the address does: the account is held, its sessions end.
+                # Like a verification of the address, this locks the account and ends its sessions.
                 world.rows("SELECT FROM users WHERE email = %s FOR NO KEY UPDATE", EMAIL)
                 nursery.start_soon(finish)
                 await waiting_for_a_lock(world.connection)

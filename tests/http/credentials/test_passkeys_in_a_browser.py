@@ -38,7 +38,7 @@ GET = """async (options) => {
 
 @dataclass
 class Visitor:
-    """Somebody with a browser whose authenticator is built in."""
+    """A browser with a virtual authenticator."""
 
     page: Page
     url: str
@@ -46,7 +46,7 @@ class Visitor:
     authenticator_id: str = ""
 
     def plug_in(self, *, is_user_verified: bool = True, transport: str = "internal") -> None:
-        """Give the browser an authenticator in place of the one it has."""
+        """Replace the browser's authenticator by a new one."""
         if self.authenticator_id:
             self.devtools.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": self.authenticator_id})
         options = {
@@ -67,26 +67,26 @@ class Visitor:
         return answer.status, answer.json()
 
     def log_in(self) -> str:
-        """Sign in by password, and give the access token."""
+        """Sign in by password, and return the access token."""
         status, answer = self.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD})
         assert status == 200, answer
         return answer["access_token"]
 
     def register(self, token: str) -> tuple[int, Any]:
-        """Let the browser make a passkey, and register it."""
-        status, asked = self.post(f"{PATH}/register/start", {}, token=token)
-        assert status == 200, asked
-        credential = self.page.evaluate(CREATE, asked["options"])
-        body = {"challenge_id": asked["challenge_id"], "credential": credential, "name": "This browser"}
+        """Create a passkey in the browser, and register it."""
+        status, started = self.post(f"{PATH}/register/start", {}, token=token)
+        assert status == 200, started
+        credential = self.page.evaluate(CREATE, started["options"])
+        body = {"challenge_id": started["challenge_id"], "credential": credential, "name": "This browser"}
         return self.post(f"{PATH}/register/finish", body, token=token)
 
     def sign_in(self, email: str | None = None) -> tuple[int, Any]:
-        """Let the browser sign in."""
-        status, asked = self.post(f"{PATH}/authenticate/start", {"email": email})
-        assert status == 200, asked
-        credential = self.page.evaluate(GET, asked["options"])
+        """Sign in with a passkey in the browser."""
+        status, started = self.post(f"{PATH}/authenticate/start", {"email": email})
+        assert status == 200, started
+        credential = self.page.evaluate(GET, started["options"])
         return self.post(
-            f"{PATH}/authenticate/finish", {"challenge_id": asked["challenge_id"], "credential": credential}
+            f"{PATH}/authenticate/finish", {"challenge_id": started["challenge_id"], "credential": credential}
         )
 
 
@@ -117,7 +117,7 @@ def site(database_url: str, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[Site
 
 @pytest.fixture
 def visitor(site: Site, watch: Callable[..., Watched]) -> Visitor:
-    """Somebody whose browser looks at a page of the house."""
+    """Return a browser that shows a page of the installation."""
     page = watch().page
     page.goto(f"{site.url}/docs")
     devtools = page.context.new_cdp_session(page)
@@ -140,7 +140,7 @@ def test_a_browser_registers_a_passkey_and_signs_in_with_it(visitor: Visitor) ->
         assert claims["amr"] == ["hwk", "user", "mfa"]
 
 
-def test_an_authenticator_that_has_a_passkey_of_the_account_makes_no_second_one(visitor: Visitor) -> None:
+def test_an_authenticator_with_a_passkey_of_the_account_creates_no_second_one(visitor: Visitor) -> None:
     token = visitor.log_in()
     visitor.register(token)
 
@@ -148,16 +148,16 @@ def test_an_authenticator_that_has_a_passkey_of_the_account_makes_no_second_one(
         visitor.register(token)
 
 
-def test_a_security_key_that_checks_nobody_is_one_factor(visitor: Visitor) -> None:
+def test_a_security_key_without_user_verification_counts_as_one_factor(visitor: Visitor) -> None:
     visitor.plug_in(is_user_verified=False, transport="usb")
-    # Without a PIN it keeps no passkey; its browser says so before we are asked.
+    # Without a PIN it stores no resident key, and the browser refuses before it calls the server; so none is requested.
     token = visitor.log_in()
-    status, asked = visitor.post(f"{PATH}/register/start", {}, token=token)
+    status, started = visitor.post(f"{PATH}/register/start", {}, token=token)
     assert status == 200
-    asked["options"]["authenticatorSelection"]["residentKey"] = "discouraged"
-    asked["options"]["authenticatorSelection"]["requireResidentKey"] = False
-    credential = visitor.page.evaluate(CREATE, asked["options"])
-    body = {"challenge_id": asked["challenge_id"], "credential": credential}
+    started["options"]["authenticatorSelection"]["residentKey"] = "discouraged"
+    started["options"]["authenticatorSelection"]["requireResidentKey"] = False
+    credential = visitor.page.evaluate(CREATE, started["options"])
+    body = {"challenge_id": started["challenge_id"], "credential": credential}
     status, passkey = visitor.post(f"{PATH}/register/finish", body, token=token)
     assert status == 200, passkey
 
@@ -167,18 +167,18 @@ def test_a_security_key_that_checks_nobody_is_one_factor(visitor: Visitor) -> No
     assert claims_of(answer["access_token"])["amr"] == ["hwk", "user"]
 
 
-def test_what_the_browser_signed_is_good_once(visitor: Visitor) -> None:
+def test_a_signed_challenge_works_once(visitor: Visitor) -> None:
     visitor.register(visitor.log_in())
-    _, asked = visitor.post(f"{PATH}/authenticate/start", {})
-    credential = visitor.page.evaluate(GET, asked["options"])
-    body = {"challenge_id": asked["challenge_id"], "credential": credential}
+    _, started = visitor.post(f"{PATH}/authenticate/start", {})
+    credential = visitor.page.evaluate(GET, started["options"])
+    body = {"challenge_id": started["challenge_id"], "credential": credential}
 
     statuses = [visitor.post(f"{PATH}/authenticate/finish", body)[0] for _ in range(2)]
 
     assert statuses == [200, 401]
 
 
-def test_an_authenticator_without_a_passkey_of_the_address_signs_nobody_in(visitor: Visitor) -> None:
+def test_an_authenticator_without_a_passkey_of_the_account_cannot_sign_in(visitor: Visitor) -> None:
     visitor.register(visitor.log_in())
     visitor.plug_in()
 

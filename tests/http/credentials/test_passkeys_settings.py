@@ -1,4 +1,4 @@
-"""To which domain passkeys belong, and on which pages they are used (decisions 11.3)."""
+"""The domain and the origin of passkeys (decisions 11.3)."""
 
 import pytest
 
@@ -16,14 +16,14 @@ from entrypoints.settings import SettingInvalid, Settings, load
         ("http://[::1]:8000", "::1", "http://[::1]:8000"),
     ],
 )
-def test_they_are_those_of_the_base_url(base_url: str, domain: str, origin: str) -> None:
+def test_the_domain_and_the_origin_are_derived_from_the_base_url(base_url: str, domain: str, origin: str) -> None:
     settings = load({"GATEHOUSE_BASE_URL": base_url})
 
     assert (settings.relying_party_id, settings.origin) == (domain, origin)
 
 
 @pytest.mark.parametrize("domain", ["example.com", "Example.Com", "id.example.com"])
-def test_the_domain_may_be_one_above(domain: str) -> None:
+def test_the_domain_may_be_a_parent_of_the_host(domain: str) -> None:
     settings = load({"GATEHOUSE_BASE_URL": "https://id.example.com", "GATEHOUSE_PASSKEY_RP_ID": domain})
 
     assert (settings.relying_party_id, settings.origin) == (domain.lower(), "https://id.example.com")
@@ -32,10 +32,10 @@ def test_the_domain_may_be_one_above(domain: str) -> None:
 @pytest.mark.parametrize(
     "domain", ["example.org", "ample.com", "www.id.example.com", "https://example.com", "example.com:443", "."]
 )
-def test_another_one_stops_the_start(domain: str) -> None:
+def test_an_unrelated_domain_stops_the_start(domain: str) -> None:
     with pytest.raises(SettingInvalid, match="GATEHOUSE_PASSKEY_RP_ID takes"):
         load({"GATEHOUSE_BASE_URL": "https://id.example.com", "GATEHOUSE_PASSKEY_RP_ID": domain})
 
 
-def test_the_default_is_that_of_the_default_base_url() -> None:
+def test_the_default_domain_is_that_of_the_default_base_url() -> None:
     assert Settings().relying_party_id == "localhost"

@@ -12,5 +12,5 @@ if TYPE_CHECKING:
     from tests.world.signing_in import Tokens
 
 
-async def forget(platform: Platform, user_id: UUID | str, *, by: Tokens | None = None) -> Answer:
+async def anonymize(platform: Platform, user_id: UUID | str, *, by: Tokens | None = None) -> Answer:
     return await platform.request("DELETE", f"/api/privacy/forget/{user_id}", by=by)

@@ -1,4 +1,4 @@
-"""Forgetting somebody for good: who may, and what it does (identity 3 and 4.7, decisions 5.9)."""
+"""Anonymizing a user: who may do it, and what it does (identity 3 and 4.7, decisions 5.9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.concurrency import at_once, statuses_of
-from tests.http.privacy.anonymizing import forget
+from tests.http.privacy.anonymizing import anonymize
 from tests.world.builder import EMAIL
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.world import World, assert_refused
@@ -25,28 +25,30 @@ BOB = "bob@example.com"
 PLACEHOLDER = re.compile(r"anonymized-20260203040506\d{6}@deleted\.local")
 
 
-def is_forgotten(world: World, user_id: UUID) -> bool:
+def is_anonymized(world: World, user_id: UUID) -> bool:
     return world.value("SELECT anonymized_at IS NOT NULL FROM users WHERE id = %s", user_id)
 
 
 class TestWhoMay:
-    """Owners of everything that the person belongs to, and platform owners."""
+    """Owners of every organization to which the user belongs, and platform owners."""
 
-    async def test_the_owner_of_every_organization_of_the_person_may(self, platform: Platform, world: World) -> None:
+    async def test_the_owner_of_every_organization_of_the_user_can_anonymize_them(
+        self, platform: Platform, world: World
+    ) -> None:
         ada, bob = world.user(), world.user(BOB)
         for slug in ("acme", "bolt"):
             organization_id = world.organization(slug)
             world.member(organization_id, ada)
             world.member(organization_id, bob, "owner")
 
-        answer = await forget(platform, ada, by=await world.sign_in(BOB))
+        answer = await anonymize(platform, ada, by=await world.sign_in(BOB))
 
         assert (answer.status, answer.json["success"], answer.json["user_id"]) == (200, True, str(ada))
         assert set(answer.json) == {"success", "message", "user_id"}
-        assert is_forgotten(world, ada)
+        assert is_anonymized(world, ada)
 
     @pytest.mark.parametrize("role_elsewhere", ["admin", "member", None])
-    async def test_who_does_not_own_all_of_them_may_not(
+    async def test_an_owner_of_only_some_organizations_of_the_user_is_refused(
         self, platform: Platform, world: World, role_elsewhere: str | None
     ) -> None:
         ada, bob = world.user(), world.user(BOB)
@@ -57,11 +59,11 @@ class TestWhoMay:
         if role_elsewhere is not None:
             world.member(bolt, bob, role_elsewhere)
 
-        assert_refused(await forget(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
-        assert not is_forgotten(world, ada)
+        assert_refused(await anonymize(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
+        assert not is_anonymized(world, ada)
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_an_owner_may_not_while_one_of_them_is_not_active(
+    async def test_an_owner_is_refused_while_one_of_the_organizations_is_not_active(
         self, platform: Platform, world: World, status: str
     ) -> None:
         ada, bob = world.user(), world.user(BOB)
@@ -72,10 +74,10 @@ class TestWhoMay:
         tokens = await world.sign_in(BOB)
         world.connection.execute("UPDATE organizations SET status = %s WHERE slug = 'bolt'", (status,))
 
-        assert_refused(await forget(platform, ada, by=tokens), 403, "ORGANIZATION_NOT_ACTIVE")
-        assert not is_forgotten(world, ada)
+        assert_refused(await anonymize(platform, ada, by=tokens), 403, "ORGANIZATION_NOT_ACTIVE")
+        assert not is_anonymized(world, ada)
 
-    async def test_an_owner_may_not_with_one_factor_where_two_are_asked_for(
+    async def test_an_owner_with_one_factor_is_refused_if_the_organization_requires_two(
         self, platform: Platform, world: World
     ) -> None:
         ada, bob = world.user(), world.user(BOB)
@@ -84,14 +86,14 @@ class TestWhoMay:
         world.member(acme, bob, "owner")
         tokens = await world.sign_in(BOB)
 
-        refused = await forget(platform, ada, by=tokens)
+        refused = await anonymize(platform, ada, by=tokens)
 
         assert_refused(refused, 403, "FORBIDDEN")
         assert "multi-factor" in refused.json["error"]
         world.connection.execute("UPDATE sessions SET amr = '{pwd,otp,mfa}'")
-        assert (await forget(platform, ada, by=tokens)).status == 200
+        assert (await anonymize(platform, ada, by=tokens)).status == 200
 
-    async def test_an_owner_may_not_when_the_person_uses_a_service_of_somebody_else(
+    async def test_an_owner_is_refused_if_the_user_uses_a_service_of_another_organization(
         self, platform: Platform, world: World
     ) -> None:
         ada, bob = world.user(), world.user(BOB)
@@ -101,69 +103,69 @@ class TestWhoMay:
         world.service(world.organization("bolt"))
         await world.sign_in(org_slug="bolt", service_slug="shop")
 
-        assert_refused(await forget(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
+        assert_refused(await anonymize(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
 
-    async def test_an_owner_may_not_when_the_person_is_an_end_user_alone(
-        self, platform: Platform, world: World
-    ) -> None:
+    async def test_an_owner_is_refused_if_the_user_is_only_an_end_user(self, platform: Platform, world: World) -> None:
         ada, bob = world.user(), world.user(BOB)
         acme = world.organization("acme")
         world.member(acme, bob, "owner")
         world.service(acme)
         await world.sign_in(org_slug="acme", service_slug="shop")
 
-        assert_refused(await forget(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
+        assert_refused(await anonymize(platform, ada, by=await world.sign_in(BOB)), 403, "FORBIDDEN")
 
-    async def test_who_has_no_organization_is_forgotten_by_platform_owners_alone(
+    async def test_only_a_platform_owner_can_anonymize_a_user_without_an_organization(
         self, platform: Platform, world: World
     ) -> None:
         ada = world.user()
         world.user(BOB)
 
-        for asking in (await world.sign_in(BOB), await world.sign_in()):
-            assert_refused(await forget(platform, ada, by=asking), 403, "FORBIDDEN")
-        assert (await forget(platform, ada)).status == 200
+        for caller in (await world.sign_in(BOB), await world.sign_in()):
+            assert_refused(await anonymize(platform, ada, by=caller), 403, "FORBIDDEN")
+        assert (await anonymize(platform, ada)).status == 200
 
-    async def test_nobody_forgets_themselves_while_they_own_an_organization(
+    async def test_an_owner_of_an_organization_cannot_anonymize_themselves(
         self, platform: Platform, world: World
     ) -> None:
         ada = world.user()
         world.member(world.organization(), ada, "owner")
 
-        assert_refused(await forget(platform, ada, by=await world.sign_in()), 403, "FORBIDDEN")
-        assert not is_forgotten(world, ada)
+        assert_refused(await anonymize(platform, ada, by=await world.sign_in()), 403, "FORBIDDEN")
+        assert not is_anonymized(world, ada)
 
-    async def test_a_platform_owner_is_demoted_first(self, platform: Platform, world: World) -> None:
+    async def test_a_platform_owner_must_be_demoted_before_anonymization(
+        self, platform: Platform, world: World
+    ) -> None:
         ada = world.user(is_platform_owner=True)
 
         for user_id in (ada, platform.owner_id):
-            assert_refused(await forget(platform, user_id), 403, "FORBIDDEN")
+            assert_refused(await anonymize(platform, user_id), 403, "FORBIDDEN")
         await platform.request("DELETE", f"/api/platform/owners/{ada}")
-        assert (await forget(platform, ada)).status == 200
+        assert (await anonymize(platform, ada)).status == 200
 
-    async def test_who_is_not_there_is_not_found_by_who_may_ask_about_anybody(
+    async def test_an_unknown_user_is_not_found_for_a_platform_owner_and_forbidden_for_others(
         self, platform: Platform, world: World
     ) -> None:
         world.user()
 
-        assert_refused(await forget(platform, UNKNOWN), 404, "NOT_FOUND")
-        assert_refused(await forget(platform, UNKNOWN, by=await world.sign_in()), 403, "FORBIDDEN")
+        assert_refused(await anonymize(platform, UNKNOWN), 404, "NOT_FOUND")
+        assert_refused(await anonymize(platform, UNKNOWN, by=await world.sign_in()), 403, "FORBIDDEN")
 
-    async def test_once_more_changes_nothing(self, platform: Platform, world: World) -> None:
+    async def test_a_repeated_anonymization_changes_nothing(self, platform: Platform, world: World) -> None:
         ada = world.user()
-        await forget(platform, ada)
+        await anonymize(platform, ada)
         email = world.value("SELECT email FROM users WHERE id = %s", ada)
 
-        answer = await forget(platform, ada)
+        answer = await anonymize(platform, ada)
 
         assert answer.status == 200
         assert world.value("SELECT email FROM users WHERE id = %s", ada) == email
         assert len(platform.world.platform_audit_entries("user.anonymized")) == 1
 
-    async def test_of_two_who_do_it_at_once_one_does(self, platform: Platform, world: World) -> None:
+    async def test_of_two_concurrent_anonymizations_one_takes_effect(self, platform: Platform, world: World) -> None:
         ada = world.user()
 
-        answers = await at_once(*[partial(forget, platform, ada)] * 2)
+        answers = await at_once(*[partial(anonymize, platform, ada)] * 2)
 
         assert statuses_of(answers) == [200, 200]
         assert len(platform.world.platform_audit_entries("user.anonymized")) == 1
@@ -171,16 +173,18 @@ class TestWhoMay:
 
 
 class TestRecords:
-    """What is written down about it."""
+    """The audit entries, events and security log of an anonymization."""
 
-    async def test_each_organization_and_the_logs_are_told(self, platform: Platform, world: World) -> None:
+    async def test_an_anonymization_is_recorded_in_each_organization_and_in_the_logs(
+        self, platform: Platform, world: World
+    ) -> None:
         ada = world.user()
         acme, bolt = world.organization("acme"), world.organization("bolt")
         world.member(acme, ada)
         world.service(bolt)
         await world.sign_in(org_slug="bolt", service_slug="shop")
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         assert platform.world.audit_entries("user.anonymized") == [
             (organization_id, platform.owner_id, str(ada), {}) for organization_id in sorted((acme, bolt))
@@ -193,35 +197,39 @@ class TestRecords:
         ]
         assert platform.world.platform_audit_entries("user.anonymized") == [(platform.owner_id, str(ada), {})]
 
-    async def test_what_an_organization_did_is_not_in_the_platforms_log(self, platform: Platform, world: World) -> None:
+    async def test_an_anonymization_by_an_organization_owner_is_not_in_the_platform_audit_log(
+        self, platform: Platform, world: World
+    ) -> None:
         ada, bob, acme = world.user(), world.user(BOB), world.organization()
         world.member(acme, ada)
         world.member(acme, bob, "owner")
 
-        await forget(platform, ada, by=await world.sign_in(BOB))
+        await anonymize(platform, ada, by=await world.sign_in(BOB))
 
         assert platform.world.platform_audit_entries("user.anonymized") == []
         assert platform.world.audit_entries("user.anonymized") == [(acme, bob, str(ada), {})]
 
-    async def test_without_an_organization_the_event_is_nobodys(self, platform: Platform, world: World) -> None:
+    async def test_the_event_of_a_user_without_an_organization_names_no_organization(
+        self, platform: Platform, world: World
+    ) -> None:
         ada = world.user()
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         assert world.events("user.anonymized") == [(None, PLATFORM_OWNER, {"user_id": str(ada)})]
 
 
 class TestWhatIsKept:
-    """The number without a name."""
+    """The rows that stay, without personal data."""
 
-    async def test_the_account_has_a_placeholder_and_nothing_to_sign_in_with(
+    async def test_the_account_keeps_a_placeholder_address_and_no_credentials(
         self, platform: Platform, world: World, keyring: Keyring
     ) -> None:
         await keyring.sign_up()
         await keyring.registered()
         ada = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         [(email, password_hash, verified_at, deactivated_at)] = world.rows(
             "SELECT email, password_hash, email_verified_at, deactivated_at FROM users WHERE id = %s", ada
@@ -232,27 +240,27 @@ class TestWhatIsKept:
         for table in ("passkeys", "devices", "sessions", "totp_secrets", "backup_codes", "one_time_tokens"):
             assert world.rows(f"SELECT FROM {table} WHERE user_id = %s", ada) == []
 
-    async def test_two_who_are_forgotten_in_one_moment_have_two_placeholders(
+    async def test_users_anonymized_concurrently_get_distinct_placeholders(
         self, platform: Platform, world: World
     ) -> None:
-        people = [world.user(f"person{number}@example.com") for number in range(3)]
+        user_ids = [world.user(f"person{number}@example.com") for number in range(3)]
 
-        answers = await at_once(*[partial(forget, platform, user_id) for user_id in people])
+        answers = await at_once(*[partial(anonymize, platform, user_id) for user_id in user_ids])
 
         assert statuses_of(answers) == [200, 200, 200]
         assert world.value("SELECT count(DISTINCT email) FROM users WHERE anonymized_at IS NOT NULL") == 3
 
-    async def test_memberships_counts_and_entries_stay_without_an_address(
+    async def test_memberships_and_login_events_stay_without_network_addresses(
         self, platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        # So that they are several batches.
+        # Makes several batches necessary.
         monkeypatch.setattr("adapters.postgres.privacy.anonymization.BATCH_ROWS_MAX", 1)
         ada, acme = world.user(), world.organization()
         world.member(acme, ada)
         await world.sign_in()
         await world.log_in(password="a wrong password")
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         assert world.rows("SELECT role FROM memberships WHERE user_id = %s", ada) == [("member",)]
         assert world.rows("SELECT DISTINCT ip_address, geo_city FROM login_events WHERE user_id = %s", ada) == [
@@ -260,7 +268,7 @@ class TestWhatIsKept:
         ]
         assert world.value("SELECT count(*) FROM login_events WHERE user_id = %s", ada) == 2
 
-    async def test_what_is_said_of_their_organizations_no_longer_names_them(
+    async def test_names_and_reasons_of_organizations_no_longer_contain_the_address(
         self, platform: Platform, world: World
     ) -> None:
         ada = world.user()
@@ -269,16 +277,14 @@ class TestWhatIsKept:
         [[acme]] = world.rows("UPDATE organizations SET name = %s RETURNING id", f"{EMAIL}'s")
         await platform.request("POST", f"/api/platform/organizations/{acme}/suspend", reason)
 
-        assert (await forget(platform, ada)).status == 200
+        assert (await anonymize(platform, ada)).status == 200
 
         placeholder = world.value("SELECT email FROM users WHERE id = %s", ada)
         assert world.rows("SELECT name, suspension_reason, rejection_reason FROM organizations") == [
             (f"{placeholder}'s", f"{placeholder} does not pay, xada@example.com does.", None)
         ]
 
-    async def test_an_invitation_that_waits_for_the_address_is_withdrawn(
-        self, platform: Platform, world: World
-    ) -> None:
+    async def test_a_pending_invitation_to_the_address_is_cancelled(self, platform: Platform, world: World) -> None:
         ada, acme = world.user(), world.organization()
         for status in ("pending", "rejected"):
             world.connection.execute(
@@ -290,7 +296,7 @@ class TestWhatIsKept:
                 (acme, EMAIL, status, status.encode()),
             )
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         kept = world.rows("SELECT status, token_sealed FROM invitations ORDER BY status")
         assert kept == [("cancelled", None), ("rejected", None)]

@@ -11,7 +11,7 @@ import trio
 from adapters.postgres.unit_of_work import PostgresUnitOfWork
 from core.privacy import anonymization
 from core.sessions.callers import BACKGROUND
-from tests.http.privacy.anonymizing import forget
+from tests.http.privacy.anonymizing import anonymize
 from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 BOB = "bob@example.com"
 
 
-class TestForGood:
-    """The account does not come back."""
+class TestPermanence:
+    """The account cannot be used again."""
 
-    async def test_no_door_opens_to_the_old_address_nor_to_the_new_one(
+    async def test_no_sign_in_or_link_works_for_the_old_address_or_the_placeholder(
         self, platform: Platform, world: World, keyring: Keyring
     ) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         tokens = await world.sign_in()
         ada = world.value("SELECT id FROM users WHERE email = %s", EMAIL)
-        asked = await keyring.started()
+        started = await keyring.started()
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         placeholder = world.value("SELECT email FROM users WHERE id = %s", ada)
         assert (await world.list_sessions(tokens)).status == 401
         assert (await world.refresh(tokens.refresh_token)).status == 401
-        assert (await keyring.finish(asked, authenticator.get(asked["options"]))).status == 401
+        assert (await keyring.finish(started, authenticator.get(started["options"]))).status == 401
         for email in (EMAIL, placeholder):
             assert (await world.log_in(email)).status == 401
             for path in ("/api/auth/forgot-password", "/api/auth/magic-link/request", "/api/auth/resend-verification"):
@@ -52,21 +52,19 @@ class TestForGood:
         assert world.rows("SELECT FROM one_time_tokens WHERE user_id = %s", ada) == []
         assert world.rows("SELECT FROM mails WHERE state <> 'discarded'") == []
 
-    async def test_a_link_that_was_mailed_before_opens_nothing(self, platform: Platform, world: World) -> None:
+    async def test_a_link_mailed_before_the_anonymization_is_deleted(self, platform: Platform, world: World) -> None:
         ada = world.user()
         await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL}, address=next(world.addresses))
         assert world.rows("SELECT FROM one_time_tokens WHERE user_id = %s", ada) != []
 
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         assert world.rows("SELECT FROM one_time_tokens WHERE user_id = %s", ada) == []
         assert world.rows("SELECT FROM mails WHERE recipient = %s", EMAIL) == []
 
-    async def test_the_address_is_free_and_whoever_registers_it_is_somebody_else(
-        self, platform: Platform, world: World
-    ) -> None:
+    async def test_the_address_can_be_registered_again_as_a_new_account(self, platform: Platform, world: World) -> None:
         ada = world.user()
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         answer = await world.client.post(
             "/api/auth/register", body={"email": EMAIL, "password": PASSWORD}, address=next(world.addresses)
@@ -85,16 +83,16 @@ class TestForGood:
             "is_platform_owner = true",
         ],
     )
-    async def test_the_schema_itself_keeps_it_shut(self, platform: Platform, world: World, change: str) -> None:
+    async def test_the_schema_prevents_a_reactivation(self, platform: Platform, world: World, change: str) -> None:
         ada = world.user()
-        await forget(platform, ada)
+        await anonymize(platform, ada)
 
         with pytest.raises(psycopg.errors.CheckViolation):
             world.connection.execute(f"UPDATE users SET {change} WHERE id = %s".encode(), (ada,))
 
 
-class TestAtThisMoment:
-    """Whoever knocks while they are forgotten is nobody, and leaves no more behind than a stranger."""
+class TestConcurrentRequests:
+    """A request during the anonymization is treated like one for an unknown address and leaves no personal data."""
 
     NETWORK = "203.0.113."
     USER_AGENT = "Quixotic/9.9"
@@ -109,7 +107,7 @@ class TestAtThisMoment:
             ("/api/auth/resend-verification", {}, False),
         ],
     )
-    async def test_nothing_is_written_about_them_any_more(
+    async def test_a_request_during_the_anonymization_records_no_personal_data(
         self,
         platform: Platform,
         world: World,
@@ -122,7 +120,7 @@ class TestAtThisMoment:
         session_id = world.value("SELECT id FROM sessions WHERE user_id = %s", platform.owner_id)
         answers: list[Answer] = []
 
-        async def knock() -> None:
+        async def send_request() -> None:
             answers.append(
                 await world.client.post(
                     path,
@@ -136,13 +134,13 @@ class TestAtThisMoment:
             with world.connection.transaction():
                 uow = PostgresUnitOfWork(world.connection, BACKGROUND, tools, session_id=session_id)
                 anonymization.anonymize(uow, ada)
-                nursery.start_soon(knock)
+                nursery.start_soon(send_request)
                 await waiting_for_a_lock(world.connection)
 
         assert [answer.status for answer in answers] == [401 if "login" in path else 200]
         assert self.traces(world) == []
 
-    async def test_while_an_invitation_is_answered_nobody_waits_for_each_other(
+    async def test_an_anonymization_and_an_answer_to_an_invitation_do_not_deadlock(
         self, platform: Platform, world: World
     ) -> None:
         ada, acme = world.user(), world.organization()
@@ -153,21 +151,21 @@ class TestAtThisMoment:
         assert invited.status == 200, invited.text
         answers: list[Answer] = []
 
-        async def be_forgotten() -> None:
-            answers.append(await forget(platform, ada))
+        async def request_anonymization() -> None:
+            answers.append(await anonymize(platform, ada))
 
         async with trio.open_nursery() as nursery:
             with world.connection.transaction():
-                # As accepting does: first the invitation, then the account.
+                # Acceptance locks in the same order: first the invitation, then the account.
                 world.connection.execute("UPDATE invitations SET status = 'accepted'")
-                nursery.start_soon(be_forgotten)
+                nursery.start_soon(request_anonymization)
                 await waiting_for_a_lock(world.connection)
                 world.connection.execute("SELECT FROM users WHERE id = %s FOR NO KEY UPDATE NOWAIT", (ada,))
 
         assert [answer.status for answer in answers] == [200]
 
     def traces(self, world: World) -> list[tuple[str, str]]:
-        """List the rows with the address, the network or the program; failures that are counted end by themselves."""
+        """Return the rows that contain the address, network or user agent; counted failures expire by themselves."""
         tables = world.rows(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
             " AND relname <> 'sign_in_failures'"

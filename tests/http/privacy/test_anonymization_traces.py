@@ -1,7 +1,7 @@
-"""After somebody was forgotten nothing in any table tells who they were, from where they acted, and with what.
+"""After an anonymization no table identifies the user, their networks or their user agents.
 
-The life before is as full as the routes of the house allow, and the search looks at every column of every table that
-can hold a word, those of later capabilities included.
+Before it, the user does everything that the routes allow. The search reads every column of every table that can hold
+text, so it covers later capabilities too.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ TRACES = ("zxcv.firstname", "qwertz.lovelace", "byron.example", NETWORK, "quixot
 
 
 @dataclass
-class Life:
-    """Somebody who does everything that can be done, from one place and with one program."""
+class ActiveUser:
+    """A user who uses every capability, from one network and with one user agent."""
 
     platform: Platform
     installation: Installation
@@ -46,66 +46,68 @@ class Life:
 
     @property
     def world(self) -> World:
-        """The house's."""
+        """The world of the platform."""
         return self.platform.world
 
-    async def do(self, method: str, path: str, body: Any = None, *, may: tuple[int, ...] = (200, 204)) -> Any:
-        """Do something."""
+    async def request(self, method: str, path: str, body: Any = None, *, allowed: tuple[int, ...] = (200, 204)) -> Any:
+        """Send a request; return the decoded JSON, or None if the answer has none."""
         answer = await self.world.client.request(
             method,
             path,
             body=body,
             token=self.token or None,
-            # Another one each time, because there are limits for each, and they are on: they write networks down.
+            # The rate limits, which record networks, are on and count by address: each request has another one.
             address=f"{NETWORK}.{next(self.numbers)}",
             headers={"User-Agent": USER_AGENT},
         )
-        assert answer.status in may, (method, path, answer.text)
+        assert answer.status in allowed, (method, path, answer.text)
         return answer.json if answer.content and answer.content[:1] in b"{[" else None
 
     async def messages(self, email: str) -> list[mail.MailMessage]:
-        """Give the letters to an address that have left since the last look."""
+        """Claim the pending mails; return those to this address."""
         claimed = await self.installation.database.transact(mail.claim, 100)
         return [one.message for one in claimed if one.message.to == email]
 
     async def sign_in(self, email: str, password: str = PASSWORD) -> None:
         """Sign in, after a wrong password."""
         self.token = ""
-        await self.do("POST", "/api/auth/login", {"email": email, "password": "a wrong one"}, may=(401,))
-        self.token = (await self.do("POST", "/api/auth/login", {"email": email, "password": password}))["access_token"]
+        await self.request("POST", "/api/auth/login", {"email": email, "password": "a wrong one"}, allowed=(401,))
+        self.token = (await self.request("POST", "/api/auth/login", {"email": email, "password": password}))[
+            "access_token"
+        ]
 
-    async def begin(self) -> None:
+    async def register(self) -> None:
         """Register, prove the address, sign in, and change to another address."""
-        await self.do("POST", "/api/auth/register", {"email": FIRST_EMAIL, "password": PASSWORD})
+        await self.request("POST", "/api/auth/register", {"email": FIRST_EMAIL, "password": PASSWORD})
         [message] = await self.messages(FIRST_EMAIL)
-        await self.do("GET", f"/auth/verify-email?token={message.values['token']}")
+        await self.request("GET", f"/auth/verify-email?token={message.values['token']}")
         await self.sign_in(FIRST_EMAIL)
-        await self.do("PATCH", "/api/user", {"email": EMAIL})
+        await self.request("PATCH", "/api/user", {"email": EMAIL})
         [message] = await self.messages(EMAIL)
-        await self.do("GET", f"/auth/verify-email?token={message.values['token']}")
+        await self.request("GET", f"/auth/verify-email?token={message.values['token']}")
 
-    async def look_after_the_account(self) -> None:
-        """Use all that opens an account."""
+    async def use_account_features(self) -> None:
+        """Use reset links, magic links, passkeys, devices and the second factor."""
         for path in ("/api/auth/forgot-password", "/api/auth/magic-link/request"):
-            await self.do("POST", path, {"email": EMAIL})
-        asked = await self.do("POST", f"{PASSKEYS}/register/start")
-        credential = Authenticator().create(asked["options"])
-        await self.do(
+            await self.request("POST", path, {"email": EMAIL})
+        started = await self.request("POST", f"{PASSKEYS}/register/start")
+        credential = Authenticator().create(started["options"])
+        await self.request(
             "POST",
             f"{PASSKEYS}/register/finish",
-            {"challenge_id": asked["challenge_id"], "credential": credential, "name": "qwertz.lovelace's key"},
+            {"challenge_id": started["challenge_id"], "credential": credential, "name": "qwertz.lovelace's key"},
         )
-        [device] = (await self.do("GET", "/api/user/devices"))["devices"]
-        await self.do("PATCH", f"/api/user/devices/{device['id']}", {"name": "qwertz.lovelace's engine"})
-        await self.do("POST", "/api/user/mfa/setup")
-        await self.do("POST", "/api/user/mfa/verify", {"code": "000000"}, may=(400,))
+        [device] = (await self.request("GET", "/api/user/devices"))["devices"]
+        await self.request("PATCH", f"/api/user/devices/{device['id']}", {"name": "qwertz.lovelace's engine"})
+        await self.request("POST", "/api/user/mfa/setup")
+        await self.request("POST", "/api/user/mfa/verify", {"code": "000000"}, allowed=(400,))
 
     async def work_in_organizations(self) -> None:
-        """Found one, invite people, be invited, answer."""
-        await self.do("POST", "/api/organizations", {"slug": "engines", "name": "Engines"})
+        """Create an organization, invite a user, be invited, and answer."""
+        await self.request("POST", "/api/organizations", {"slug": "engines", "name": "Engines"})
         self.world.connection.execute("UPDATE organizations SET status = 'active'")
-        await self.do("POST", "/api/organizations/engines/invitations", {"email": FRIEND, "role": "member"})
-        await self.do("PATCH", "/api/organizations/engines", {"name": "Better engines"})
+        await self.request("POST", "/api/organizations/engines/invitations", {"email": FRIEND, "role": "member"})
+        await self.request("PATCH", "/api/organizations/engines", {"name": "Better engines"})
         friend_id = self.world.user(FRIEND)
         for slug in ("acme", "bolt", "cord"):
             self.world.member(self.world.organization(slug), friend_id, "owner")
@@ -117,89 +119,93 @@ class Life:
             )
             assert invited.status == 200, invited.text
             tokens.append(invited.json["token"])
-        await self.do("GET", "/api/invitations")
-        await self.do("POST", "/api/invitations/accept", {"token": tokens[0]})
-        await self.do("POST", "/api/invitations/decline", {"token": tokens[1]})
+        await self.request("GET", "/api/invitations")
+        await self.request("POST", "/api/invitations/accept", {"token": tokens[0]})
+        await self.request("POST", "/api/invitations/decline", {"token": tokens[1]})
 
     async def use_a_service(self) -> None:
-        """Sign in with a service."""
+        """Sign in to a service."""
         self.world.service(self.world.organization("market"))
         where = {"org_slug": "market", "service_slug": "shop"}
-        await self.do("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD, **where})
+        await self.request("POST", "/api/auth/login", {"email": EMAIL, "password": PASSWORD, **where})
 
-    async def govern(self, user_id: UUID) -> None:
-        """Be a platform owner for a while."""
+    async def act_as_platform_owner(self, user_id: UUID) -> None:
+        """Be promoted to platform owner, act as one, and be demoted."""
         await self.platform.request("POST", "/api/platform/owners", {"user_id": str(user_id)})
-        somebody = self.world.user("somebody@example.com", has_mfa=True)
-        self.world.member(self.world.value("SELECT id FROM organizations WHERE slug = 'bolt'"), somebody, "admin")
-        reason = {"reason": f"Asked by {EMAIL.title()}, the owner. Formerly {FIRST_EMAIL}."}
-        await self.do("DELETE", f"/api/platform/users/{somebody}/mfa", reason)
-        begun = await self.do("POST", f"/api/platform/impersonate/{somebody}", {**reason, "org_slug": "bolt"})
-        own, self.token = self.token, begun["access_token"]
-        await self.do("POST", "/api/organizations/bolt/invitations", {"email": "x@example.com", "role": "member"})
+        impersonated_id = self.world.user("impersonated@example.com", has_mfa=True)
+        self.world.member(
+            self.world.value("SELECT id FROM organizations WHERE slug = 'bolt'"), impersonated_id, "admin"
+        )
+        reason = {"reason": f"Requested by {EMAIL.title()}, the owner. Formerly {FIRST_EMAIL}."}
+        await self.request("DELETE", f"/api/platform/users/{impersonated_id}/mfa", reason)
+        impersonation = await self.request(
+            "POST", f"/api/platform/impersonate/{impersonated_id}", {**reason, "org_slug": "bolt"}
+        )
+        own, self.token = self.token, impersonation["access_token"]
+        await self.request("POST", "/api/organizations/bolt/invitations", {"email": "x@example.com", "role": "member"})
         self.token = own
-        forgotten = self.world.user("forgotten@example.com")
-        await self.do("DELETE", f"/api/privacy/forget/{forgotten}")
+        anonymized_id = self.world.user("anonymized@example.com")
+        await self.request("DELETE", f"/api/privacy/forget/{anonymized_id}")
         await self.platform.request("DELETE", f"/api/platform/owners/{user_id}")
         await self.platform.request("POST", f"/api/platform/impersonate/{user_id}", reason)
 
 
 @pytest.fixture
 def settings() -> Settings:
-    """With rate limits."""
+    """Return settings with rate limits on."""
     return Settings(dev=True)
 
 
 @pytest.fixture
-async def life(platform: Platform, installation: Installation) -> Life:
-    """Somebody who has lived."""
-    life = Life(platform, installation)
-    await life.begin()
+async def active_user(platform: Platform, installation: Installation) -> ActiveUser:
+    """Return a user who has used every capability."""
+    active_user = ActiveUser(platform, installation)
+    await active_user.register()
     user_id = platform.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
-    await life.look_after_the_account()
-    await life.work_in_organizations()
-    await life.use_a_service()
-    await life.govern(user_id)
-    await life.do("POST", "/api/auth/login", {"email": EMAIL, "password": "wrong again"}, may=(401,))
-    return life
+    await active_user.use_account_features()
+    await active_user.work_in_organizations()
+    await active_user.use_a_service()
+    await active_user.act_as_platform_owner(user_id)
+    await active_user.request("POST", "/api/auth/login", {"email": EMAIL, "password": "wrong again"}, allowed=(401,))
+    return active_user
 
 
-async def test_nothing_in_any_table_tells_who_it_was(life: Life, connection: Connection) -> None:
-    user_id = life.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
-    # What has no trace before is no proof afterwards.
+async def test_no_table_identifies_an_anonymized_user(active_user: ActiveUser, connection: Connection) -> None:
+    user_id = active_user.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    # A table without traces before would prove nothing afterwards.
     before = traces(connection)
     assert {table for table, _ in before} >= {
         *("users", "sessions", "devices", "login_events", "mfa_events", "events", "mails", "one_time_tokens"),
         *("passkeys", "invitations", "audit_entries", "platform_audit_entries", "sign_in_failures", "service_users"),
     }
 
-    answer = await life.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
+    answer = await active_user.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
 
     assert answer.status == 200, answer.text
     assert traces(connection) == []
 
 
-async def test_whatever_else_is_in_the_tables_stays(life: Life, connection: Connection) -> None:
-    user_id = life.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
-    counted = {
-        table: rows_of(connection, table) for table in ("audit_entries", "events", "login_events", "memberships")
+async def test_an_anonymization_keeps_all_other_data(active_user: ActiveUser, connection: Connection) -> None:
+    user_id = active_user.world.value("SELECT id FROM users WHERE email = %s", EMAIL)
+    counts = {
+        table: row_count(connection, table) for table in ("audit_entries", "events", "login_events", "memberships")
     }
-    of_others = everything_without(connection, user_id)
+    others = rows_of_others(connection, user_id)
 
-    await life.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
+    await active_user.platform.request("DELETE", f"/api/privacy/forget/{user_id}")
 
-    assert rows_of(connection, "login_events") == counted["login_events"]
-    assert rows_of(connection, "memberships") == counted["memberships"]
-    # One of the removal itself for each organization.
-    assert rows_of(connection, "audit_entries") == counted["audit_entries"] + 3
-    assert rows_of(connection, "events") == counted["events"] + 3
-    assert everything_without(connection, user_id) == of_others
-    [words] = connection.execute("SELECT string_agg(details::text, ' ') FROM audit_entries").fetchall()
-    assert FRIEND in words[0]
+    assert row_count(connection, "login_events") == counts["login_events"]
+    assert row_count(connection, "memberships") == counts["memberships"]
+    # The anonymization itself adds one for each organization.
+    assert row_count(connection, "audit_entries") == counts["audit_entries"] + 3
+    assert row_count(connection, "events") == counts["events"] + 3
+    assert rows_of_others(connection, user_id) == others
+    [all_details] = connection.execute("SELECT string_agg(details::text, ' ') FROM audit_entries").fetchall()
+    assert FRIEND in all_details[0]
 
 
 def traces(connection: Connection) -> list[tuple[str, str]]:
-    """List the columns, as table and column, in which somebody can be recognized."""
+    """Return the columns, as table and column, that contain a trace of the user."""
     columns = connection.execute(
         """
         SELECT table_name, column_name
@@ -218,14 +224,14 @@ def traces(connection: Connection) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def rows_of(connection: Connection, table: str) -> int:
+def row_count(connection: Connection, table: str) -> int:
     row = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
     assert row is not None
     return row[0]
 
 
-def everything_without(connection: Connection, user_id: UUID) -> list[Any]:
-    """List what belongs to others."""
+def rows_of_others(connection: Connection, user_id: UUID) -> list[Any]:
+    """Return the rows that belong to other users."""
     return [
         connection.execute(query.encode(), (user_id,)).fetchall()
         for query in (

@@ -1,4 +1,4 @@
-"""Having what is kept of a person (identity 2.8 and 4.7)."""
+"""Exporting the data of a user (identity 2.8 and 4.7)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path(user_id: UUID | str) -> str:
     return f"/api/privacy/export/{user_id}"
 
 
-async def test_the_package_has_what_the_document_names_and_nothing_else(
+async def test_the_package_has_exactly_the_documented_fields(
     world: World, keyring: Keyring, clock: SettableClock
 ) -> None:
     await keyring.sign_up()
@@ -76,7 +76,7 @@ async def test_the_package_has_what_the_document_names_and_nothing_else(
     assert set(passkey) == {"id", "name", "aaguid", "backup_eligible", "created_at", "last_used_at"}
 
 
-async def test_of_many_login_events_it_has_the_newest_and_counts_them_all(
+async def test_the_package_has_the_newest_login_events_and_counts_all(
     world: World, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.privacy.export.LOGIN_EVENTS_MAX", 3)
@@ -92,7 +92,7 @@ async def test_of_many_login_events_it_has_the_newest_and_counts_them_all(
     assert [event["success"] for event in package["login_events"]] == [False, True, False]
 
 
-async def test_nothing_secret_is_in_it(world: World, keyring: Keyring) -> None:
+async def test_the_package_contains_no_secrets(world: World, keyring: Keyring) -> None:
     await keyring.sign_up(has_mfa=False)
     await keyring.registered()
 
@@ -102,7 +102,7 @@ async def test_nothing_secret_is_in_it(world: World, keyring: Keyring) -> None:
         assert word not in answer.text
 
 
-async def test_an_owner_of_an_organization_of_the_person_may_have_it(world: World) -> None:
+async def test_an_owner_of_an_organization_of_the_user_can_export_them(world: World) -> None:
     ada, bob = world.user(), world.user("bob@example.com")
     acme, bolt = world.organization("acme"), world.organization("bolt")
     world.member(acme, ada)
@@ -114,7 +114,7 @@ async def test_an_owner_of_an_organization_of_the_person_may_have_it(world: Worl
     assert (answer.status, answer.json["user_id"]) == (200, str(ada))
 
 
-async def test_an_owner_gets_nothing_that_concerns_the_organizations_of_others(
+async def test_an_owner_gets_no_data_of_organizations_that_they_do_not_own(
     platform: Platform, world: World, clock: SettableClock
 ) -> None:
     ada, bob = world.user(), world.user("bob@example.com")
@@ -130,19 +130,19 @@ async def test_an_owner_gets_nothing_that_concerns_the_organizations_of_others(
         clock.advance(SECOND)
         tokens = await world.sign_in(headers=headers, **where)
 
-    of_bob = (await world.client.get(path(ada), token=(await world.sign_in("bob@example.com")).access_token)).json
+    bobs_package = (await world.client.get(path(ada), token=(await world.sign_in("bob@example.com")).access_token)).json
     others = [(await platform.request("GET", path(ada), by=by)).json for by in (platform.owner, tokens)]
 
-    assert [one["organization_slug"] for one in of_bob["memberships"]] == ["bolt"]
-    assert [one["user_agent"] for one in of_bob["login_events"]] == ["bolt's", "anywhere"]
-    assert of_bob["login_events_count"] == 2
+    assert [row["organization_slug"] for row in bobs_package["memberships"]] == ["bolt"]
+    assert [row["user_agent"] for row in bobs_package["login_events"]] == ["bolt's", "anywhere"]
+    assert bobs_package["login_events_count"] == 2
     for package in others:
-        assert [one["organization_slug"] for one in package["memberships"]] == ["acme", "bolt"]
-        assert [one["user_agent"] for one in package["login_events"]] == ["bolt's", "acme's", "anywhere"]
+        assert [row["organization_slug"] for row in package["memberships"]] == ["acme", "bolt"]
+        assert [row["user_agent"] for row in package["login_events"]] == ["bolt's", "acme's", "anywhere"]
 
 
 @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-async def test_an_organization_that_is_not_active_gives_its_owner_nothing(world: World, status: str) -> None:
+async def test_the_owner_of_an_inactive_organization_cannot_export_its_members(world: World, status: str) -> None:
     ada, bob = world.user(), world.user("bob@example.com")
     bolt = world.organization("bolt")
     world.member(bolt, ada)
@@ -154,7 +154,7 @@ async def test_an_organization_that_is_not_active_gives_its_owner_nothing(world:
     assert (await world.client.get(path(bob), token=tokens.access_token)).status == 200
 
 
-async def test_an_organization_that_asks_for_two_factors_gives_its_owner_nothing_for_one(world: World) -> None:
+async def test_an_owner_with_one_factor_is_refused_if_the_organization_requires_two(world: World) -> None:
     ada, bob = world.user(), world.user("bob@example.com")
     bolt = world.organization("bolt", mfa_required=True)
     world.member(bolt, ada)
@@ -170,7 +170,7 @@ async def test_an_organization_that_asks_for_two_factors_gives_its_owner_nothing
 
 
 @pytest.mark.parametrize("is_platform_owner", [True, False])
-async def test_a_service_gets_nothing_of_others_with_the_tokens_of_its_users(
+async def test_a_token_of_a_service_gives_no_access_to_other_users(
     world: World,
     is_platform_owner: bool,
 ) -> None:
@@ -186,14 +186,14 @@ async def test_a_service_gets_nothing_of_others_with_the_tokens_of_its_users(
     assert (await world.client.get(path(bob), token=token)).status == 200
 
 
-async def test_a_platform_owner_may_have_it(platform: Platform, world: World) -> None:
+async def test_a_platform_owner_can_export_any_user(platform: Platform, world: World) -> None:
     ada = world.user()
 
     assert (await platform.request("GET", path(ada))).json["email"] == EMAIL
 
 
 @pytest.mark.parametrize("role", ["admin", "member"])
-async def test_nobody_else_may_have_it(world: World, role: str) -> None:
+async def test_an_admin_or_member_is_refused(world: World, role: str) -> None:
     ada, bob = world.user(), world.user("bob@example.com")
     acme, bolt = world.organization("acme"), world.organization("bolt")
     world.member(acme, ada)
@@ -205,15 +205,17 @@ async def test_nobody_else_may_have_it(world: World, role: str) -> None:
     assert_refused(answer, 403, "FORBIDDEN")
 
 
-async def test_who_is_not_there_is_not_found_by_who_may_ask_about_anybody(platform: Platform, world: World) -> None:
+async def test_an_unknown_user_is_not_found_for_a_platform_owner_and_forbidden_for_others(
+    platform: Platform, world: World
+) -> None:
     world.user()
     ada = await world.sign_in()
 
     assert_refused(await platform.request("GET", path(UNKNOWN)), 404, "NOT_FOUND")
-    # To others somebody who is not there is like somebody who is no business of theirs.
+    # Other callers cannot tell an unknown user from a user whom they may not export.
     assert_refused(await platform.request("GET", path(UNKNOWN), by=ada), 403, "FORBIDDEN")
     assert_refused(await platform.request("GET", path("ada")), 404, "NOT_FOUND")
 
 
-async def test_without_a_session_nobody_has_anything(world: World) -> None:
+async def test_an_export_requires_a_session(world: World) -> None:
     assert_refused(await world.client.get(path(world.user())), 401, "UNAUTHORIZED")
