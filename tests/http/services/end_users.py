@@ -1,4 +1,4 @@
-"""An end user of a service, and the requests about them, for tests."""
+"""An organization with end users, and the requests about them, for tests."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> Tokens:
-    """Its owner, signed in."""
+    """The organization's owner, signed in."""
     world.member(acme, world.user(), "owner")
     return await world.sign_in()
 
 
-async def use(world: World, email: str = BOB, service: str = "shop", org: str = "acme") -> Tokens:
-    """Sign in to a service, which makes an end user."""
+async def sign_in_to_service(world: World, email: str = BOB, service: str = "shop", org: str = "acme") -> Tokens:
+    """Sign in to a service, which makes the user its end user."""
     if not world.rows("SELECT FROM users WHERE email = %s", email):
         world.user(email)
     return await world.sign_in(email, org_slug=org, service_slug=service)

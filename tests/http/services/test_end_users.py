@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from core.sessions.sessions import IDLE_LIFETIME
-from tests.http.services.end_users import emails, listed, use, user_id
+from tests.http.services.end_users import emails, listed, sign_in_to_service, user_id
 from tests.statements import recorded_statements
 from tests.world.builder import EMAIL
 from tests.world.world import World, assert_refused
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"
-NOBODY = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 LATER = timedelta(minutes=5)
 
 
@@ -38,7 +38,7 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> Tokens:
-    """Its owner, signed in."""
+    """The organization's owner, signed in."""
     world.member(acme, world.user(), "owner")
     return await world.sign_in()
 
@@ -55,26 +55,26 @@ def service_id(world: World, slug: str = "shop") -> UUID:
     return world.value("SELECT id FROM services WHERE slug = %s", slug)
 
 
-def written(moment: datetime) -> str:
+def formatted(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
 class TestList:
-    """Who signs in to the services of the organization."""
+    """The list of the organization's end users."""
 
     async def test_an_end_user_has_the_documented_fields(self, world: World, ada: Tokens, clock: SettableClock) -> None:
         began_at = clock.now
-        await use(world)
+        await sign_in_to_service(world)
         clock.advance(LATER)
-        await use(world, service="blog")
+        await sign_in_to_service(world, service="blog")
 
         assert await listed(world, ada) == {
             "users": [
                 {
                     "id": str(user_id(world)),
                     "email": BOB,
-                    "created_at": written(began_at),
-                    "last_login_at": written(clock.now),
+                    "created_at": formatted(began_at),
+                    "last_login_at": formatted(clock.now),
                     "mfa_enabled": False,
                     "services": ["blog", "shop"],
                 }
@@ -82,29 +82,27 @@ class TestList:
             "pagination": {"page": 1, "limit": 50, "total": 1},
         }
 
-    async def test_members_who_use_no_service_are_no_end_users(self, world: World, ada: Tokens) -> None:
+    async def test_members_without_a_service_are_not_listed(self, world: World, ada: Tokens) -> None:
         await world.sign_in(org_slug="acme")
 
         assert (await listed(world, ada))["users"] == []
 
-    async def test_a_member_who_uses_a_service_is_one_too(self, world: World, ada: Tokens) -> None:
-        await use(world, EMAIL)
+    async def test_a_member_who_uses_a_service_is_listed(self, world: World, ada: Tokens) -> None:
+        await sign_in_to_service(world, EMAIL)
 
         assert await emails(world, ada) == [EMAIL]
 
-    async def test_a_second_factor_is_shown(self, world: World, ada: Tokens) -> None:
-        await use(world)
+    async def test_an_enabled_second_factor_is_shown(self, world: World, ada: Tokens) -> None:
+        await sign_in_to_service(world)
         world.connection.execute("UPDATE users SET mfa_enabled_at = now() WHERE email = %s", (BOB,))
 
         [user] = (await listed(world, ada))["users"]
 
         assert user["mfa_enabled"] is True
 
-    async def test_the_newest_accounts_come_first_on_pages_that_follow_each_other(
-        self, world: World, ada: Tokens
-    ) -> None:
+    async def test_pages_list_the_newest_accounts_first(self, world: World, ada: Tokens) -> None:
         for number in range(5):
-            await use(world, f"user{number}@example.com")
+            await sign_in_to_service(world, f"user{number}@example.com")
 
         pages = [await listed(world, ada, f"?limit=2&page={page}") for page in (1, 2, 3, 4)]
 
@@ -114,24 +112,24 @@ class TestList:
         ]
 
     @pytest.mark.parametrize("query", ["?page=0", "?limit=0", "?limit=x", "?service_id=shop", "?search=%00"])
-    async def test_what_cannot_be_is_400(self, world: World, ada: Tokens, query: str) -> None:
+    async def test_an_invalid_query_is_400(self, world: World, ada: Tokens, query: str) -> None:
         answer = await world.client.get(PATH + query, token=ada.access_token)
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
     @pytest.mark.parametrize("page", ["2", "1000000000", "9" * 40])
-    async def test_behind_the_last_page_there_is_nobody(self, world: World, ada: Tokens, page: str) -> None:
-        await use(world)
+    async def test_a_page_after_the_last_one_is_empty(self, world: World, ada: Tokens, page: str) -> None:
+        await sign_in_to_service(world)
 
         found = await listed(world, ada, f"?page={page}&limit=100")
 
         assert (found["users"], found["pagination"]["total"]) == ([], 1)
 
-    async def test_a_page_has_at_most_a_hundred(self, world: World, ada: Tokens) -> None:
+    async def test_a_page_has_at_most_a_hundred_end_users(self, world: World, ada: Tokens) -> None:
         assert (await listed(world, ada, "?limit=101"))["pagination"]["limit"] == 100
 
     async def test_a_page_costs_two_statements(self, world: World, ada: Tokens) -> None:
-        await use(world)
+        await sign_in_to_service(world)
 
         with recorded_statements() as statements:
             await listed(world, ada)
@@ -140,7 +138,7 @@ class TestList:
 
 
 class TestFilters:
-    """By a part of the address, and by service."""
+    """Filters by a part of the email address and by service."""
 
     @pytest.fixture
     def crowd(self, world: World, acme: UUID) -> None:
@@ -148,7 +146,9 @@ class TestFilters:
             link(world, acme, world.user(email))
         link(world, acme, user_id(world, "rob@mail.test"), "blog")
 
-    async def test_an_accented_letter_is_found_in_either_spelling(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_an_accented_letter_is_found_in_either_unicode_form(
+        self, world: World, ada: Tokens, acme: UUID
+    ) -> None:
         link(world, acme, world.user("ren\N{LATIN SMALL LETTER E WITH ACUTE}@mail.test"))
 
         found = await listed(world, ada, "?search=RENe%CC%81@")
@@ -172,7 +172,7 @@ class TestFilters:
             ("ada", []),
         ],
     )
-    async def test_any_part_of_an_address_finds_it(
+    async def test_a_search_finds_any_part_of_an_address(
         self, world: World, ada: Tokens, crowd: None, search: str, expected: list[str]
     ) -> None:
         found = await listed(world, ada, f"?search={search}")
@@ -180,12 +180,12 @@ class TestFilters:
         assert [user["email"] for user in found["users"]] == expected
         assert found["pagination"]["total"] == len(expected)
 
-    async def test_a_longer_part_than_any_address_is_400(self, world: World, ada: Tokens, crowd: None) -> None:
+    async def test_a_search_longer_than_any_address_is_400(self, world: World, ada: Tokens, crowd: None) -> None:
         answer = await world.client.get(f"{PATH}?search={'a' * 255}", token=ada.access_token)
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_a_service_has_its_own_end_users_shown_with_all_services(
+    async def test_the_end_users_of_one_service_are_listed_with_all_their_services(
         self, world: World, ada: Tokens, crowd: None
     ) -> None:
         found = await listed(world, ada, f"?service_id={service_id(world, 'blog')}")
@@ -197,17 +197,17 @@ class TestFilters:
         assert await emails(world, ada, f"?service_id={service_id(world)}&search=rob") == ["rob@mail.test"]
         assert await emails(world, ada, f"?service_id={service_id(world, 'blog')}&search=bob") == []
 
-    async def test_a_service_of_nobody_or_of_another_organization_has_none(
+    async def test_an_unknown_service_and_one_of_another_organization_list_no_end_users(
         self, world: World, ada: Tokens, crowd: None
     ) -> None:
         world.service(world.organization("bolt"), "market")
-        await use(world, service="market", org="bolt")
+        await sign_in_to_service(world, service="market", org="bolt")
 
         assert await emails(world, ada, f"?service_id={service_id(world, 'market')}") == []
-        assert await emails(world, ada, f"?service_id={NOBODY}") == []
+        assert await emails(world, ada, f"?service_id={UNKNOWN_ID}") == []
 
-    async def test_a_changed_address_is_found_and_the_old_one_is_not(self, world: World, ada: Tokens) -> None:
-        bob = await use(world)
+    async def test_a_search_finds_a_changed_address_and_not_the_old_one(self, world: World, ada: Tokens) -> None:
+        bob = await sign_in_to_service(world)
         changed = await world.client.patch("/api/user", token=bob.access_token, body={"email": "robert@example.com"})
         assert changed.status == 200, changed.text
 
@@ -216,15 +216,17 @@ class TestFilters:
 
 
 class TestDetail:
-    """One end user."""
+    """The details of one end user."""
 
-    async def test_it_has_the_documented_fields(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_the_details_have_the_documented_fields(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         first_at = clock.now
-        await use(world)
+        await sign_in_to_service(world)
         clock.advance(LATER)
         second_at = clock.now
-        await use(world)
-        await use(world, service="blog")
+        await sign_in_to_service(world)
+        await sign_in_to_service(world, service="blog")
 
         answer = await world.client.get(f"{PATH}/{user_id(world)}", token=ada.access_token)
 
@@ -233,33 +235,31 @@ class TestDetail:
             "id": str(user_id(world)),
             "email": BOB,
             "email_verified": True,
-            "created_at": written(first_at),
-            "updated_at": written(first_at),
-            "last_login_at": written(second_at),
+            "created_at": formatted(first_at),
+            "updated_at": formatted(first_at),
+            "last_login_at": formatted(second_at),
             "mfa_enabled": False,
             "services": [
                 {
                     "id": str(service_id(world, "blog")),
                     "slug": "blog",
                     "name": "Blog",
-                    "first_login_at": written(second_at),
-                    "last_login_at": written(second_at),
+                    "first_login_at": formatted(second_at),
+                    "last_login_at": formatted(second_at),
                 },
                 {
                     "id": str(service_id(world)),
                     "slug": "shop",
                     "name": "Shop",
-                    "first_login_at": written(first_at),
-                    "last_login_at": written(second_at),
+                    "first_login_at": formatted(first_at),
+                    "last_login_at": formatted(second_at),
                 },
             ],
-            "sessions": {"active_count": 3, "last_created_at": written(second_at)},
+            "sessions": {"active_count": 3, "last_created_at": formatted(second_at)},
             "linked_identities": [],
         }
 
-    async def test_somebody_who_was_linked_and_never_signed_in_is_shown(
-        self, world: World, ada: Tokens, acme: UUID
-    ) -> None:
+    async def test_a_linked_user_who_never_signed_in_is_shown(self, world: World, ada: Tokens, acme: UUID) -> None:
         bob = world.user(BOB)
         link(world, acme, bob)
 
@@ -269,43 +269,47 @@ class TestDetail:
         assert answer.json["sessions"] == {"active_count": 0, "last_created_at": None}
         assert (await listed(world, ada))["users"][0]["last_login_at"] is None
 
-    async def test_only_what_happened_here_is_seen(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_activity_in_other_organizations_is_not_shown(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         began_at = clock.now
         world.service(world.organization("bolt"), "market")
-        await use(world)
+        await sign_in_to_service(world)
         clock.advance(LATER)
-        await use(world, service="market", org="bolt")
+        await sign_in_to_service(world, service="market", org="bolt")
         await world.sign_in(BOB)
 
         seen = (await world.client.get(f"{PATH}/{user_id(world)}", token=ada.access_token)).json
         [user] = (await listed(world, ada))["users"]
 
         assert [service["slug"] for service in seen["services"]] == user["services"] == ["shop"]
-        assert seen["sessions"] == {"active_count": 1, "last_created_at": written(began_at)}
-        assert seen["last_login_at"] == user["last_login_at"] == written(began_at)
+        assert seen["sessions"] == {"active_count": 1, "last_created_at": formatted(began_at)}
+        assert seen["last_login_at"] == user["last_login_at"] == formatted(began_at)
 
-    async def test_sessions_that_are_over_are_not_active(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_ended_and_expired_sessions_are_not_counted_as_active(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         began_at = clock.now
-        bob = await use(world)
+        bob = await sign_in_to_service(world)
         await world.client.post("/api/auth/logout", token=bob.access_token)
-        await use(world)
+        await sign_in_to_service(world)
         clock.advance(IDLE_LIFETIME)
         ada = await world.sign_in()
 
         seen = (await world.client.get(f"{PATH}/{user_id(world)}", token=ada.access_token)).json
 
-        assert seen["sessions"] == {"active_count": 0, "last_created_at": written(began_at)}
+        assert seen["sessions"] == {"active_count": 0, "last_created_at": formatted(began_at)}
 
-    async def test_nobody_elses_end_user_is_found(self, world: World, ada: Tokens) -> None:
+    async def test_a_user_who_is_not_an_end_user_of_the_organization_is_404(self, world: World, ada: Tokens) -> None:
         world.service(world.organization("bolt"), "market")
-        await use(world, service="market", org="bolt")
+        await sign_in_to_service(world, service="market", org="bolt")
 
-        for whom in (user_id(world), user_id(world, EMAIL), NOBODY, "no-id"):
-            answer = await world.client.get(f"{PATH}/{whom}", token=ada.access_token)
+        for end_user_id in (user_id(world), user_id(world, EMAIL), UNKNOWN_ID, "no-id"):
+            answer = await world.client.get(f"{PATH}/{end_user_id}", token=ada.access_token)
             assert_refused(answer, 404, "NOT_FOUND")
 
-    async def test_it_costs_two_statements(self, world: World, ada: Tokens) -> None:
-        await use(world)
+    async def test_the_details_cost_two_statements(self, world: World, ada: Tokens) -> None:
+        await sign_in_to_service(world)
         path = f"{PATH}/{user_id(world)}"
 
         with recorded_statements() as statements:

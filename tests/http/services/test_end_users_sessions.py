@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 import trio
 
-from tests.http.services.end_users import emails, use, user_id
+from tests.http.services.end_users import emails, sign_in_to_service, user_id
 from tests.world.builder import EMAIL
 from tests.world.world import World, assert_refused
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PATH = "/api/organizations/acme/users"
 BOB = "bob@example.com"
-NOBODY = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 
 @pytest.fixture
@@ -33,20 +33,20 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> Tokens:
-    """Its owner, signed in."""
+    """The organization's owner, signed in."""
     world.member(acme, world.user(), "owner")
     return await world.sign_in()
 
 
-async def end_sessions(world: World, ada: Tokens, whom: UUID | str, slug: str = "acme") -> Answer:
-    return await world.client.delete(f"/api/organizations/{slug}/users/{whom}/sessions", token=ada.access_token)
+async def end_sessions(world: World, ada: Tokens, end_user_id: UUID | str, slug: str = "acme") -> Answer:
+    return await world.client.delete(f"/api/organizations/{slug}/users/{end_user_id}/sessions", token=ada.access_token)
 
 
 class TestEndSessions:
     """Ending an end user's sessions in this organization's context."""
 
-    async def test_they_end_on_the_very_next_request(self, world: World, ada: Tokens) -> None:
-        sessions = [await use(world), await use(world, service="blog")]
+    async def test_ended_sessions_are_refused_from_the_next_request_on(self, world: World, ada: Tokens) -> None:
+        sessions = [await sign_in_to_service(world), await sign_in_to_service(world, service="blog")]
 
         answer = await end_sessions(world, ada, user_id(world))
 
@@ -59,13 +59,15 @@ class TestEndSessions:
             assert_refused(await world.list_sessions(session), 401, "UNAUTHORIZED")
             assert_refused(await world.refresh(session.refresh_token), 401, "UNAUTHORIZED")
 
-    async def test_those_of_other_organizations_of_none_and_of_others_go_on(self, world: World, ada: Tokens) -> None:
+    async def test_sessions_outside_the_organization_and_of_other_users_continue(
+        self, world: World, ada: Tokens
+    ) -> None:
         world.service(world.organization("bolt"), "market")
-        await use(world)
+        await sign_in_to_service(world)
         others = [
-            await use(world, service="market", org="bolt"),
+            await sign_in_to_service(world, service="market", org="bolt"),
             await world.sign_in(BOB),
-            await use(world, "eve@example.com"),
+            await sign_in_to_service(world, "eve@example.com"),
         ]
 
         answer = await end_sessions(world, ada, user_id(world))
@@ -73,17 +75,17 @@ class TestEndSessions:
         assert answer.json["sessions_revoked"] == 1
         assert [(await world.list_sessions(other)).status for other in others] == [200, 200, 200]
 
-    async def test_the_organization_learns_of_it(self, world: World, ada: Tokens, acme: UUID) -> None:
+    async def test_the_organization_receives_an_event(self, world: World, ada: Tokens, acme: UUID) -> None:
         for _ in range(2):
-            await use(world)
+            await sign_in_to_service(world)
 
         await end_sessions(world, ada, user_id(world))
 
         revoked_by = str(user_id(world, EMAIL))
         assert world.events("session.revoked") == [(acme, BOB, {"sessions": 2, "revoked_by": revoked_by})]
 
-    async def test_without_sessions_nothing_happens(self, world: World, ada: Tokens) -> None:
-        await use(world)
+    async def test_without_sessions_nothing_is_revoked(self, world: World, ada: Tokens) -> None:
+        await sign_in_to_service(world)
         await end_sessions(world, ada, user_id(world))
 
         answer = await end_sessions(world, ada, user_id(world))
@@ -94,17 +96,17 @@ class TestEndSessions:
         )
         assert len(world.events("session.revoked")) == 1
 
-    async def test_who_is_no_end_user_of_this_organization_is_not_found(self, world: World, ada: Tokens) -> None:
+    async def test_a_user_who_is_not_an_end_user_of_the_organization_is_404(self, world: World, ada: Tokens) -> None:
         world.service(world.organization("bolt"), "market")
-        elsewhere = await use(world, service="market", org="bolt")
+        elsewhere = await sign_in_to_service(world, service="market", org="bolt")
 
-        for whom in (user_id(world), user_id(world, EMAIL), NOBODY, "no-id"):
-            assert_refused(await end_sessions(world, ada, whom), 404, "NOT_FOUND")
+        for end_user_id in (user_id(world), user_id(world, EMAIL), UNKNOWN_ID, "no-id"):
+            assert_refused(await end_sessions(world, ada, end_user_id), 404, "NOT_FOUND")
         assert (await world.list_sessions(elsewhere)).status == 200
         assert (await world.list_sessions(ada)).status == 200
 
-    async def test_a_member_may_look_and_not_end(self, world: World, acme: UUID) -> None:
-        bob = await use(world)
+    async def test_a_member_can_list_end_users_but_not_end_their_sessions(self, world: World, acme: UUID) -> None:
+        bob = await sign_in_to_service(world)
         world.member(acme, world.user("member@example.com"))
         member = await world.sign_in("member@example.com")
 
@@ -112,9 +114,9 @@ class TestEndSessions:
         assert_refused(await end_sessions(world, member, user_id(world)), 403, "FORBIDDEN")
         assert (await world.list_sessions(bob)).status == 200
 
-    async def test_of_two_who_end_them_at_once_each_session_is_told_once(self, world: World, ada: Tokens) -> None:
+    async def test_two_concurrent_requests_report_each_session_once(self, world: World, ada: Tokens) -> None:
         for _ in range(3):
-            await use(world)
+            await sign_in_to_service(world)
         revoked: list[int] = []
 
         async def end() -> None:

@@ -1,4 +1,4 @@
-"""Letting members manage or see single services, beyond what their roles allow (decisions 5.5)."""
+"""Grants that let members manage or view single services beyond what their roles allow (decisions 5.5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.world.team import Team
 
-NOBODY = UUID(int=1)
+UNKNOWN_ID = UUID(int=1)
 GRANTS = "/services/shop/grants"
 
 
@@ -44,27 +44,31 @@ async def grant(shop: Team, to: str | UUID, relation: str, *, by: str = "owner",
     return await shop.request(by, "PUT", f"{grants}/{user_id}", body={"relation": relation})
 
 
-async def may(installation: Installation, shop: Team, who: str, service_slug: str = "shop") -> tuple[bool, bool]:
-    """Ask whether somebody may manage a service, and whether they may see it."""
+async def access_to(
+    installation: Installation, shop: Team, member: str, service_slug: str = "shop"
+) -> tuple[bool, bool]:
+    """Return whether the member may manage the service, and whether they may view it."""
 
-    def asked(uow: UnitOfWork) -> tuple[bool, bool]:
-        place = access.authorize(uow, shop.slug, Operation.ROLES_READ)
-        service = uow.services.by_slug(place.organization.id, service_slug)
+    def read_access(uow: UnitOfWork) -> tuple[bool, bool]:
+        permitted = access.authorize(uow, shop.slug, Operation.ROLES_READ)
+        service = uow.services.by_slug(permitted.organization.id, service_slug)
         assert service is not None
         return (
-            service_grants.may_manage_service(uow, place, service),
-            service_grants.may_view_service(uow, place, service),
+            service_grants.may_manage_service(uow, permitted, service),
+            service_grants.may_view_service(uow, permitted, service),
         )
 
-    session_id = UUID(claims_of(await shop.token(who))["sid"])
-    return await installation.database.on_behalf_of(BACKGROUND, session_id).read(asked)
+    session_id = UUID(claims_of(await shop.token(member))["sid"])
+    return await installation.database.on_behalf_of(BACKGROUND, session_id).read(read_access)
 
 
 class TestGrant:
-    """What a grant is, and who gives it."""
+    """Creating and changing a grant."""
 
     @pytest.mark.parametrize("by", ["owner", "admin"])
-    async def test_a_member_is_made_manager_of_a_service(self, shop: Team, clock: SettableClock, by: str) -> None:
+    async def test_owners_and_admins_can_make_a_member_manager_of_a_service(
+        self, shop: Team, clock: SettableClock, by: str
+    ) -> None:
         answer = await grant(shop, "member", "manager", by=by)
 
         assert answer.status == 200, answer.text
@@ -75,7 +79,7 @@ class TestGrant:
             "created_at": clock.now.isoformat().replace("+00:00", "Z"),
         }
 
-    async def test_a_new_grant_takes_the_place_of_the_old_one(self, shop: Team) -> None:
+    async def test_a_new_grant_replaces_the_old_one(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
         await grant(shop, "member", "viewer", by="admin")
 
@@ -85,14 +89,14 @@ class TestGrant:
             ("viewer", str(shop.ids["admin"]))
         ]
 
-    async def test_what_is_granted_already_changes_nothing(self, shop: Team) -> None:
+    async def test_repeating_a_grant_changes_nothing(self, shop: Team) -> None:
         first = await grant(shop, "member", "viewer")
         second = await grant(shop, "member", "viewer", by="admin")
 
         assert (second.status, second.json) == (200, first.json)
         assert len(shop.world.audit_entries("service.updated")) == 1
 
-    async def test_it_is_audited_and_told_as_a_change_to_the_service(self, shop: Team) -> None:
+    async def test_a_grant_and_its_revocation_are_recorded_as_updates_of_the_service(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
         await shop.request("admin", "DELETE", f"{GRANTS}/{shop.ids['member']}")
 
@@ -106,17 +110,17 @@ class TestGrant:
             details | {"change": change, "service_id": service_id} for change in ("access_granted", "access_revoked")
         ]
 
-    async def test_a_member_grants_nothing_not_even_as_manager_of_the_service(self, shop: Team) -> None:
+    async def test_a_member_cannot_administer_grants_even_as_manager_of_the_service(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
 
         assert_refused(await grant(shop, "admin", "viewer", by="member"), 403, "FORBIDDEN")
         assert_refused(await shop.request("member", "GET", GRANTS), 403, "FORBIDDEN")
         assert_refused(await shop.request("member", "DELETE", f"{GRANTS}/{shop.ids['member']}"), 403, "FORBIDDEN")
 
-    async def test_who_is_no_member_here_is_404(self, shop: Team) -> None:
+    async def test_a_grant_to_a_user_who_is_not_a_member_is_404(self, shop: Team) -> None:
         elsewhere = shop.world.team("bolt").add("eve", "owner")
 
-        for user_id in (elsewhere, NOBODY):
+        for user_id in (elsewhere, UNKNOWN_ID):
             assert_refused(await grant(shop, user_id, "viewer"), 404, "NOT_FOUND")
 
     async def test_a_service_of_another_organization_is_404(self, shop: Team) -> None:
@@ -138,16 +142,16 @@ class TestGrant:
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_whoever_is_removed_at_the_moment_of_the_grant_keeps_none(self, shop: Team) -> None:
+    async def test_a_member_removed_concurrently_keeps_no_grant(self, shop: Team) -> None:
         await shop.token("owner")
         await shop.token("admin")
         statuses: list[int] = []
 
-        async def give() -> None:
+        async def send_grant() -> None:
             statuses.append((await grant(shop, "member", "manager", by="admin")).status)
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(give)
+            nursery.start_soon(send_grant)
             nursery.start_soon(lambda: shop.request("owner", "POST", f"/members/{shop.ids['member']}"))
 
         assert statuses[0] in (200, 404)
@@ -156,9 +160,9 @@ class TestGrant:
 
 
 class TestList:
-    """Who was granted what."""
+    """The list of a service's grants."""
 
-    async def test_the_first_comes_first_and_pages_follow_each_other(self, shop: Team, clock: SettableClock) -> None:
+    async def test_pages_list_the_oldest_grants_first(self, shop: Team, clock: SettableClock) -> None:
         for name, relation in (("member", "viewer"), ("admin", "manager")):
             await grant(shop, name, relation)
             clock.advance(timedelta(seconds=1))
@@ -172,7 +176,7 @@ class TestList:
         ]
         assert [page["pagination"] for page in pages] == [{"page": page, "limit": 1, "total": 2} for page in (1, 2, 3)]
 
-    async def test_those_on_another_service_are_not_listed(self, shop: Team) -> None:
+    async def test_grants_on_another_service_are_not_listed(self, shop: Team) -> None:
         shop.world.service(shop.organization_id, "till")
         await grant(shop, "member", "manager", grants="/services/till/grants")
 
@@ -180,7 +184,7 @@ class TestList:
 
         assert answer.json == {"grants": [], "pagination": {"page": 1, "limit": 50, "total": 0}}
 
-    async def test_it_is_two_statements(self, shop: Team) -> None:
+    async def test_a_page_costs_two_statements(self, shop: Team) -> None:
         await shop.token("owner")
 
         with recorded_statements() as statements:
@@ -190,9 +194,9 @@ class TestList:
 
 
 class TestRevoke:
-    """Taking a grant back."""
+    """Revoking a grant."""
 
-    async def test_a_grant_is_taken_back_once(self, shop: Team) -> None:
+    async def test_a_grant_can_be_revoked_once(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
 
         answers = [await shop.request("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}") for _ in range(2)]
@@ -200,7 +204,7 @@ class TestRevoke:
         assert (answers[0].status, answers[0].content) == (204, b"")
         assert_refused(answers[1], 404, "NOT_FOUND")
 
-    async def test_of_two_who_take_it_back_one_finds_it(self, shop: Team) -> None:
+    async def test_of_two_concurrent_revocations_one_succeeds(self, shop: Team) -> None:
         await grant(shop, "member", "manager")
 
         answers = await at_once(*[partial(shop.request, "owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")] * 2)
@@ -208,63 +212,65 @@ class TestRevoke:
         assert statuses_of(answers) == [204, 404]
 
 
-class TestMay:
-    """What a grant is worth beside the roles."""
+class TestAccess:
+    """What a grant permits in addition to the roles."""
 
     async def test_a_role_that_manages_services_needs_no_grant(self, shop: Team, installation: Installation) -> None:
         for name in ("owner", "admin"):
-            assert await may(installation, shop, name) == (True, True)
+            assert await access_to(installation, shop, name) == (True, True)
 
-    async def test_a_member_sees_every_service_and_manages_the_granted_one(
+    async def test_a_member_views_every_service_and_manages_the_granted_one(
         self, shop: Team, installation: Installation
     ) -> None:
         shop.world.service(shop.organization_id, "till")
-        assert await may(installation, shop, "member") == (False, True)
+        assert await access_to(installation, shop, "member") == (False, True)
 
         await grant(shop, "member", "manager")
 
-        assert await may(installation, shop, "member") == (True, True)
-        assert await may(installation, shop, "member", "till") == (False, True)
+        assert await access_to(installation, shop, "member") == (True, True)
+        assert await access_to(installation, shop, "member", "till") == (False, True)
 
-    async def test_a_role_that_sees_no_service_sees_the_granted_one(
+    async def test_a_role_without_services_gains_access_to_the_granted_one(
         self, shop: Team, installation: Installation
     ) -> None:
         shop.custom_role("biller", "billing.manage")
         shop.add("ann", "biller")
-        assert await may(installation, shop, "ann") == (False, False)
+        assert await access_to(installation, shop, "ann") == (False, False)
 
         await grant(shop, "ann", "viewer")
-        as_viewer = await may(installation, shop, "ann")
+        as_viewer = await access_to(installation, shop, "ann")
         await grant(shop, "ann", "manager")
-        as_manager = await may(installation, shop, "ann")
+        as_manager = await access_to(installation, shop, "ann")
 
         assert (as_viewer, as_manager) == ((False, True), (True, True))
 
-    async def test_what_is_taken_back_counts_no_longer(self, shop: Team, installation: Installation) -> None:
+    async def test_a_revoked_grant_no_longer_permits_managing_the_service(
+        self, shop: Team, installation: Installation
+    ) -> None:
         await grant(shop, "member", "manager")
         await shop.request("owner", "DELETE", f"{GRANTS}/{shop.ids['member']}")
 
-        assert await may(installation, shop, "member") == (False, True)
+        assert await access_to(installation, shop, "member") == (False, True)
 
 
-async def test_a_service_that_is_deleted_at_the_moment_of_the_grant_is_404(shop: Team, database_url: str) -> None:
+async def test_a_grant_on_a_concurrently_deleted_service_is_404(shop: Team, database_url: str) -> None:
     await shop.token("owner")
     answers: list[Answer] = []
 
-    async def give() -> None:
+    async def send_grant() -> None:
         answers.append(await grant(shop, "member", "viewer"))
 
     with psycopg.connect(database_url) as other:
         other.execute("DELETE FROM services")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(give)
-            await eventually(partial(trio.to_thread.run_sync, partial(is_waited_for, shop)))
+            nursery.start_soon(send_grant)
+            await eventually(partial(trio.to_thread.run_sync, partial(has_lock_waiter, shop)))
             other.commit()
 
     assert_refused(answers[0], 404, "NOT_FOUND")
 
 
-def is_waited_for(shop: Team) -> bool:
-    """Say whether somebody waits for a lock."""
+def has_lock_waiter(shop: Team) -> bool:
+    """Return whether a connection waits for a lock."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     return shop.world.value(waiting) > 0

@@ -1,4 +1,4 @@
-"""Going on with a session by its refresh token (decisions 2.4)."""
+"""Continuing a session by its refresh token (decisions 2.4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDS = 50
 
 @pytest.fixture
 async def ada(world: World) -> Tokens:
-    """Somebody who is signed in."""
+    """A signed-in user."""
     world.user()
     return await world.sign_in()
 
@@ -34,7 +34,9 @@ async def ada(world: World) -> Tokens:
 class TestExchange:
     """A refresh token is exchanged for the next one."""
 
-    async def test_it_answers_a_fresh_access_token_and_the_next_refresh_token(self, world: World, ada: Tokens) -> None:
+    async def test_a_refresh_returns_a_new_access_token_and_the_next_refresh_token(
+        self, world: World, ada: Tokens
+    ) -> None:
         answer = await world.refresh(ada.refresh_token)
 
         assert answer.status == 200
@@ -43,7 +45,7 @@ class TestExchange:
         assert answer.json["refresh_token"] != ada.refresh_token
         assert answer.headers["Cache-Control"] == "no-store"
 
-    async def test_the_access_token_is_of_the_same_session(
+    async def test_the_new_access_token_belongs_to_the_same_session(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         clock.advance(timedelta(hours=1))
@@ -57,7 +59,9 @@ class TestExchange:
         assert after["iat"] == before["iat"] + 3600
         assert (await world.client.get("/api/user/sessions", token=answer.json["access_token"])).status == 200
 
-    async def test_it_goes_on_as_long_as_it_is_used(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_a_session_that_is_refreshed_regularly_continues(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         token = ada.refresh_token
         for _ in range(5):
             clock.advance(timedelta(days=15))
@@ -65,13 +69,13 @@ class TestExchange:
             assert answer.status == 200
             token = answer.json["refresh_token"]
 
-    async def test_it_is_two_statements(self, world: World, ada: Tokens) -> None:
+    async def test_a_refresh_costs_two_statements(self, world: World, ada: Tokens) -> None:
         with recorded_statements() as statements:
             await world.refresh(ada.refresh_token)
 
         assert [statement.split()[0] for statement in statements] == ["SELECT", "UPDATE"]
 
-    async def test_only_the_hash_of_the_newest_is_stored(self, world: World, ada: Tokens) -> None:
+    async def test_only_the_hash_of_the_newest_refresh_token_is_stored(self, world: World, ada: Tokens) -> None:
         newest = (await world.refresh(ada.refresh_token)).json["refresh_token"]
 
         assert world.value("SELECT refresh_hash = sha256(%s) FROM sessions", newest.encode())
@@ -82,9 +86,9 @@ class TestExchange:
 
 
 class TestGrace:
-    """Repeating is forgiven for half a minute: two tabs, or an answer that got lost."""
+    """A used token is accepted again for half a minute: for two browser tabs, or a lost response."""
 
-    async def test_of_two_uses_at_once_both_get_the_same_successor(self, world: World, ada: Tokens) -> None:
+    async def test_two_concurrent_uses_get_the_same_successor(self, world: World, ada: Tokens) -> None:
         token = ada.refresh_token
         for _ in range(ROUNDS):
             answers = await at_once(*[partial(world.refresh, token)] * 2)
@@ -94,7 +98,7 @@ class TestGrace:
 
         assert world.events("session.revoked") == []
 
-    async def test_a_repetition_gets_the_same_successor_until_the_half_minute_is_over(
+    async def test_a_repeated_use_gets_the_same_successor_during_the_grace_period(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         successor = (await world.refresh(ada.refresh_token)).json["refresh_token"]
@@ -104,7 +108,7 @@ class TestGrace:
 
         assert (again.status, again.json["refresh_token"]) == (200, successor)
 
-    async def test_a_repetition_does_not_make_the_half_minute_longer(
+    async def test_a_repeated_use_does_not_extend_the_grace_period(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         await world.refresh(ada.refresh_token)
@@ -115,7 +119,7 @@ class TestGrace:
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
 
-    async def test_a_late_tab_gets_the_token_that_is_good_now_when_the_others_went_on_meanwhile(
+    async def test_a_repeated_use_after_further_refreshes_gets_the_newest_token(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         second = (await world.refresh(ada.refresh_token)).json["refresh_token"]
@@ -128,10 +132,10 @@ class TestGrace:
         assert (await world.refresh(third)).status == 200
 
 
-class TestBetrayal:
-    """A token that is used again later was copied, and the session ends (pitfall 10)."""
+class TestReuse:
+    """A token that is used again after the grace period was copied, and the session ends (pitfall 10)."""
 
-    async def test_a_used_token_after_half_a_minute_ends_the_session(
+    async def test_reusing_a_token_after_the_grace_period_ends_the_session(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         successor = (await world.refresh(ada.refresh_token)).json
@@ -139,13 +143,15 @@ class TestBetrayal:
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
 
-        # Whoever has the successor, and be it the person, is out as well.
+        # The holder of the successor loses the session as well, even if that is the user.
         assert_refused(await world.refresh(successor["refresh_token"]), 401, "UNAUTHORIZED")
         for access_token in (ada.access_token, successor["access_token"]):
             answer = await world.client.get("/api/user/sessions", token=access_token)
             assert_refused(answer, 401, "UNAUTHORIZED")
 
-    async def test_any_ancestor_does(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_reusing_any_earlier_token_ends_the_session(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         token = ada.refresh_token
         for _ in range(5):
             clock.advance(timedelta(minutes=15))
@@ -155,7 +161,7 @@ class TestBetrayal:
 
         assert_refused(await world.refresh(token), 401, "UNAUTHORIZED")
 
-    async def test_it_is_an_event_with_its_reason_and_in_the_security_log(
+    async def test_a_reuse_is_published_with_its_reason_and_written_to_the_security_log(
         self, world: World, clock: SettableClock
     ) -> None:
         user_id = world.user()
@@ -174,7 +180,7 @@ class TestBetrayal:
             (user_id, "refresh_token_reused", False, {"session_id": str(tokens.session_id)})
         ]
 
-    async def test_it_is_told_once(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_concurrent_reuses_are_published_once(self, world: World, ada: Tokens, clock: SettableClock) -> None:
         await world.refresh(ada.refresh_token)
         clock.advance(GRACE + SECOND)
 
@@ -183,7 +189,7 @@ class TestBetrayal:
         assert [answer.status for answer in answers] == [401] * 5
         assert len(world.events("session.revoked")) == 1
 
-    async def test_other_sessions_of_the_person_go_on(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_other_sessions_of_the_user_continue(self, world: World, ada: Tokens, clock: SettableClock) -> None:
         other = await world.sign_in()
         await world.refresh(ada.refresh_token)
         clock.advance(GRACE + SECOND)
@@ -193,30 +199,30 @@ class TestBetrayal:
         assert (await world.refresh(other.refresh_token)).status == 200
 
 
-class TestInvention:
-    """Nobody can end or enter a session by inventing tokens for it."""
+class TestForgery:
+    """Forged tokens can neither end nor continue a session."""
 
-    async def test_an_invented_token_for_a_known_session_harms_nothing(self, world: World, ada: Tokens) -> None:
+    async def test_a_forged_token_for_a_known_session_has_no_effect(self, world: World, ada: Tokens) -> None:
         raw = bytearray(base64.urlsafe_b64decode(ada.refresh_token))
-        inventions = [base64.urlsafe_b64encode(raw[:16] + bytes(50)).decode()]
+        forgeries = [base64.urlsafe_b64encode(raw[:16] + bytes(50)).decode()]
         for position in range(0, len(raw), 7):
             altered = raw.copy()
             altered[position] ^= 1
-            inventions.append(base64.urlsafe_b64encode(altered).decode())
+            forgeries.append(base64.urlsafe_b64encode(altered).decode())
 
-        for invention in inventions:
-            assert_refused(await world.refresh(invention), 401, "UNAUTHORIZED")
+        for forged in forgeries:
+            assert_refused(await world.refresh(forged), 401, "UNAUTHORIZED")
 
         assert world.events("session.revoked") == []
         assert (await world.refresh(ada.refresh_token)).status == 200
 
     @pytest.mark.parametrize("spelling", ["{0}=", " {0}", "{0}\n", "{0}{0}", "", "no token", "ä" * 88])
-    async def test_other_spellings_of_a_good_token_are_none(self, world: World, ada: Tokens, spelling: str) -> None:
+    async def test_other_spellings_of_a_valid_token_are_refused(self, world: World, ada: Tokens, spelling: str) -> None:
         assert_refused(await world.refresh(spelling.format(ada.refresh_token)), 401, "UNAUTHORIZED")
 
         assert (await world.refresh(ada.refresh_token)).status == 200
 
-    async def test_the_signs_of_another_base64_are_not_taken(self, world: World) -> None:
+    async def test_the_characters_of_another_base64_alphabet_are_refused(self, world: World) -> None:
         world.user()
         token = "-"
         while not {"-", "_"} & set(token[1:]):
@@ -227,24 +233,28 @@ class TestInvention:
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert world.events("session.revoked") == []
 
-    async def test_an_access_token_is_no_refresh_token(self, world: World, ada: Tokens) -> None:
+    async def test_an_access_token_is_refused_as_a_refresh_token(self, world: World, ada: Tokens) -> None:
         assert_refused(await world.refresh(ada.access_token), 401, "UNAUTHORIZED")
 
 
 class TestEnd:
-    """A session ends, and its refresh token with it."""
+    """When a session ends, its refresh token is refused."""
 
-    async def test_after_thirty_days_without_use(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_a_session_ends_after_thirty_days_without_use(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         clock.advance(IDLE_LIFETIME)
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
 
-    async def test_not_a_second_before(self, world: World, ada: Tokens, clock: SettableClock) -> None:
+    async def test_a_session_continues_until_the_last_second_of_its_idle_lifetime(
+        self, world: World, ada: Tokens, clock: SettableClock
+    ) -> None:
         clock.advance(IDLE_LIFETIME - SECOND)
 
         assert (await world.refresh(ada.refresh_token)).status == 200
 
-    async def test_after_ninety_days_however_much_it_is_used(
+    async def test_a_session_ends_after_ninety_days_even_if_it_is_refreshed(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         token, began_at = ada.refresh_token, clock.now
@@ -260,20 +270,20 @@ class TestEnd:
         clock.advance(timedelta(minutes=5))
         assert_refused(await world.refresh(answer.json["refresh_token"]), 401, "UNAUTHORIZED")
 
-    async def test_by_signing_out(self, world: World, ada: Tokens) -> None:
+    async def test_signing_out_ends_the_session(self, world: World, ada: Tokens) -> None:
         await world.client.post("/api/auth/logout", token=ada.access_token)
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
         assert world.events("session.revoked") == []
 
-    async def test_when_the_account_is_deactivated(self, world: World, ada: Tokens) -> None:
+    async def test_a_deactivated_user_cannot_refresh(self, world: World, ada: Tokens) -> None:
         world.rows("UPDATE users SET deactivated_at = now() RETURNING id")
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
 
 
 class TestRights:
-    """A refresh looks anew at what somebody may do (decisions 2.4)."""
+    """A refresh reads the user's permissions again (decisions 2.4)."""
 
     @pytest.fixture
     async def member(self, world: World) -> Tokens:
@@ -281,14 +291,14 @@ class TestRights:
         world.member(world.organization(), world.user(), "admin")
         return await world.sign_in(org_slug="acme")
 
-    async def test_another_role_is_in_the_next_token(self, world: World, member: Tokens) -> None:
+    async def test_a_changed_role_is_in_the_next_token(self, world: World, member: Tokens) -> None:
         world.rows("UPDATE memberships SET role = 'member' RETURNING id")
 
         answer = await world.refresh(member.refresh_token)
 
         assert (member.claims["role"], claims_of(answer.json["access_token"])["role"]) == ("admin", "member")
 
-    async def test_a_demoted_platform_owner_is_none_in_the_next_token(self, world: World) -> None:
+    async def test_the_next_token_of_a_demoted_platform_owner_lacks_the_claim(self, world: World) -> None:
         world.user(is_platform_owner=True)
         tokens = await world.sign_in()
         world.rows("UPDATE users SET is_platform_owner = false RETURNING id")
@@ -298,7 +308,7 @@ class TestRights:
         assert tokens.claims["is_platform_owner"] is True
         assert "is_platform_owner" not in claims_of(answer.json["access_token"])
 
-    async def test_whoever_is_no_longer_a_member_does_not_go_on(self, world: World, member: Tokens) -> None:
+    async def test_a_removed_member_cannot_refresh(self, world: World, member: Tokens) -> None:
         world.rows("DELETE FROM memberships RETURNING id")
 
         answer = await world.refresh(member.refresh_token)
@@ -306,7 +316,7 @@ class TestRights:
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"] == "You no longer belong to the organization of this session. Sign in again."
 
-    async def test_whoever_is_no_longer_an_end_user_does_not_go_on(self, world: World) -> None:
+    async def test_a_removed_end_user_cannot_refresh(self, world: World) -> None:
         world.user()
         world.service(world.organization())
         tokens = await world.sign_in(org_slug="acme", service_slug="shop")
@@ -314,7 +324,7 @@ class TestRights:
 
         assert_refused(await world.refresh(tokens.refresh_token), 401, "UNAUTHORIZED")
 
-    async def test_an_end_user_goes_on_with_a_token_for_the_service(self, world: World) -> None:
+    async def test_an_end_user_gets_the_next_token_for_the_service(self, world: World) -> None:
         world.user()
         client_id = world.service(world.organization()).client_id
         tokens = await world.sign_in(org_slug="acme", service_slug="shop")
@@ -323,7 +333,7 @@ class TestRights:
 
         assert claims_of(answer.json["access_token"])["aud"] == str(client_id)
 
-    async def test_while_the_organization_is_suspended_nobody_goes_on_and_afterwards_everybody_does(
+    async def test_members_cannot_refresh_during_a_suspension_of_the_organization_and_can_afterwards(
         self, world: World, member: Tokens, clock: SettableClock
     ) -> None:
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
@@ -335,7 +345,7 @@ class TestRights:
 
         assert (await world.refresh(member.refresh_token)).status == 200
 
-    async def test_what_concerns_the_person_alone_goes_on_without_the_organization(self, world: World) -> None:
+    async def test_a_session_without_an_organization_survives_its_suspension(self, world: World) -> None:
         world.member(world.organization(), world.user())
         tokens = await world.sign_in()
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
@@ -344,7 +354,7 @@ class TestRights:
 
 
 @pytest.mark.parametrize("body", [{}, {"refresh_token": None}, {"refresh_token": 5}])
-async def test_a_body_without_the_token_is_refused_by_name(world: World, body: dict[str, object]) -> None:
+async def test_a_missing_or_invalid_token_field_is_named_in_the_refusal(world: World, body: dict[str, object]) -> None:
     answer = await world.client.post("/api/auth/refresh", body=body)
 
     assert_refused(answer, 400, "BAD_REQUEST")

@@ -1,4 +1,4 @@
-"""Seeing and ending sessions, and what counts of a person from the next request on (decisions 2.3, 2.5, 3.11)."""
+"""Listing and ending sessions, and changes that take effect with the next request (decisions 2.3, 2.5, 3.11)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ SECOND = timedelta(seconds=1)
 
 @pytest.fixture
 async def ada(world: World) -> Tokens:
-    """Somebody who is signed in."""
+    """A signed-in user."""
     world.user()
     return await world.sign_in(headers={"User-Agent": "curl/8.5.0"})
 
 
 class TestList:
-    """One's sessions that are alive."""
+    """The list of the caller's live sessions."""
 
-    async def test_a_session_is_shown_with_where_it_began_and_how_long_it_lasts(
+    async def test_a_session_is_listed_with_its_origin_and_its_expiry(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         answer = await world.list_sessions(ada)
@@ -50,14 +50,14 @@ class TestList:
             "ip_address": "10.0.0.1",
             "user_agent": "curl/8.5.0",
             "device_id": str(world.value("SELECT id FROM devices")),
-            "created_at": written(clock),
-            "last_used_at": written(clock),
-            "expires_at": written(clock, IDLE_LIFETIME),
+            "created_at": formatted(clock),
+            "last_used_at": formatted(clock),
+            "expires_at": formatted(clock, IDLE_LIFETIME),
             "is_current": True,
         }
         assert answer.json["total"] == 1
 
-    async def test_the_one_used_last_comes_first_and_the_present_one_is_marked(
+    async def test_the_session_used_last_comes_first_and_the_current_one_is_marked(
         self, world: World, ada: Tokens, clock: SettableClock
     ) -> None:
         clock.advance(SECOND)
@@ -70,7 +70,7 @@ class TestList:
         assert [session["id"] for session in sessions] == [str(ada.session_id), str(second.session_id)]
         assert [session["is_current"] for session in sessions] == [False, True]
 
-    async def test_near_its_absolute_end_a_session_says_so(self, world: World, clock: SettableClock) -> None:
+    async def test_the_listed_expiry_is_at_most_the_absolute_end(self, world: World, clock: SettableClock) -> None:
         world.user()
         began_at = clock.now
         tokens = {"refresh_token": (await world.sign_in()).refresh_token}
@@ -83,7 +83,7 @@ class TestList:
         [session] = listed.json["sessions"]
         assert session["expires_at"] == (began_at + ABSOLUTE_LIFETIME).isoformat().replace("+00:00", "Z")
 
-    async def test_sessions_that_are_over_and_those_of_others_are_not_shown(
+    async def test_ended_sessions_and_those_of_other_users_are_not_listed(
         self, world: World, clock: SettableClock
     ) -> None:
         world.user()
@@ -99,25 +99,25 @@ class TestList:
 
         assert [session["id"] for session in answer.json["sessions"]] == [str(present.session_id)]
 
-    async def test_it_is_one_hop_of_two_statements(
+    async def test_the_list_is_one_transaction_of_two_statements(
         self, world: World, ada: Tokens, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        hops = count_run_with_retriess(monkeypatch)
+        transactions = recorded_transactions(monkeypatch)
 
         with recorded_statements() as statements:
             await world.list_sessions(ada)
 
-        assert len(hops) == 1
+        assert len(transactions) == 1
         assert [statement.partition("FROM sessions")[1] for statement in statements] == ["FROM sessions"] * 2
 
-    async def test_nobody_sees_a_hash(self, world: World, ada: Tokens) -> None:
+    async def test_no_hash_is_shown(self, world: World, ada: Tokens) -> None:
         assert "hash" not in (await world.list_sessions(ada)).text
 
 
 class TestEnd:
-    """Ending one's sessions."""
+    """Ending the caller's sessions."""
 
-    async def test_an_ended_session_is_out_on_the_very_next_request(self, world: World, ada: Tokens) -> None:
+    async def test_an_ended_session_is_refused_from_the_next_request_on(self, world: World, ada: Tokens) -> None:
         other = await world.sign_in()
 
         answer = await world.client.delete(f"/api/user/sessions/{other.session_id}", token=ada.access_token)
@@ -127,13 +127,13 @@ class TestEnd:
         assert_refused(await world.refresh(other.refresh_token), 401, "UNAUTHORIZED")
         assert (await world.list_sessions(ada)).status == 200
 
-    async def test_the_present_one_may_be_ended_too(self, world: World, ada: Tokens) -> None:
+    async def test_the_caller_can_end_the_current_session(self, world: World, ada: Tokens) -> None:
         answer = await world.client.delete(f"/api/user/sessions/{ada.session_id}", token=ada.access_token)
 
         assert answer.status == 204
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_the_session_of_somebody_else_is_not_found_and_goes_on(self, world: World, ada: Tokens) -> None:
+    async def test_the_session_of_another_user_is_not_found_and_continues(self, world: World, ada: Tokens) -> None:
         world.user("bob@example.com")
         bob = await world.sign_in("bob@example.com")
 
@@ -143,13 +143,13 @@ class TestEnd:
         assert (await world.list_sessions(bob)).status == 200
 
     @pytest.mark.parametrize("named", ["0191d3c1-0000-7000-8000-00000000000f", "no-id"])
-    async def test_an_unknown_one_is_not_found(self, world: World, ada: Tokens, named: str) -> None:
+    async def test_an_unknown_session_is_not_found(self, world: World, ada: Tokens, named: str) -> None:
         answer = await world.client.delete(f"/api/user/sessions/{named}", token=ada.access_token)
 
         assert_refused(answer, 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("over", ["ended", "idle"])
-    async def test_one_that_is_over_is_not_found(
+    async def test_an_ended_session_is_not_found(
         self, world: World, ada: Tokens, clock: SettableClock, over: str
     ) -> None:
         present = ada
@@ -166,7 +166,7 @@ class TestEnd:
         assert_refused(answer, 404, "NOT_FOUND")
         assert world.events("session.revoked") == []
 
-    async def test_all_others_end_and_the_present_one_goes_on(self, world: World, ada: Tokens) -> None:
+    async def test_all_other_sessions_end_and_the_current_one_continues(self, world: World, ada: Tokens) -> None:
         others = [await world.sign_in() for _ in range(3)]
 
         answer = await world.client.delete("/api/user/sessions", token=ada.access_token)
@@ -175,13 +175,13 @@ class TestEnd:
         assert [(await world.list_sessions(other)).status for other in others] == [401, 401, 401]
         assert (await world.list_sessions(ada)).status == 200
 
-    async def test_without_others_nothing_happens(self, world: World, ada: Tokens) -> None:
+    async def test_without_other_sessions_nothing_is_revoked(self, world: World, ada: Tokens) -> None:
         answer = await world.client.delete("/api/user/sessions", token=ada.access_token)
 
         assert answer.status == 204
         assert world.events("session.revoked") == []
 
-    async def test_each_organization_learns_how_many_of_its_own_sessions_were_ended(self, world: World) -> None:
+    async def test_each_organization_receives_the_number_of_its_own_ended_sessions(self, world: World) -> None:
         user_id = world.user()
         acme, bolt, shop_owner = (world.organization(slug) for slug in ("acme", "bolt", "market"))
         for organization_id in (acme, bolt):
@@ -201,7 +201,7 @@ class TestEnd:
         }
         assert {email for _, email, _ in events} == {EMAIL}
 
-    async def test_of_two_who_end_it_at_once_one_finds_it(self, world: World, ada: Tokens) -> None:
+    async def test_of_two_concurrent_requests_to_end_a_session_one_succeeds(self, world: World, ada: Tokens) -> None:
         other = await world.sign_in()
 
         async def end() -> Answer:
@@ -217,13 +217,13 @@ class TestEnd:
 class TestLogout:
     """Signing out (decisions 2.5)."""
 
-    async def test_it_ends_the_session(self, world: World, ada: Tokens) -> None:
+    async def test_signing_out_ends_the_session(self, world: World, ada: Tokens) -> None:
         answer = await world.client.post("/api/auth/logout", token=ada.access_token)
 
         assert (answer.status, answer.json) == (200, {"message": "You are signed out."})
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_the_organization_of_the_session_learns_of_it(self, world: World) -> None:
+    async def test_the_organization_of_the_session_receives_the_event(self, world: World) -> None:
         user_id, organization_id = world.user(), world.organization()
         world.member(organization_id, user_id)
         world.member(world.organization("bolt"), user_id)
@@ -234,25 +234,25 @@ class TestLogout:
         assert world.events("user.logout") == [(organization_id, EMAIL, {})]
         assert world.events("session.revoked") == []
 
-    async def test_of_two_at_once_it_is_told_once(self, world: World, ada: Tokens) -> None:
+    async def test_two_concurrent_sign_outs_are_published_once(self, world: World, ada: Tokens) -> None:
         async with trio.open_nursery() as nursery:
             for _ in range(2):
                 nursery.start_soon(lambda: world.client.post("/api/auth/logout", token=ada.access_token))
 
         assert len(world.events("user.logout")) == 1
 
-    async def test_a_session_that_ends_meanwhile_is_not_told_as_a_sign_out(
+    async def test_a_session_that_has_ended_meanwhile_publishes_no_sign_out(
         self, world: World, ada: Tokens, installation: Installation
     ) -> None:
-        def late(uow: UnitOfWork) -> None:
+        def log_out_late(uow: UnitOfWork) -> None:
             uow.sessions.revoke(uow.caller.session_id, user_id=uow.caller.user_id)
             sessions.log_out(uow)
 
-        await installation.database.on_behalf_of(BACKGROUND, ada.session_id).transact(late)
+        await installation.database.on_behalf_of(BACKGROUND, ada.session_id).transact(log_out_late)
 
         assert world.events("user.logout") == []
 
-    async def test_it_works_whatever_became_of_the_organization(self, world: World) -> None:
+    async def test_signing_out_works_without_membership_in_a_suspended_organization(self, world: World) -> None:
         world.member(world.organization(), world.user())
         tokens = await world.sign_in(org_slug="acme")
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
@@ -262,7 +262,7 @@ class TestLogout:
 
 
 class TestNextRequest:
-    """A token is no proof of what somebody still is: that is looked up with every request (pitfall 11)."""
+    """The caller's state is read again with every request, whatever the token says (pitfall 11)."""
 
     async def test_a_session_ends_after_thirty_days_without_a_refresh(
         self, world: World, ada: Tokens, installation: Installation, clock: SettableClock
@@ -280,7 +280,7 @@ class TestNextRequest:
 
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_a_deactivated_person_is_out(self, world: World, ada: Tokens) -> None:
+    async def test_a_deactivated_user_is_refused(self, world: World, ada: Tokens) -> None:
         world.rows("UPDATE users SET deactivated_at = now() RETURNING id")
 
         answer = await world.list_sessions(ada)
@@ -288,12 +288,14 @@ class TestNextRequest:
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"] == "This session is over. Sign in again."
 
-    async def test_a_deleted_person_is_out(self, world: World, ada: Tokens) -> None:
+    async def test_a_deleted_user_is_refused(self, world: World, ada: Tokens) -> None:
         world.rows("DELETE FROM users RETURNING id")
 
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_an_impersonator_who_is_no_platform_owner_any_more_is_out(self, world: World, ada: Tokens) -> None:
+    async def test_an_impersonator_who_is_no_longer_a_platform_owner_is_refused(
+        self, world: World, ada: Tokens
+    ) -> None:
         owner = world.user("owner@example.com", is_platform_owner=True)
         world.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
         assert (await world.list_sessions(ada)).status == 200
@@ -302,13 +304,13 @@ class TestNextRequest:
 
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_a_deactivated_impersonator_is_out(self, world: World, ada: Tokens) -> None:
+    async def test_a_deactivated_impersonator_is_refused(self, world: World, ada: Tokens) -> None:
         owner = world.user("owner@example.com", is_platform_owner=True, is_active=False)
         world.rows("UPDATE sessions SET impersonator_id = %s RETURNING id", owner)
 
         assert_refused(await world.list_sessions(ada), 401, "UNAUTHORIZED")
 
-    async def test_a_removed_member_and_a_demoted_owner_are_seen_as_what_they_are(
+    async def test_a_removed_membership_and_a_lost_platform_role_take_effect_at_once(
         self, world: World, installation: Installation
     ) -> None:
         world.member(world.organization(), world.user(is_platform_owner=True), "admin")
@@ -324,24 +326,24 @@ class TestNextRequest:
         assert claims_of(tokens.access_token)["is_platform_owner"] is True
 
 
-def count_run_with_retriess(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Note every hop to the database from now on."""
-    hops: list[object] = []
-    hop: Any = PostgresDatabase._run_with_retries
+def recorded_transactions(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list to which every transaction from now on is added."""
+    transactions: list[object] = []
+    run_with_retries: Any = PostgresDatabase._run_with_retries
 
-    async def noted(database: PostgresDatabase, run: Any) -> Any:
-        hops.append(run)
-        return await hop(database, run)
+    async def recorded(database: PostgresDatabase, run: Any) -> Any:
+        transactions.append(run)
+        return await run_with_retries(database, run)
 
-    monkeypatch.setattr(PostgresDatabase, "_run_with_retries", noted)
-    return hops
+    monkeypatch.setattr(PostgresDatabase, "_run_with_retries", recorded)
+    return transactions
 
 
 async def caller_of(installation: Installation, tokens: Tokens) -> Any:
-    """Load whoever stands behind a session."""
+    """Load the caller of a session."""
     return await installation.database.read(lambda uow: uow.callers.of_session(tokens.session_id))
 
 
-def written(clock: SettableClock, later: timedelta = timedelta()) -> str:
-    """Write a moment as the wire has it."""
+def formatted(clock: SettableClock, later: timedelta = timedelta()) -> str:
+    """Return a moment in the format of the API."""
     return (clock.now + later).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The published keys (decisions 2.6)."""
+"""The published signing keys (decisions 2.6)."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ async def test_the_active_key_and_the_next_one_are_published(
     assert [key["kid"] for key in answer.json["keys"]] == [pair.kid for pair in key_pairs]
 
 
-async def test_no_private_part_is_published(client: Client) -> None:
+async def test_no_private_key_material_is_published(client: Client) -> None:
     answer = await client.get("/.well-known/jwks.json")
 
     for key in answer.json["keys"]:
         assert not {"d", "p", "q", "dp", "dq", "qi"} & set(key)
 
 
-async def test_the_keys_may_be_kept_for_five_minutes(client: Client) -> None:
+async def test_clients_may_cache_the_keys_for_five_minutes(client: Client) -> None:
     answer = await client.get("/.well-known/jwks.json")
 
     assert answer.headers["Cache-Control"] == "public, max-age=300"
 
 
-async def test_anybody_can_check_a_token_with_them(client: Client, installation: Installation) -> None:
-    claims = {"sub": "somebody", "aud": "a service"}
+async def test_the_published_keys_verify_a_token(client: Client, installation: Installation) -> None:
+    claims = {"sub": "a user", "aud": "a service"}
     token = installation.tokens.sign(
         claims, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=installation.clock()
     )
 
     keys = jwt.PyJWKSet.from_dict((await client.get("/.well-known/jwks.json")).json)
     key = keys[jwt.get_unverified_header(token)["kid"]]
-    read = jwt.decode(token, key, algorithms=["RS256"], audience="a service", options={"verify_exp": False})
+    verified = jwt.decode(token, key, algorithms=["RS256"], audience="a service", options={"verify_exp": False})
 
-    assert read["sub"] == "somebody"
+    assert verified["sub"] == "a user"

@@ -17,6 +17,6 @@ REFUSAL = (
 
 
 def assert_not_accepted(answer: Answer) -> None:
-    """See that the answer is the one that every passkey gets that is not accepted."""
+    """Assert that the answer is the one refusal that all passkeys that are not accepted share."""
     assert_refused(answer, 401, "UNAUTHORIZED")
     assert answer.json["error"] == REFUSAL

@@ -1,4 +1,4 @@
-"""The conclusion of a sign-in while other things happen to the same account."""
+"""The conclusion of a sign-in during concurrent changes to the same account."""
 
 from __future__ import annotations
 
@@ -33,66 +33,64 @@ def by_password(user_id: UUID) -> Proof:
     return Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
 
 
-async def test_an_account_that_is_deactivated_at_the_same_time_keeps_no_session(
-    world: World, installation: Installation
-) -> None:
+async def test_a_concurrently_deactivated_account_keeps_no_session(world: World, installation: Installation) -> None:
     def deactivate(uow: UnitOfWork, user_id: UUID, email: str) -> None:
-        # As whoever deactivates has to do it: first the account, then its sessions.
-        door_closes(uow, user_id)
+        # In the order that a deactivation requires: first the account, then its sessions.
+        set_deactivated(uow, user_id)
         sessions.end_all(uow, user_id, email)
 
-    def door_closes(uow: Any, user_id: UUID) -> None:
+    def set_deactivated(uow: Any, user_id: UUID) -> None:
         uow._transaction.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
 
-    async def enter(user_id: UUID) -> None:
-        # Completed or refused: nothing else may come of it.
+    async def sign_in(user_id: UUID) -> None:
+        # The sign-in either completes or is refused; any other exception fails the test.
         with suppress(SignInRefused):
             await installation.database.transact(conclusion.conclude, by_password(user_id), Destination())
 
-    async def shut_out(user_id: UUID, email: str) -> None:
+    async def deactivate_account(user_id: UUID, email: str) -> None:
         await installation.database.transact(deactivate, user_id, email)
 
     for number in range(ROUNDS):
         email = f"ada+{number}@example.com"
         user_id = world.user(email)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(enter, user_id)
-            nursery.start_soon(shut_out, user_id, email)
+            nursery.start_soon(sign_in, user_id)
+            nursery.start_soon(deactivate_account, user_id, email)
 
     assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
 
-async def test_one_that_is_deactivated_between_two_looks_at_it_is_refused_and_leaves_nothing(
+async def test_an_account_deactivated_during_the_conclusion_is_refused_without_a_trace(
     world: World, installation: Installation
 ) -> None:
-    class Nobody:
+    class NoCallers:
         def of_session(self, session_id: UUID) -> None:
             return None
 
     def conclude(uow: Any) -> None:
-        uow.callers = Nobody()
+        uow.callers = NoCallers()
         conclusion.conclude(uow, by_password(user_id), Destination())
 
     user_id = world.user()
 
-    with pytest.raises(SignInInterrupted) as broken:
+    with pytest.raises(SignInInterrupted) as interrupted:
         await installation.database.transact(conclude)
 
-    # However they had proved who they are.
-    assert "password" not in broken.value.message
+    # The message must fit every method of signing in.
+    assert "password" not in interrupted.value.message
 
     assert world.value("SELECT count(*) FROM sessions") == 0
     assert world.value("SELECT count(*) FROM login_events") == 0
 
 
-async def test_one_that_is_deleted_before_the_conclusion_is_refused(world: World, installation: Installation) -> None:
+async def test_an_account_deleted_before_the_conclusion_is_refused(world: World, installation: Installation) -> None:
     with pytest.raises(SignInRefused):
         await installation.database.transact(conclusion.conclude, by_password(uuid4()), Destination())
 
     assert [data["reason"] for _, _, data in world.events("user.login.failed")] == ["deactivated"]
 
 
-async def test_many_right_and_wrong_passwords_for_one_account_at_once_are_in_nobodys_way(world: World) -> None:
+async def test_concurrent_right_and_wrong_passwords_for_one_account_do_not_interfere(world: World) -> None:
     world.user()
     right, wrong = partial(world.log_in, password=PASSWORD), partial(world.log_in, password="wrong")
 

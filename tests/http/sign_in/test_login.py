@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from tests.application import Client
 
 
-CHANGES_ALWAYS = {"timestamp", "request_id", "x-request-id"}
+CHANGING_FIELDS = {"timestamp", "request_id", "x-request-id"}
 REFUSAL = "Email address or password is wrong."
 
 
 class TestRightPassword:
-    """Whoever knows the password of a verified account is let in."""
+    """The right password of a verified account signs in."""
 
-    async def test_it_answers_tokens_and_a_device_token(self, world: World) -> None:
+    async def test_a_login_returns_tokens_and_a_device_token(self, world: World) -> None:
         world.user()
 
         answer = await world.log_in()
@@ -39,7 +39,7 @@ class TestRightPassword:
         assert (answer.json["expires_in"], answer.json["token_type"]) == (900, "Bearer")
         assert answer.headers["Cache-Control"] == "no-store"
 
-    async def test_the_lifetime_that_it_names_is_the_one_of_the_token(self, world: World) -> None:
+    async def test_expires_in_is_the_lifetime_of_the_token(self, world: World) -> None:
         world.user()
 
         answer = await world.log_in()
@@ -47,25 +47,27 @@ class TestRightPassword:
         claims = claims_of(answer.json["access_token"])
         assert answer.json["expires_in"] == claims["exp"] - claims["iat"]
 
-    @pytest.mark.parametrize("written", ["ADA@Example.com", " ada@example.com\n"])
-    async def test_the_address_may_be_written_in_other_ways(self, world: World, written: str) -> None:
+    @pytest.mark.parametrize("email", ["ADA@Example.com", " ada@example.com\n"])
+    async def test_case_and_surrounding_space_of_the_address_are_ignored(self, world: World, email: str) -> None:
         world.user()
 
-        assert (await world.log_in(written)).status == 200
+        assert (await world.log_in(email)).status == 200
 
     @pytest.mark.parametrize("form", ["NFC", "NFD"])
-    async def test_an_accent_may_be_written_in_both_ways(self, world: World, form: Literal["NFC", "NFD"]) -> None:
+    async def test_both_unicode_forms_of_an_address_are_accepted(
+        self, world: World, form: Literal["NFC", "NFD"]
+    ) -> None:
         world.user("zoë@example.com")
 
         assert (await world.log_in(unicodedata.normalize(form, "Zoë@example.com"))).status == 200
 
     @pytest.mark.parametrize("password", ["8 signs.", "x" * PASSWORD_CHARACTERS_MAX, "пароль 密码 🗝️ é"])
-    async def test_passwords_of_any_writing_and_allowed_length_work(self, world: World, password: str) -> None:
+    async def test_passwords_of_any_script_and_allowed_length_work(self, world: World, password: str) -> None:
         world.user(password_hash=hash_password(password))
 
         assert (await world.log_in(password=password)).status == 200
 
-    async def test_it_is_a_login_event_with_its_device(self, world: World) -> None:
+    async def test_a_login_is_recorded_as_a_login_event_with_its_device(self, world: World) -> None:
         user_id = world.user()
 
         await world.log_in(headers={"User-Agent": "curl/8.5.0"})
@@ -73,12 +75,14 @@ class TestRightPassword:
         [row] = world.rows("SELECT user_id, provider, success, user_agent, device_id IS NULL FROM login_events")
         assert row == (user_id, "password", True, "curl/8.5.0", False)
 
-    async def test_every_organization_of_the_person_learns_of_a_sign_in_without_context(self, world: World) -> None:
+    async def test_all_organizations_of_the_user_receive_the_event_of_a_sign_in_without_context(
+        self, world: World
+    ) -> None:
         user_id = world.user()
         organizations = {world.organization("acme"), world.organization("bolt")}
         for organization_id in organizations:
             world.member(organization_id, user_id)
-        world.organization("strangers")
+        world.organization("other")
 
         await world.log_in()
 
@@ -86,7 +90,7 @@ class TestRightPassword:
         assert {organization_id for organization_id, _, _ in events} == organizations
         assert {(email, data["provider"]) for _, email, data in events} == {(EMAIL, "password")}
 
-    async def test_somebody_without_organizations_makes_an_event_that_belongs_to_none(self, world: World) -> None:
+    async def test_the_event_of_a_user_without_organizations_belongs_to_none(self, world: World) -> None:
         world.user()
 
         await world.log_in()
@@ -94,14 +98,14 @@ class TestRightPassword:
         [(organization_id, email, _)] = world.events("user.login.success")
         assert (organization_id, email) == (None, EMAIL)
 
-    async def test_a_refused_sign_in_before_counts_no_longer_against_it(self, world: World) -> None:
+    async def test_a_successful_login_leaves_no_sign_in_failure(self, world: World) -> None:
         world.user()
 
         await world.log_in()
 
         assert world.value("SELECT count(*) FROM sign_in_failures") == 0
 
-    async def test_a_hash_of_an_older_kind_is_replaced(self, world: World) -> None:
+    async def test_a_hash_with_outdated_parameters_is_replaced(self, world: World) -> None:
         world.user(password_hash=hash_password(PASSWORD, memory_kib=16))
 
         await world.sign_in()
@@ -112,15 +116,15 @@ class TestRightPassword:
 
 
 @dataclass(frozen=True)
-class Stranger:
-    """A way to be refused that nobody must be able to tell from the others."""
+class RefusedLogin:
+    """A refused login, which must be indistinguishable from the others."""
 
     name: str
     email: str = EMAIL
     password: str = "not the password"
 
-    def move_in(self, world: World) -> None:
-        """Make the account that it takes."""
+    def insert_account(self, world: World) -> None:
+        """Insert the account that this refusal needs."""
         match self.name:
             case "unknown account":
                 pass
@@ -134,54 +138,54 @@ class Stranger:
                 world.user()
 
 
-STRANGERS = [
-    Stranger("unknown account"),
-    Stranger("wrong password"),
-    Stranger("empty password", password=""),
-    Stranger("too long password", password=PASSWORD + "x" * PASSWORD_CHARACTERS_MAX),
-    Stranger("no password"),
-    Stranger("deactivated"),
-    Stranger("deactivated, right password", password=PASSWORD),
-    Stranger("unverified"),
-    Stranger("no address", email="nobody at all"),
+REFUSED_LOGINS = [
+    RefusedLogin("unknown account"),
+    RefusedLogin("wrong password"),
+    RefusedLogin("empty password", password=""),
+    RefusedLogin("too long password", password=PASSWORD + "x" * PASSWORD_CHARACTERS_MAX),
+    RefusedLogin("no password"),
+    RefusedLogin("deactivated"),
+    RefusedLogin("deactivated, right password", password=PASSWORD),
+    RefusedLogin("unverified"),
+    RefusedLogin("no address", email="not an address"),
 ]
 
 
-ids = [stranger.name for stranger in STRANGERS]
+ids = [login.name for login in REFUSED_LOGINS]
 
 
-def without_what_changes(fields: dict[str, str]) -> dict[str, str]:
-    """Leave out what is another one with every answer."""
-    return {name: value for name, value in fields.items() if name.lower() not in CHANGES_ALWAYS}
+def without_changing_fields(fields: dict[str, str]) -> dict[str, str]:
+    """Return the fields without those that differ in every answer."""
+    return {name: value for name, value in fields.items() if name.lower() not in CHANGING_FIELDS}
 
 
 class TestWrongPassword:
-    """Who is refused learns nothing about whether there is an account, and in which state (pitfall 14)."""
+    """A refusal does not reveal whether there is an account, or in which state it is (pitfall 14)."""
 
-    @pytest.mark.parametrize("stranger", STRANGERS, ids=ids)
-    async def test_every_refusal_looks_the_same(self, world: World, stranger: Stranger) -> None:
-        stranger.move_in(world)
+    @pytest.mark.parametrize("login", REFUSED_LOGINS, ids=ids)
+    async def test_every_refusal_looks_the_same(self, world: World, login: RefusedLogin) -> None:
+        login.insert_account(world)
 
-        answer = await world.log_in(stranger.email, stranger.password)
+        answer = await world.log_in(login.email, login.password)
 
-        nobody = await world.log_in("never@seen.example", "not the password")
+        unknown = await world.log_in("never@seen.example", "not the password")
         assert (answer.status, answer.json["error"], answer.json["error_code"]) == (401, REFUSAL, "UNAUTHORIZED")
-        assert without_what_changes(answer.json) == without_what_changes(nobody.json)
-        assert without_what_changes(dict(answer.headers)) == without_what_changes(dict(nobody.headers))
+        assert without_changing_fields(answer.json) == without_changing_fields(unknown.json)
+        assert without_changing_fields(dict(answer.headers)) == without_changing_fields(dict(unknown.headers))
 
-    @pytest.mark.parametrize("stranger", STRANGERS, ids=ids)
-    async def test_the_metrics_which_anybody_reads_tell_them_apart_no_better(
-        self, world: World, stranger: Stranger
+    @pytest.mark.parametrize("login", REFUSED_LOGINS, ids=ids)
+    async def test_every_refusal_has_the_same_reason_in_the_public_metrics(
+        self, world: World, login: RefusedLogin
     ) -> None:
-        stranger.move_in(world)
+        login.insert_account(world)
 
-        await world.log_in(stranger.email, stranger.password)
+        await world.log_in(login.email, login.password)
 
         metrics = (await world.client.get("/metrics")).text
         counted = [line for line in metrics.splitlines() if line.startswith("sso_login_failures_total{")]
         assert counted == ['sso_login_failures_total{reason="invalid_credentials"} 1.0']
 
-    async def test_the_organizations_of_the_person_learn_of_it(self, world: World) -> None:
+    async def test_the_organizations_of_the_user_receive_the_failure(self, world: World) -> None:
         user_id = world.user()
         organization_id = world.organization()
         world.member(organization_id, user_id)
@@ -193,7 +197,7 @@ class TestWrongPassword:
         ]
         assert world.rows("SELECT user_id, success, risk_score FROM login_events") == [(user_id, False, 30)]
 
-    async def test_a_guess_at_an_address_that_nobody_has_is_an_event_without_a_name(self, world: World) -> None:
+    async def test_the_event_for_an_unknown_account_does_not_contain_the_typed_address(self, world: World) -> None:
         await world.log_in("a typed password@by mistake")
 
         assert world.events("user.login.failed") == [
@@ -201,7 +205,7 @@ class TestWrongPassword:
         ]
         assert world.value("SELECT count(*) FROM login_events") == 0
 
-    async def test_the_reason_of_a_deactivated_account_is_told_to_its_organizations_alone(self, world: World) -> None:
+    async def test_only_the_organizations_receive_the_reason_of_a_deactivated_account(self, world: World) -> None:
         user_id = world.user(is_active=False)
         world.member(world.organization(), user_id)
 
@@ -212,9 +216,9 @@ class TestWrongPassword:
 
 
 class TestUnverified:
-    """The documented refusal of an address that was not proved is for whoever knew the password."""
+    """Only the right password gets the documented refusal of an unverified address."""
 
-    async def test_the_right_password_of_an_unverified_account_is_refused_in_its_own_words(self, world: World) -> None:
+    async def test_the_right_password_of_an_unverified_account_gets_its_own_refusal(self, world: World) -> None:
         world.user(is_verified=False)
 
         answer = await world.log_in()
@@ -222,7 +226,7 @@ class TestUnverified:
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert answer.json["error"].startswith("Verify your email address first")
 
-    async def test_it_is_remembered_and_counted_as_what_it_is(self, world: World) -> None:
+    async def test_an_unverified_login_is_recorded_and_counted_with_its_reason(self, world: World) -> None:
         world.user(is_verified=False)
 
         await world.log_in()
@@ -233,10 +237,10 @@ class TestUnverified:
 
 
 class TestBody:
-    """What is sent is checked first."""
+    """The body is validated first."""
 
     @pytest.mark.parametrize(
-        ("body", "named"),
+        ("body", "field"),
         [
             ({"password": PASSWORD}, "email"),
             ({"email": EMAIL}, "password"),
@@ -245,16 +249,16 @@ class TestBody:
             ({"email": EMAIL, "password": PASSWORD, "service_slug": "shop"}, "org_slug"),
         ],
     )
-    async def test_a_wrong_field_is_named(self, client: Client, body: dict[str, object], named: str) -> None:
+    async def test_an_invalid_field_is_named(self, client: Client, body: dict[str, object], field: str) -> None:
         answer = await client.post("/api/auth/login", body=body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
-        assert [detail["field"] for detail in answer.json["details"]] == [named]
+        assert [detail["field"] for detail in answer.json["details"]] == [field]
 
 
 @dataclass
-class ManagedHasher:
-    """The house's hasher, with what a test wants to happen at the moments that matter."""
+class ScriptedHasher:
+    """The installation's hasher, with an overload or a changed password on request."""
 
     hasher: PasswordHasher
     connection: Connection
@@ -263,7 +267,7 @@ class ManagedHasher:
     is_too_busy_to_hash: bool = False
 
     async def verify(self, password: str, encoded: str | None) -> Verdict:
-        """Compare, and let somebody change the password while that goes on."""
+        """Compare, and change the password during the comparison if requested."""
         if self.is_too_busy_to_compare:
             raise ServiceUnavailable(retry_after_seconds=2)
         verdict = await self.hasher.verify(password, encoded)
@@ -278,21 +282,21 @@ class ManagedHasher:
         return await self.hasher.hash(password)
 
 
-class TestWhileComparing:
-    """The comparison takes its time, and the world goes on."""
+class TestDuringComparison:
+    """Changes and overload during the slow comparison of the password."""
 
     @pytest.fixture
-    def hasher(self, installation: Installation, connection: Connection) -> ManagedHasher:
-        """A hasher that the test manages."""
-        return ManagedHasher(installation.passwords, connection)
+    def hasher(self, installation: Installation, connection: Connection) -> ScriptedHasher:
+        """A hasher that the test controls."""
+        return ScriptedHasher(installation.passwords, connection)
 
     @pytest.fixture
-    def client(self, installation: Installation, hasher: ManagedHasher) -> Client:
-        """A client of a house with that hasher."""
+    def client(self, installation: Installation, hasher: ScriptedHasher) -> Client:
+        """A client of an installation with that hasher."""
         return serving(replace(installation, passwords=hasher))
 
-    async def test_a_password_that_is_changed_meanwhile_is_no_longer_right(
-        self, world: World, hasher: ManagedHasher
+    async def test_a_password_changed_during_the_comparison_is_refused(
+        self, world: World, hasher: ScriptedHasher
     ) -> None:
         world.user()
         hasher.changes_meanwhile = True
@@ -303,8 +307,8 @@ class TestWhileComparing:
         assert data["reason"] == "password_changed"
         assert world.value("SELECT count(*) FROM sessions") == 0
 
-    async def test_who_finds_the_queue_full_is_told_when_to_come_back_and_has_not_tried(
-        self, world: World, hasher: ManagedHasher
+    async def test_an_overloaded_hasher_answers_503_with_retry_after_and_counts_no_failure(
+        self, world: World, hasher: ScriptedHasher
     ) -> None:
         world.user()
         hasher.is_too_busy_to_compare = True
@@ -315,8 +319,8 @@ class TestWhileComparing:
         assert answer.headers["Retry-After"] == "2"
         assert world.value("SELECT count(*) FROM sign_in_failures") == 0
 
-    async def test_when_there_is_no_time_for_a_better_hash_the_old_one_will_do(
-        self, world: World, hasher: ManagedHasher
+    async def test_an_outdated_hash_is_kept_while_the_hasher_is_overloaded(
+        self, world: World, hasher: ScriptedHasher
     ) -> None:
         old = hash_password(PASSWORD, memory_kib=16)
         world.user(password_hash=old)

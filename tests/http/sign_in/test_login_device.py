@@ -1,4 +1,4 @@
-"""Signing in with a password on a known device, and with a second factor to come."""
+"""Device tokens in a sign-in with a password, and its answer when a second factor is needed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class TestDevice:
-    """Whoever signs in gets a token of their device, by cookie and in the body (decisions 4.1)."""
+    """A sign-in returns a device token in a cookie and in the body (decisions 4.1)."""
 
-    async def test_the_cookie_is_out_of_reach_for_scripts_and_foreign_pages(self, world: World) -> None:
+    async def test_the_cookie_is_inaccessible_to_scripts_and_other_sites(self, world: World) -> None:
         world.user()
 
         answer = await world.log_in()
@@ -31,7 +31,7 @@ class TestDevice:
         assert {"HttpOnly", "SameSite=Lax", "Path=/", f"Max-Age={90 * 24 * 3600}"} < set(attributes)
         assert not any(attribute.startswith("Domain") for attribute in attributes)
 
-    async def test_on_https_it_is_secure(self, world: World, installation: Installation) -> None:
+    async def test_the_cookie_is_secure_on_https(self, world: World, installation: Installation) -> None:
         world.user()
         client = serving(replace(installation, settings=Settings(base_url="https://id.example.com")))
 
@@ -39,7 +39,7 @@ class TestDevice:
 
         assert "Secure" in answer.headers["Set-Cookie"].split("; ")
 
-    async def test_behind_a_proxy_that_speaks_https_it_is_secure_too(
+    async def test_the_cookie_is_secure_behind_a_proxy_that_serves_https(
         self, world: World, installation: Installation
     ) -> None:
         world.user()
@@ -55,11 +55,11 @@ class TestDevice:
         assert "Secure" in answer.headers["Set-Cookie"].split("; ")
         assert world.value("SELECT ip_address FROM sessions") == "198.51.100.1"
 
-    @pytest.mark.parametrize("way", ["cookie", "header"])
-    async def test_a_device_that_shows_its_token_is_the_same_one(self, world: World, way: str) -> None:
+    @pytest.mark.parametrize("transport", ["cookie", "header"])
+    async def test_a_device_is_recognized_by_its_token(self, world: World, transport: str) -> None:
         world.user()
         token = (await world.sign_in()).device_token
-        headers = {"Cookie": f"gatehouse_device={token}"} if way == "cookie" else {"X-Device-Token": token}
+        headers = {"Cookie": f"gatehouse_device={token}"} if transport == "cookie" else {"X-Device-Token": token}
 
         again = await world.sign_in(headers=headers | {"User-Agent": "another browser"})
 
@@ -67,7 +67,7 @@ class TestDevice:
         assert world.value("SELECT count(*) FROM devices") == 1
         assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == []
 
-    async def test_without_it_a_device_counts_as_new(self, world: World) -> None:
+    async def test_a_device_without_its_token_counts_as_new(self, world: World) -> None:
         world.user()
         token = (await world.sign_in()).device_token
 
@@ -76,7 +76,7 @@ class TestDevice:
         assert again.device_token != token
         assert world.value("SELECT risk_factors FROM login_events ORDER BY id DESC LIMIT 1") == ["new_device"]
 
-    async def test_the_token_of_somebody_elses_device_is_none(self, world: World) -> None:
+    async def test_the_token_of_another_users_device_is_ignored(self, world: World) -> None:
         world.user()
         world.user("eve@example.com")
         token = (await world.sign_in("eve@example.com")).device_token
@@ -85,7 +85,7 @@ class TestDevice:
 
         assert tokens.device_token != token
 
-    async def test_only_its_hash_is_stored(self, world: World) -> None:
+    async def test_only_the_hash_of_the_token_is_stored(self, world: World) -> None:
         world.user()
 
         answer = await world.log_in()
@@ -95,9 +95,9 @@ class TestDevice:
 
 
 class TestSecondFactor:
-    """With MFA on, the password gets as far as the code (identity 3)."""
+    """With MFA enabled, the password leads to a pre-auth token only (identity 3)."""
 
-    async def test_the_answer_has_the_documented_fields_and_the_token_twice(self, world: World) -> None:
+    async def test_the_answer_has_the_documented_fields(self, world: World) -> None:
         world.user(has_mfa=True)
 
         answer = await world.log_in()
@@ -111,7 +111,7 @@ class TestSecondFactor:
             "preauth_token": token,
         }
 
-    async def test_no_session_begins_and_no_device_is_known_by_it(self, world: World) -> None:
+    async def test_the_password_alone_begins_no_session_and_sets_no_device_cookie(self, world: World) -> None:
         world.user(has_mfa=True)
 
         answer = await world.log_in()
@@ -119,7 +119,7 @@ class TestSecondFactor:
         assert world.value("SELECT count(*) FROM sessions") == 0
         assert "Set-Cookie" not in answer.headers
 
-    async def test_the_token_opens_nothing_else(self, world: World) -> None:
+    async def test_the_pre_auth_token_is_refused_as_an_access_token(self, world: World) -> None:
         world.user(has_mfa=True)
 
         token = (await world.log_in()).json["access_token"]

@@ -1,6 +1,6 @@
-"""That a refused sign-in takes the same work and the same time whoever it was about (pitfall 14).
+"""A refused sign-in takes the same work and the same time for every account (pitfall 14).
 
-The same statements are the reason, and are compared one by one; the time is the effect, and is measured. The whole
+The statements are compared one by one, because they determine the time; the time itself is measured. The complete
 measurement, with hashes at their real cost, is `ops/bench --only evenness`.
 """
 
@@ -34,13 +34,13 @@ DIFFERENCE_MAX = 0.10
 
 @pytest.fixture
 def settings() -> Settings:
-    """With rate limits, without which failed sign-ins are not counted either."""
+    """Settings with rate limits, because failed sign-ins are counted only with them."""
     return Settings(dev=True)
 
 
 @pytest.fixture
-def strangers(world: World) -> dict[str, tuple[str, str]]:
-    """An address and a password for every way to be refused in the same words."""
+def refused_logins(world: World) -> dict[str, tuple[str, str]]:
+    """An address and a password for every case that gets the same refusal."""
     world.user("busy@example.com")
     user_id = world.user("member@example.com")
     for slug in ("acme", "bolt", "cord"):
@@ -62,75 +62,77 @@ def strangers(world: World) -> dict[str, tuple[str, str]]:
 class TestStatements:
     """The same statements in the same order."""
 
-    async def test_of_every_refusal(self, world: World, strangers: dict[str, tuple[str, str]]) -> None:
-        taken: dict[str, list[str]] = {}
-        for name, (email, password) in strangers.items():
+    async def test_every_refusal_takes_the_same_statements(
+        self, world: World, refused_logins: dict[str, tuple[str, str]]
+    ) -> None:
+        executed: dict[str, list[str]] = {}
+        for name, (email, password) in refused_logins.items():
             with recorded_statements() as statements:
                 assert (await world.log_in(email, password)).status == 401
-            taken[name] = statements
+            executed[name] = statements
 
-        assert len(taken["unknown account"]) >= 5
-        for name, statements in taken.items():
-            assert statements == taken["unknown account"], name
+        assert len(executed["unknown account"]) >= 5
+        for name, statements in executed.items():
+            assert statements == executed["unknown account"], name
 
-    async def test_of_every_refusal_on_a_device_that_is_known_to_somebody(
-        self, world: World, strangers: dict[str, tuple[str, str]]
+    async def test_refusals_with_the_token_of_a_known_device_take_the_same_statements(
+        self, world: World, refused_logins: dict[str, tuple[str, str]]
     ) -> None:
         token = (await world.sign_in("busy@example.com")).device_token
-        taken: dict[str, list[str]] = {}
-        for name, (email, password) in strangers.items():
+        executed: dict[str, list[str]] = {}
+        for name, (email, password) in refused_logins.items():
             with recorded_statements() as statements:
                 await world.log_in(email, password, headers={"X-Device-Token": token})
-            taken[name] = statements
+            executed[name] = statements
 
-        for name, statements in taken.items():
-            assert statements == taken["unknown account"], name
+        for name, statements in executed.items():
+            assert statements == executed["unknown account"], name
 
-    async def test_of_whoever_has_to_wait(self, world: World) -> None:
+    async def test_rate_limited_sign_ins_take_the_same_statements(self, world: World) -> None:
         world.user()
-        taken: list[list[str]] = []
+        executed: list[list[str]] = []
         for email in (EMAIL, UNKNOWN):
             for number in range(1, 11):
                 await world.log_in(email, "wrong", address=f"192.0.2.{number}")
             with recorded_statements() as statements:
                 assert (await world.log_in(email, "wrong", address="192.0.2.11")).status == 429
-            taken.append(statements)
+            executed.append(statements)
 
-        assert taken[0] == taken[1]
+        assert executed[0] == executed[1]
 
 
-def undisturbed(taken: list[float]) -> float:
-    """Give the time that a try takes while nobody else wants the processor: the quickest quarter ends there."""
-    return statistics.quantiles(taken, n=4)[0]
+def idle_seconds(seconds: list[float]) -> float:
+    """Return the time of a sign-in on an idle processor: the first quartile."""
+    return statistics.quantiles(seconds, n=4)[0]
 
 
 class TestTime:
-    """The same time, of interleaved tries."""
+    """The same time, measured by interleaved sign-ins."""
 
     @pytest.fixture
     def client(self, installation: Installation) -> Client:
-        """A client without limits."""
+        """A client without rate limits."""
         return serving(replace(installation, settings=Settings(rate_limits=False)))
 
-    async def test_of_every_refusal(
-        self, world: World, strangers: dict[str, tuple[str, str]], clock: SettableClock
+    async def test_every_refusal_takes_the_same_time(
+        self, world: World, refused_logins: dict[str, tuple[str, str]], clock: SettableClock
     ) -> None:
-        seconds: dict[str, list[float]] = {name: [] for name in strangers}
+        seconds: dict[str, list[float]] = {name: [] for name in refused_logins}
         spread = 1.0
         for number in range(ROUNDS_MAX):
-            # So that those who were refused before are no burden on those who come after them.
+            # The failures of earlier rounds must not slow the later ones down.
             clock.advance(timedelta(hours=1))
-            # In another order each time, so that nobody is always the first after a pause.
-            for name in random.sample(list(strangers), len(strangers)):
-                email, password = strangers[name]
+            # The order changes each time, so that no case is always the first after a pause.
+            for name in random.sample(list(refused_logins), len(refused_logins)):
+                email, password = refused_logins[name]
                 started = time.perf_counter()
                 await world.log_in(email, password)
                 seconds[name].append(time.perf_counter() - started)
             if number < ROUNDS_MIN:
                 continue
-            usual = {name: undisturbed(taken) for name, taken in seconds.items()}
+            usual = {name: idle_seconds(measured) for name, measured in seconds.items()}
             spread = max(usual.values()) / min(usual.values()) - 1
-            # A busy machine needs more tries until the noise is gone; a real difference would stay.
+            # A busy machine needs more rounds to average out the noise; a real difference would remain.
             if spread <= DIFFERENCE_MAX:
                 break
 

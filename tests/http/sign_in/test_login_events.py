@@ -1,4 +1,4 @@
-"""Every attempt to sign in to an account is remembered, with what is known of it (decisions 4.3, identity 2.8)."""
+"""Login events: the record of every attempt to sign in to an account (decisions 4.3, identity 2.8)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CURL = {"User-Agent": "curl/8.5.0"}
 
 
 def events(world: World, *columns: str) -> list[tuple[Any, ...]]:
-    """List what is remembered, the oldest first."""
+    """Return the columns of all login events, the oldest first."""
     return world.rows(f"SELECT {', '.join(columns)} FROM login_events ORDER BY id")
 
 
-async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(world: World) -> None:
+async def test_a_sign_in_is_recorded_with_its_risk_device_and_origin(world: World) -> None:
     user_id = world.user()
 
     tokens = await world.sign_in(headers=CURL)
@@ -44,7 +44,7 @@ async def test_a_sign_in_is_remembered_with_its_risk_device_and_origin(world: Wo
     ]
 
 
-async def test_a_sign_in_is_remembered_in_its_organization_and_service(world: World) -> None:
+async def test_a_sign_in_is_recorded_with_its_organization_and_service(world: World) -> None:
     user_id = world.user()
     organization_id = world.organization("acme")
     world.member(organization_id, user_id)
@@ -62,7 +62,7 @@ async def test_a_sign_in_is_remembered_in_its_organization_and_service(world: Wo
     ]
 
 
-async def test_a_refused_attempt_is_remembered_with_its_risk_and_origin(world: World) -> None:
+async def test_a_refused_attempt_is_recorded_with_its_risk_and_origin(world: World) -> None:
     user_id = world.user()
 
     await world.log_in(password="not the password", headers=CURL)
@@ -70,12 +70,12 @@ async def test_a_refused_attempt_is_remembered_with_its_risk_and_origin(world: W
 
     assert events(world, "user_id", "success", "ip_address", "user_agent", "risk_score", "risk_factors") == [
         (user_id, False, "10.0.0.1", "curl/8.5.0", 30, ["new_device"]),
-        # How it looked then: the failure before counts, itself it does not.
+        # The risk at that time: it counts the previous failure, but not this one.
         (user_id, False, "10.0.1.1", "curl/8.5.0", 50, ["new_device", "failed_attempt"]),
     ]
 
 
-async def test_a_refused_attempt_names_the_device_only_if_that_proved_to_be_it(world: World) -> None:
+async def test_a_refused_attempt_names_the_device_only_with_its_token(world: World) -> None:
     world.user()
     known = await world.sign_in(headers=CURL)
     device_id: UUID = world.value("SELECT device_id FROM sessions WHERE id = %s", known.session_id)
@@ -90,7 +90,7 @@ async def test_a_refused_attempt_names_the_device_only_if_that_proved_to_be_it(w
 
 
 @pytest.mark.parametrize(("is_verified", "is_active"), [(False, True), (True, False)])
-async def test_right_passwords_that_do_not_let_in_are_refused_attempts_too(
+async def test_a_right_password_for_an_unverified_or_inactive_account_is_a_refused_attempt(
     world: World, *, is_verified: bool, is_active: bool
 ) -> None:
     world.user(is_verified=is_verified, is_active=is_active)
@@ -100,13 +100,13 @@ async def test_right_passwords_that_do_not_let_in_are_refused_attempts_too(
     assert events(world, "success") == [(False,)]
 
 
-async def test_attempts_at_addresses_that_nobody_has_are_not_remembered(world: World) -> None:
+async def test_attempts_at_addresses_without_an_account_are_not_recorded(world: World) -> None:
     await world.log_in()
 
     assert events(world, "id") == []
 
 
-async def test_a_code_that_is_due_is_no_attempt_yet_and_the_code_ends_it(world: World) -> None:
+async def test_a_sign_in_with_a_second_factor_is_recorded_when_the_code_is_verified(world: World) -> None:
     ada = insert_person(world)
     await ada.turn_mfa_on()
     ada.next_step()
@@ -135,7 +135,7 @@ async def test_too_many_wrong_codes_are_one_refused_attempt(world: World) -> Non
     assert events(world, "success", "risk_factors", "device_id IS NULL")[2:] == [(False, [], False)]
 
 
-async def test_the_log_outlives_a_device(world: World) -> None:
+async def test_login_events_outlive_their_device(world: World) -> None:
     world.user()
     await world.sign_in(headers=CURL)
 
@@ -144,7 +144,7 @@ async def test_the_log_outlives_a_device(world: World) -> None:
     assert events(world, "device_id IS NULL") == [(False,)]
 
 
-async def test_the_log_goes_with_the_account(world: World) -> None:
+async def test_login_events_are_deleted_with_the_account(world: World) -> None:
     world.user()
     await world.sign_in()
 

@@ -1,4 +1,4 @@
-"""How an address signs in (decisions 3.7)."""
+"""Looking up how an email address signs in (decisions 3.7)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_a_domain_without_a_provider_signs_in_by_password(client: Client) 
     }
 
 
-async def test_whether_an_account_has_the_address_plays_no_part(world: World) -> None:
+async def test_the_lookup_does_not_reveal_whether_an_account_exists(world: World) -> None:
     await world.register_and_verify()
 
     answers = [
@@ -40,7 +40,7 @@ async def test_whether_an_account_has_the_address_plays_no_part(world: World) ->
 
 
 @pytest.mark.parametrize("email", ["", "ada", "@example.com", "ada@"])
-async def test_what_is_no_address_is_refused_by_name(client: Client, email: str) -> None:
+async def test_an_invalid_address_is_refused(client: Client, email: str) -> None:
     answer = await client.post("/api/auth/lookup-email", body={"email": email})
 
     assert (answer.status, answer.json["details"][0]["field"]) == (400, "email")

@@ -27,12 +27,12 @@ ROUNDS = 50
 
 
 async def request(world: World, email: str = EMAIL, **others: str) -> Answer:
-    """Ask for a link."""
+    """Request a link."""
     return await world.client.post("/api/auth/magic-link/request", body={"email": email, **others})
 
 
 async def requested(world: World, email: str = EMAIL, **others: str) -> str:
-    """Ask for a link, and give the token in the letter."""
+    """Request a link, and return the token in the mail."""
     await world.mails()
     answer = await request(world, email, **others)
     assert answer.status == 200, answer.text
@@ -45,9 +45,9 @@ async def verify(world: World, token: Any, **others: Any) -> Answer:
 
 
 class TestSigningIn:
-    """With a right link."""
+    """Signing in with a valid link."""
 
-    async def test_the_link_signs_in_and_answers_like_login(self, world: World) -> None:
+    async def test_a_link_signs_in_with_the_answer_of_a_login(self, world: World) -> None:
         await world.register_and_verify()
         token = await requested(world)
 
@@ -61,7 +61,7 @@ class TestSigningIn:
         assert (claims["email"], claims["amr"]) == (EMAIL, ["email"])
         assert world.events("user.login.success")[-1][2]["provider"] == "magic_link"
 
-    async def test_the_letter_has_the_link_and_says_what_it_is_good_for(self, world: World) -> None:
+    async def test_the_mail_has_the_link_and_its_lifetime(self, world: World) -> None:
         await world.register_and_verify()
         await request(world, f" {EMAIL.upper()} ")
 
@@ -76,13 +76,13 @@ class TestSigningIn:
         assert "15 minutes" in rendered.text
         assert "password" not in rendered.text
 
-    async def test_whoever_has_no_password_signs_in(self, world: World) -> None:
+    async def test_a_user_without_a_password_signs_in(self, world: World) -> None:
         await world.register_and_verify()
         world.remove_password()
 
         assert (await verify(world, await requested(world))).status == 200
 
-    async def test_with_mfa_a_code_is_asked_for(self, world: World, connection: Connection) -> None:
+    async def test_a_link_requests_the_second_factor(self, world: World, connection: Connection) -> None:
         await world.register_and_verify()
         connection.execute("UPDATE users SET mfa_enabled_at = created_at")
 
@@ -90,7 +90,7 @@ class TestSigningIn:
 
         assert (answer.status, answer.json["mfa_required"], answer.json["refresh_token"]) == (200, True, "")
 
-    async def test_the_link_signs_in_where_it_was_asked_for(self, world: World, acme_shop: AcmeShop) -> None:
+    async def test_a_link_signs_in_to_the_service_it_was_requested_for(self, world: World, acme_shop: AcmeShop) -> None:
         await world.register_and_verify()
         await world.mails()
         await request(world, **acme_shop.return_request)
@@ -102,7 +102,7 @@ class TestSigningIn:
         assert world.installation.mail_renderer.render(message).subject == "Sign in to Acme Shop"
         assert (claims["org"], claims["service"]) == ("acme", "shop")
 
-    async def test_a_link_that_was_asked_for_nowhere_in_particular_signs_in_where_its_person_says(
+    async def test_a_link_requested_without_context_signs_in_to_the_service_named_later(
         self, world: World, acme_shop: AcmeShop
     ) -> None:
         await world.register_and_verify()
@@ -111,14 +111,16 @@ class TestSigningIn:
 
         assert claims_of(answer.json["access_token"])["service"] == "shop"
 
-    async def test_what_the_link_left_open_may_be_said_later(self, world: World, acme_shop: AcmeShop) -> None:
+    async def test_a_link_requested_for_an_organization_signs_in_to_its_service(
+        self, world: World, acme_shop: AcmeShop
+    ) -> None:
         await world.register_and_verify()
 
         answer = await verify(world, await requested(world, org_slug="acme"), org_slug="acme", service_slug="shop")
 
         assert claims_of(answer.json["access_token"])["service"] == "shop"
 
-    async def test_a_link_signs_in_nowhere_else_than_where_it_was_asked_for(
+    async def test_a_link_is_refused_in_another_context_than_the_requested_one(
         self, world: World, acme_shop: AcmeShop, connection: Connection
     ) -> None:
         await world.register_and_verify()
@@ -127,17 +129,17 @@ class TestSigningIn:
 
         assert_refused(await verify(world, token, org_slug="other"), 400, "BAD_REQUEST")
         assert_refused(await verify(world, token, org_slug="acme", service_slug="desk"), 400, "BAD_REQUEST")
-        # Nothing was spent by that.
+        # The refusals have not used the link.
         assert (await verify(world, token, org_slug="acme", service_slug="shop")).status == 200
 
-    async def test_who_does_not_belong_there_is_refused_like_at_login(self, world: World, acme_shop: AcmeShop) -> None:
+    async def test_a_user_who_is_not_a_member_is_forbidden(self, world: World, acme_shop: AcmeShop) -> None:
         await world.register_and_verify()
 
         answer = await verify(world, await requested(world, org_slug="acme"))
 
         assert_refused(answer, 403, "FORBIDDEN")
 
-    async def test_an_organization_that_was_suspended_meanwhile_takes_nobody(
+    async def test_an_organization_suspended_after_the_request_refuses_the_link(
         self, world: World, acme_shop: AcmeShop, connection: Connection
     ) -> None:
         await world.register_and_verify()
@@ -146,7 +148,7 @@ class TestSigningIn:
 
         assert_refused(await verify(world, token), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_other_links_end_with_the_one_that_is_used(self, world: World) -> None:
+    async def test_using_a_link_invalidates_the_users_other_links(self, world: World) -> None:
         await world.register_and_verify()
         first, second = await requested(world), await requested(world)
         await verify(world, second)
@@ -155,9 +157,9 @@ class TestSigningIn:
 
 
 class TestRefusals:
-    """With a wrong one."""
+    """Refused links."""
 
-    async def test_the_link_is_good_once(self, world: World) -> None:
+    async def test_a_link_works_once(self, world: World) -> None:
         await world.register_and_verify()
         token = await requested(world)
         await verify(world, token)
@@ -167,7 +169,7 @@ class TestRefusals:
         assert_refused(answer, 401, "UNAUTHORIZED")
         assert "used already" in answer.json["error"]
 
-    async def test_the_link_is_good_for_15_minutes(self, world: World, clock: SettableClock) -> None:
+    async def test_a_link_is_valid_for_15_minutes(self, world: World, clock: SettableClock) -> None:
         await world.register_and_verify()
         early, late = await requested(world), await requested(world)
 
@@ -197,7 +199,7 @@ class TestRefusals:
         assert_refused(await verify(world, token), 401, "UNAUTHORIZED")
         assert (await world.client.get(f"/auth/verify-email?token={token}")).status == 200
 
-    async def test_whoever_was_deactivated_or_moved_meanwhile_is_refused(
+    async def test_a_deactivation_or_a_changed_address_invalidates_the_link(
         self, world: World, connection: Connection
     ) -> None:
         for number, change in enumerate(("deactivated_at = created_at", "email = 'elsewhere@example.com'")):
@@ -208,7 +210,7 @@ class TestRefusals:
 
             assert_refused(await verify(world, token), 401, "UNAUTHORIZED")
 
-    async def test_of_two_uses_at_once_exactly_one_wins(self, world: World) -> None:
+    async def test_of_two_concurrent_uses_of_a_link_exactly_one_wins(self, world: World) -> None:
         await world.register_and_verify()
         for _ in range(ROUNDS):
             token, statuses = await requested(world), list[int]()
@@ -222,7 +224,7 @@ class TestRefusals:
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_of_two_links_of_one_person_at_once_exactly_one_wins(self, world: World) -> None:
+    async def test_of_two_links_of_one_user_used_concurrently_exactly_one_wins(self, world: World) -> None:
         await world.register_and_verify()
         for _ in range(ROUNDS):
             tokens, statuses = [await requested(world) for _ in range(2)], list[int]()
@@ -236,7 +238,7 @@ class TestRefusals:
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_whoever_is_deactivated_at_this_moment_is_refused(self, world: World, connection: Connection) -> None:
+    async def test_a_concurrently_deactivated_user_is_refused(self, world: World, connection: Connection) -> None:
         await world.register_and_verify()
         token = await requested(world)
         statuses: list[int] = []
@@ -253,19 +255,21 @@ class TestRefusals:
         assert statuses == [401]
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
 
-    async def test_a_refusal_counts_as_a_failed_sign_in_and_tells_the_metrics_nothing(self, world: World) -> None:
+    async def test_a_refusal_is_counted_as_invalid_credentials_in_the_metrics(self, world: World) -> None:
         await verify(world, str(uuid4()))
 
         exposition = world.installation.metrics.exposition().decode()
         assert 'sso_login_failures_total{reason="invalid_credentials"} 1.0' in exposition
 
 
-class TestProving:
-    """A link proves the address, and nobody can have prepared the account (decisions 3.13)."""
+class TestVerifyingAddress:
+    """A link verifies the address, and removes what an attacker may have set up before (decisions 3.13)."""
 
-    async def test_the_first_proof_removes_what_was_set_up_before(self, world: World, connection: Connection) -> None:
+    async def test_the_first_verification_removes_all_earlier_credentials_and_sessions(
+        self, world: World, connection: Connection
+    ) -> None:
         await world.register_and_sign_in("attacker@example.com")
-        intruder = (await world.sign_in("attacker@example.com")).access_token
+        attacker = (await world.sign_in("attacker@example.com")).access_token
         connection.execute(
             """
             INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
@@ -273,20 +277,20 @@ class TestProving:
             SELECT id, id, 'key', 'key', 0, 'mine', '', '{}', false, now() FROM users
             """
         )
-        # As whoever has an account of their own does, to wait inside it for the address's owner.
-        changed = await world.client.request("PATCH", "/api/user", token=intruder, body={"email": "victim@example.com"})
+        # The attacker gives their own account the victim's address, and waits for the victim to sign in.
+        changed = await world.client.request("PATCH", "/api/user", token=attacker, body={"email": "victim@example.com"})
         assert changed.status == 200, changed.text
         token = await requested(world, "victim@example.com")
 
         answer = await verify(world, token)
 
         assert answer.status == 200
-        assert (await world.client.get("/api/user", token=intruder)).status == 401
+        assert (await world.client.get("/api/user", token=attacker)).status == 401
         assert (await world.log_in("victim@example.com")).status == 401
         assert connection.execute("SELECT count(*) FROM passkeys").fetchone() == (0,)
         assert (await world.client.get("/api/user", token=answer.json["access_token"])).json["email_verified"] is True
 
-    async def test_the_letter_says_so_before(self, world: World) -> None:
+    async def test_the_mail_announces_the_verification(self, world: World) -> None:
         await world.register()
         await world.mails()
         await request(world)
@@ -296,7 +300,7 @@ class TestProving:
         for text in (rendered.text, rendered.html):
             assert "that this address is yours" in text
 
-    async def test_an_address_that_is_proved_keeps_everything(self, world: World) -> None:
+    async def test_an_account_with_a_verified_address_keeps_everything(self, world: World) -> None:
         await world.register_and_verify()
         token = (await world.sign_in()).access_token
 
@@ -306,12 +310,12 @@ class TestProving:
         assert (await world.log_in(EMAIL, PASSWORD)).status == 200
 
 
-class TestAsking:
-    """Asking tells nobody who exists."""
+class TestRequesting:
+    """Requesting a link does not reveal which accounts exist."""
 
     async def test_every_address_gets_the_same_answer(self, world: World) -> None:
         await world.register_and_verify()
-        told = await request(world)
+        expected = await request(world)
         await world.register_and_verify("gone@example.com")
         world.deactivate("gone@example.com")
         await world.mails()
@@ -319,10 +323,10 @@ class TestAsking:
         for email in ("nobody@example.com", "gone@example.com", "no address at all", "", "x" * 5000):
             answer = await request(world, email)
 
-            assert (answer.status, answer.content) == (200, told.content)
+            assert (answer.status, answer.content) == (200, expected.content)
         assert await world.mails() == []
 
-    async def test_what_is_malformed_is_refused(self, world: World) -> None:
+    async def test_a_malformed_email_field_is_refused(self, world: World) -> None:
         for body in ({}, {"email": None}, {"email": 3}, {"email": "a\x00@example.com"}):
             answer = await world.client.post("/api/auth/magic-link/request", body=body)
 
@@ -338,13 +342,13 @@ class TestAsking:
             ({"org_slug": "acme", "redirect_uri": "https://shop.example/welcome"}, 400),
         ],
     )
-    async def test_a_place_that_is_not_there_and_an_address_that_is_not_registered_are_refused(
+    async def test_unknown_contexts_and_unregistered_redirect_uris_are_refused(
         self, world: World, acme_shop: AcmeShop, return_request: dict[str, str], status: int
     ) -> None:
         for email in (EMAIL, "nobody@example.com"):
             assert (await request(world, email, **return_request)).status == status
 
-    async def test_so_often_and_no_more(self, world: World, limited: Client) -> None:
+    async def test_requests_for_one_address_are_rate_limited(self, world: World, limited: Client) -> None:
         statuses = [
             (await limited.post("/api/auth/magic-link/request", body={"email": EMAIL})).status for _ in range(6)
         ]

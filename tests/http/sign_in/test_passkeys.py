@@ -26,15 +26,15 @@ OTHER = "grace@example.com"
 
 @pytest.fixture
 def settings() -> Settings:
-    """With rate limits, without which failed sign-ins are not counted either."""
+    """Settings with rate limits, because failed sign-ins are counted only with them."""
     return Settings(dev=True)
 
 
 class TestSigningIn:
-    """With a right passkey."""
+    """Signing in with a valid passkey."""
 
     @pytest.mark.parametrize("email", [EMAIL, f"  {EMAIL.upper()} ", None])
-    async def test_with_or_without_an_address_it_answers_like_login(self, keyring: Keyring, email: str | None) -> None:
+    async def test_a_passkey_signs_in_with_or_without_an_address(self, keyring: Keyring, email: str | None) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
@@ -48,22 +48,20 @@ class TestSigningIn:
 
     async def test_the_options_name_the_passkeys_of_the_address(self, keyring: Keyring) -> None:
         await keyring.sign_up()
-        made = [await keyring.registered(transports=["hybrid", "internal"]) for _ in range(2)]
+        registered = [await keyring.registered(transports=["hybrid", "internal"]) for _ in range(2)]
 
         options = (await keyring.started())["options"]
 
         assert options["allowCredentials"] == [
-            {"id": encoded(one.credential_id), "type": "public-key", "transports": ["hybrid", "internal"]}
-            for one in made
+            {"id": encoded(passkey.credential_id), "type": "public-key", "transports": ["hybrid", "internal"]}
+            for passkey in registered
         ]
         assert (options["rpId"], options["userVerification"]) == ("localhost", "preferred")
 
-    async def test_without_an_address_they_name_none(self, keyring: Keyring) -> None:
+    async def test_the_options_without_an_address_name_no_passkey(self, keyring: Keyring) -> None:
         assert (await keyring.started(None))["options"]["allowCredentials"] == []
 
-    async def test_it_is_remembered_when_the_passkey_was_used_last(
-        self, keyring: Keyring, clock: SettableClock
-    ) -> None:
+    async def test_a_sign_in_updates_the_last_use_of_the_passkey(self, keyring: Keyring, clock: SettableClock) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         clock.advance(timedelta(hours=1))
@@ -73,7 +71,7 @@ class TestSigningIn:
         [passkey] = (await keyring.ask("GET", token=answer.json["access_token"])).json["passkeys"]
         assert passkey["last_used_at"] == clock.now.isoformat().replace("+00:00", "Z")
 
-    async def test_the_event_and_the_session_name_the_way(self, keyring: Keyring, world: World) -> None:
+    async def test_the_event_and_the_session_name_the_passkey_as_provider(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
@@ -92,7 +90,7 @@ class TestSigningIn:
             (True, False, ["swk", "user"]),
         ],
     )
-    async def test_the_token_says_how(
+    async def test_the_token_names_the_authentication_methods(
         self, keyring: Keyring, is_backup_eligible: bool, is_user_verified: bool, amr: list[str]
     ) -> None:
         await keyring.sign_up()
@@ -112,13 +110,13 @@ class TestSigningIn:
 
         verified = await keyring.sign_in(authenticator)
         authenticator.is_user_verified = False
-        touched = await keyring.sign_in(authenticator)
+        unverified = await keyring.sign_in(authenticator)
 
         assert "mfa_required" not in verified.json
-        assert set(touched.json) == {"access_token", "refresh_token", "expires_in", "mfa_required", "preauth_token"}
-        assert touched.json["mfa_required"] is True
+        assert set(unverified.json) == {"access_token", "refresh_token", "expires_in", "mfa_required", "preauth_token"}
+        assert unverified.json["mfa_required"] is True
 
-    async def test_an_organization_that_asks_for_mfa_takes_a_user_verified_passkey(
+    async def test_an_organization_that_requires_mfa_accepts_only_a_user_verified_passkey(
         self, keyring: Keyring, world: World
     ) -> None:
         await keyring.sign_up()
@@ -128,12 +126,12 @@ class TestSigningIn:
 
         verified = await keyring.sign_in(authenticator, org_slug="acme")
         authenticator.is_user_verified = False
-        touched = await keyring.sign_in(authenticator, org_slug="acme")
+        unverified = await keyring.sign_in(authenticator, org_slug="acme")
 
         assert (verified.status, claims_of(verified.json["access_token"])["org"]) == (200, "acme")
-        assert_refused(touched, 403, "FORBIDDEN")
+        assert_refused(unverified, 403, "FORBIDDEN")
 
-    async def test_it_signs_in_to_a_service(self, keyring: Keyring, world: World) -> None:
+    async def test_a_passkey_signs_in_to_a_service(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         client_id = world.service(world.organization()).client_id
         authenticator = await keyring.registered()
@@ -143,7 +141,7 @@ class TestSigningIn:
         claims = claims_of(answer.json["access_token"])
         assert (claims["aud"], claims["service"]) == (str(client_id), "shop")
 
-    async def test_who_wants_to_where_they_do_not_belong_is_refused_like_at_login(
+    async def test_an_unknown_or_forbidden_context_is_refused_like_at_login(
         self, keyring: Keyring, world: World
     ) -> None:
         await keyring.sign_up()
@@ -155,18 +153,18 @@ class TestSigningIn:
         assert_refused(await keyring.sign_in(authenticator, org_slug="nowhere"), 404, "NOT_FOUND")
         assert_refused(await keyring.sign_in(authenticator, org_slug="acme"), 403, "FORBIDDEN")
 
-    async def test_an_authenticator_may_keep_to_itself_whose_key_it_is_when_it_was_told(self, keyring: Keyring) -> None:
+    async def test_the_user_handle_may_be_missing_if_the_address_was_given(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        for silence in (None, b""):
-            authenticator.user_handle = silence
+        for user_handle in (None, b""):
+            authenticator.user_handle = user_handle
 
             assert (await keyring.sign_in(authenticator)).status == 200
             assert_not_accepted(await keyring.sign_in(authenticator, None))
 
 
 class TestRefusals:
-    """With a wrong one: one answer for all of them."""
+    """Refused passkeys, which all get the same answer."""
 
     @pytest.mark.parametrize("email", [EMAIL, None])
     @pytest.mark.parametrize(
@@ -181,7 +179,7 @@ class TestRefusals:
             {"key": Authenticator().key},
         ],
     )
-    async def test_what_is_wrong_is_refused_and_right_it_goes_on(
+    async def test_an_invalid_answer_is_refused_and_the_passkey_stays_valid(
         self, keyring: Keyring, wrong: dict[str, Any], email: str | None
     ) -> None:
         await keyring.sign_up()
@@ -193,24 +191,24 @@ class TestRefusals:
     async def test_an_altered_signature_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        asked = await keyring.started()
-        credential = authenticator.get(asked["options"])
+        challenge = await keyring.started()
+        credential = authenticator.get(challenge["options"])
         signature = bytearray(decoded(credential["response"]["signature"]))
         signature[-1] ^= 1
         credential["response"]["signature"] = encoded(bytes(signature))
 
-        assert_not_accepted(await keyring.finish(asked, credential))
+        assert_not_accepted(await keyring.finish(challenge, credential))
 
     async def test_the_user_verified_flag_cannot_be_added(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered(is_user_verified=False)
-        asked = await keyring.started()
-        credential = authenticator.get(asked["options"])
+        challenge = await keyring.started()
+        credential = authenticator.get(challenge["options"])
         data = bytearray(decoded(credential["response"]["authenticatorData"]))
         data[32] |= 0x04
         credential["response"]["authenticatorData"] = encoded(bytes(data))
 
-        assert_not_accepted(await keyring.finish(asked, credential))
+        assert_not_accepted(await keyring.finish(challenge, credential))
 
     async def test_an_answer_to_another_challenge_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
@@ -219,24 +217,26 @@ class TestRefusals:
 
         assert_not_accepted(await keyring.finish(first, authenticator.get(second["options"])))
 
-    async def test_an_answer_is_good_once(self, keyring: Keyring) -> None:
+    async def test_an_answer_works_once(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered(counts=False)
-        asked = await keyring.started()
-        credential = authenticator.get(asked["options"])
+        challenge = await keyring.started()
+        credential = authenticator.get(challenge["options"])
 
-        assert (await keyring.finish(asked, credential)).status == 200
-        assert_not_accepted(await keyring.finish(asked, credential))
+        assert (await keyring.finish(challenge, credential)).status == 200
+        assert_not_accepted(await keyring.finish(challenge, credential))
 
-    async def test_a_wrong_answer_spends_the_challenge(self, keyring: Keyring) -> None:
+    async def test_a_refused_answer_uses_up_the_challenge(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        asked = await keyring.started()
+        challenge = await keyring.started()
 
-        assert_not_accepted(await keyring.finish(asked, replace(authenticator, origin="x").get(asked["options"])))
-        assert_not_accepted(await keyring.finish(asked, authenticator.get(asked["options"])))
+        assert_not_accepted(
+            await keyring.finish(challenge, replace(authenticator, origin="x").get(challenge["options"]))
+        )
+        assert_not_accepted(await keyring.finish(challenge, authenticator.get(challenge["options"])))
 
-    async def test_a_challenge_is_good_for_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
+    async def test_a_challenge_is_valid_for_five_minutes(self, keyring: Keyring, clock: SettableClock) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         early, late = await keyring.started(), await keyring.started()
@@ -246,16 +246,16 @@ class TestRefusals:
         clock.advance(timedelta(seconds=1))
         assert_not_accepted(await keyring.finish(late, authenticator.get(late["options"])))
 
-    async def test_a_challenge_of_a_registration_signs_nobody_in(self, keyring: Keyring) -> None:
+    async def test_a_challenge_of_a_registration_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        asked = await keyring.start_registration()
+        challenge = await keyring.start_registration()
 
-        assert_not_accepted(await keyring.finish(asked, authenticator.get(asked["options"])))
+        assert_not_accepted(await keyring.finish(challenge, authenticator.get(challenge["options"])))
 
-    @pytest.mark.parametrize("asked_for", [OTHER, "passwordonly@example.com", "nobody@example.com", ""])
-    async def test_a_challenge_for_an_address_is_for_nobody_else(
-        self, keyring: Keyring, world: World, asked_for: str
+    @pytest.mark.parametrize("other_email", [OTHER, "passwordonly@example.com", "nobody@example.com", ""])
+    async def test_a_challenge_for_another_address_is_refused(
+        self, keyring: Keyring, world: World, other_email: str
     ) -> None:
         world.user("passwordonly@example.com")
         await keyring.sign_up(OTHER)
@@ -263,19 +263,19 @@ class TestRefusals:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
-        assert_not_accepted(await keyring.sign_in(authenticator, asked_for))
+        assert_not_accepted(await keyring.sign_in(authenticator, other_email))
 
     async def test_an_unknown_challenge_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
-        asked = await keyring.started()
+        challenge = await keyring.started()
 
-        answer = await keyring.finish({"challenge_id": str(uuid4())}, authenticator.get(asked["options"]))
+        answer = await keyring.finish({"challenge_id": str(uuid4())}, authenticator.get(challenge["options"]))
 
         assert_not_accepted(answer)
 
     @pytest.mark.parametrize("change", ["deactivated_at = created_at", "email_verified_at = NULL"])
-    async def test_whoever_may_not_sign_in_is_refused_in_the_same_words(
+    async def test_deactivated_and_unverified_users_get_the_same_refusal(
         self, keyring: Keyring, world: World, change: str
     ) -> None:
         await keyring.sign_up()
@@ -284,7 +284,7 @@ class TestRefusals:
 
         assert_not_accepted(await keyring.sign_in(authenticator))
 
-    async def test_a_refusal_is_remembered(self, keyring: Keyring, world: World) -> None:
+    async def test_a_refusal_is_recorded(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
 
@@ -311,28 +311,28 @@ class TestRefusals:
             ("org_slug", 7),
         ],
     )
-    async def test_what_is_malformed_is_refused_by_name(self, keyring: Keyring, field: str, value: Any) -> None:
-        asked = await keyring.started(None)
+    async def test_a_malformed_field_is_named_in_the_refusal(self, keyring: Keyring, field: str, value: Any) -> None:
+        challenge = await keyring.started(None)
         body: dict[str, Any] = {
-            "challenge_id": asked["challenge_id"],
-            "credential": Authenticator().get(asked["options"]),
+            "challenge_id": challenge["challenge_id"],
+            "credential": Authenticator().get(challenge["options"]),
         }
         *path, name = field.split(".")
-        inside = body
+        parent = body
         for step in path:
-            inside = inside[step]
-        inside[name] = value
+            parent = parent[step]
+        parent[name] = value
 
         answer = await keyring.client.post("/api/auth/passkeys/authenticate/finish", body=body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
-    async def test_too_many_tries_from_one_address_have_to_wait(self, keyring: Keyring) -> None:
+    async def test_too_many_attempts_from_one_address_are_rate_limited(self, keyring: Keyring) -> None:
         statuses: list[int] = []
         for _ in range(11):
-            asked = await keyring.started(None)
-            body = {"challenge_id": asked["challenge_id"], "credential": Authenticator().get(asked["options"])}
+            challenge = await keyring.started(None)
+            body = {"challenge_id": challenge["challenge_id"], "credential": Authenticator().get(challenge["options"])}
             statuses.append((await keyring.client.post("/api/auth/passkeys/authenticate/finish", body=body)).status)
 
         assert statuses == [401] * 10 + [429]

@@ -1,4 +1,4 @@
-"""Sign-ins with one passkey at the same time, and the counter that tells a copy."""
+"""Concurrent sign-ins with one passkey, and the counter that reveals a copied one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 ROUNDS = 50
 
 
-class TestCounting:
-    """What an authenticator says about how often it was used."""
+class TestSignCount:
+    """The sign counter that an authenticator reports."""
 
-    async def test_one_that_counts_backwards_or_stands_still_is_refused_and_written_down(
-        self, keyring: Keyring, world: World
-    ) -> None:
+    async def test_a_counter_that_does_not_increase_is_refused_and_logged(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         authenticator.sign_count = 41
@@ -41,14 +39,14 @@ class TestCounting:
         ]
         assert [data["reason"] for _, _, data in world.events("user.login.failed")] == ["sign_count_regressed"] * 2
 
-    async def test_one_that_stops_counting_is_refused(self, keyring: Keyring) -> None:
+    async def test_an_authenticator_that_stops_counting_is_refused(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         authenticator.counts, authenticator.sign_count = False, 0
 
         assert_not_accepted(await keyring.sign_in(authenticator))
 
-    async def test_one_that_never_counts_is_taken(self, keyring: Keyring) -> None:
+    async def test_an_authenticator_that_never_counts_is_accepted(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered(counts=False)
 
@@ -56,58 +54,58 @@ class TestCounting:
 
 
 class TestRaces:
-    """Of any two at once one wins."""
+    """Of two concurrent sign-ins one wins."""
 
-    async def test_of_two_answers_to_one_challenge(self, keyring: Keyring, world: World) -> None:
+    async def test_of_two_concurrent_answers_to_one_challenge_one_wins(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered(counts=False)
         for number in range(ROUNDS):
-            asked = await keyring.started(EMAIL if number % 2 else None)
-            credential, statuses = authenticator.get(asked["options"]), list[int]()
+            challenge = await keyring.started(EMAIL if number % 2 else None)
+            credential, statuses = authenticator.get(challenge["options"]), list[int]()
 
-            async def finish(asked: dict[str, Any], credential: Any, statuses: list[int]) -> None:
-                statuses.append((await keyring.finish(asked, credential)).status)
+            async def finish(challenge: dict[str, Any], credential: Any, statuses: list[int]) -> None:
+                statuses.append((await keyring.finish(challenge, credential)).status)
 
             async with trio.open_nursery() as nursery:
                 for _ in range(2):
-                    nursery.start_soon(finish, asked, credential, statuses)
+                    nursery.start_soon(finish, challenge, credential, statuses)
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_of_two_copies_that_count_alike(self, keyring: Keyring) -> None:
+    async def test_of_two_copies_with_the_same_counter_one_wins(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         authenticator = await keyring.registered()
         for _ in range(ROUNDS):
             copies, statuses = [authenticator, replace(authenticator)], list[int]()
-            both = [await keyring.started() for _ in copies]
+            challenges = [await keyring.started() for _ in copies]
 
-            async def finish(copy: Authenticator, asked: dict[str, Any], statuses: list[int]) -> None:
-                statuses.append((await keyring.finish(asked, copy.get(asked["options"]))).status)
+            async def finish(copy: Authenticator, challenge: dict[str, Any], statuses: list[int]) -> None:
+                statuses.append((await keyring.finish(challenge, copy.get(challenge["options"]))).status)
 
             async with trio.open_nursery() as nursery:
-                for copy, asked in zip(copies, both, strict=True):
-                    nursery.start_soon(finish, copy, asked, statuses)
+                for copy, challenge in zip(copies, challenges, strict=True):
+                    nursery.start_soon(finish, copy, challenge, statuses)
 
             assert sorted(statuses) == [200, 401]
 
-    async def test_a_passkey_that_is_removed_at_this_moment_signs_in_before_or_not_at_all(
+    async def test_a_concurrently_removed_passkey_signs_in_before_its_removal_or_not_at_all(
         self, keyring: Keyring
     ) -> None:
         await keyring.sign_up()
         for _ in range(ROUNDS):
             authenticator = Authenticator()
             passkey_id = (await keyring.register(authenticator)).json["id"]
-            asked, statuses = await keyring.started(), dict[str, int]()
-            credential = authenticator.get(asked["options"])
+            challenge, statuses = await keyring.started(), dict[str, int]()
+            credential = authenticator.get(challenge["options"])
 
-            async def finish(asked: dict[str, Any], credential: Any, statuses: dict[str, int]) -> None:
-                statuses["sign in"] = (await keyring.finish(asked, credential)).status
+            async def finish(challenge: dict[str, Any], credential: Any, statuses: dict[str, int]) -> None:
+                statuses["sign in"] = (await keyring.finish(challenge, credential)).status
 
             async def remove(passkey_id: str, statuses: dict[str, int]) -> None:
                 statuses["remove"] = (await keyring.ask("DELETE", f"/{passkey_id}")).status
 
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(finish, asked, credential, statuses)
+                nursery.start_soon(finish, challenge, credential, statuses)
                 nursery.start_soon(remove, passkey_id, statuses)
 
             assert statuses["remove"] == 204

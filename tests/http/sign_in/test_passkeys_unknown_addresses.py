@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 OTHER = "grace@example.com"
 
 
-class TestStrangers:
-    """Nothing tells whoever asks who exists."""
+class TestUnknownAddresses:
+    """Neither answers nor statements reveal which accounts exist."""
 
-    async def test_an_address_that_nobody_has_gets_a_plausible_challenge(self, keyring: Keyring) -> None:
+    async def test_an_address_without_an_account_gets_a_plausible_challenge(self, keyring: Keyring) -> None:
         await keyring.sign_up()
         await keyring.registered(transports=["hybrid", "internal"])
 
@@ -37,7 +37,9 @@ class TestStrangers:
         assert len(known.content) - len(unknown.content) < 200
 
     @pytest.mark.parametrize("email", ["nobody@example.com", "passwordonly@example.com", "no address", "", "x" * 9999])
-    async def test_asking_twice_looks_the_same(self, keyring: Keyring, world: World, email: str) -> None:
+    async def test_repeated_challenges_name_the_same_decoy_credentials(
+        self, keyring: Keyring, world: World, email: str
+    ) -> None:
         world.user("passwordonly@example.com")
 
         first, second = await keyring.started(email), await keyring.started(f" {email.upper()}")
@@ -45,7 +47,7 @@ class TestStrangers:
         assert first["options"]["allowCredentials"] == second["options"]["allowCredentials"] != []
         assert first["options"]["challenge"] != second["options"]["challenge"]
 
-    async def test_another_house_makes_up_others(self, keyring: Keyring, world: World) -> None:
+    async def test_another_installation_makes_other_decoy_credentials(self, keyring: Keyring, world: World) -> None:
         one = await keyring.started("nobody@example.com")
         database: Any = keyring.world.installation.database
         database.tools.pepper.load(b"\x07" * 32)
@@ -54,15 +56,15 @@ class TestStrangers:
 
         assert one["options"]["allowCredentials"] != other["options"]["allowCredentials"]
 
-    async def test_a_made_up_passkey_cannot_be_told_by_registering_it(self, keyring: Keyring) -> None:
+    async def test_registering_a_decoy_credential_does_not_reveal_it(self, keyring: Keyring) -> None:
         await keyring.sign_up(OTHER)
         real = await keyring.registered()
         await keyring.sign_up()
-        [made_up, *_] = (await keyring.started("nobody@example.com"))["options"]["allowCredentials"]
+        [decoy, *_] = (await keyring.started("nobody@example.com"))["options"]["allowCredentials"]
 
         answers = [
             await keyring.register(Authenticator(credential_id=credential_id))
-            for credential_id in (real.credential_id, decoded(made_up["id"]))
+            for credential_id in (real.credential_id, decoded(decoy["id"]))
         ]
 
         for answer in answers:
@@ -70,43 +72,43 @@ class TestStrangers:
         assert answers[0].json["error"] == answers[1].json["error"]
         assert (await keyring.ask("GET")).json["total"] == 0
 
-    async def test_asking_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
+    async def test_starting_takes_the_same_statements_for_every_address(self, keyring: Keyring, world: World) -> None:
         world.user("passwordonly@example.com")
         world.user("gone@example.com", is_active=False)
         await keyring.sign_up()
         await keyring.registered()
-        taken: dict[str, list[str]] = {}
+        executed: dict[str, list[str]] = {}
         for email in (EMAIL, "passwordonly@example.com", "gone@example.com", "nobody@example.com", "no address"):
             with recorded_statements() as statements:
                 await keyring.start(email)
-            taken[email] = statements
+            executed[email] = statements
 
-        for statements in taken.values():
-            assert statements == taken[EMAIL]
-        # Nor does a row belong to an account, whose key would be looked up.
+        for statements in executed.values():
+            assert statements == executed[EMAIL]
+        # Challenges do not name an account either, so no foreign key is checked.
         assert world.rows("SELECT DISTINCT user_id FROM passkey_challenges WHERE purpose = 'authenticate'") == [(None,)]
 
-    async def test_being_refused_takes_the_same_statements(self, keyring: Keyring, world: World) -> None:
+    async def test_a_refusal_takes_the_same_statements_for_every_address(self, keyring: Keyring, world: World) -> None:
         await keyring.sign_up()
         world.member(world.organization(), world.value("SELECT id FROM users"))
         real = await keyring.registered()
         forged = {
             "real": replace(real, key=Authenticator().key),
-            "made up": Authenticator(
+            "decoy": Authenticator(
                 credential_id=decoded(
                     (await keyring.started("nobody@example.com"))["options"]["allowCredentials"][0]["id"]
                 )
             ),
             "unknown": Authenticator(),
         }
-        taken: dict[str, list[str]] = {}
+        executed: dict[str, list[str]] = {}
         for name, authenticator in forged.items():
             for email in (EMAIL, "nobody@example.com"):
-                asked = await keyring.started(email)
+                challenge = await keyring.started(email)
                 with recorded_statements() as statements:
-                    assert_not_accepted(await keyring.finish(asked, authenticator.get(asked["options"])))
-                taken[f"{name}, asked for {email}"] = statements
+                    assert_not_accepted(await keyring.finish(challenge, authenticator.get(challenge["options"])))
+                executed[f"{name}, challenge for {email}"] = statements
 
-        assert len(taken[f"real, asked for {EMAIL}"]) >= 5
-        for name, statements in taken.items():
-            assert statements == taken[f"real, asked for {EMAIL}"], name
+        assert len(executed[f"real, challenge for {EMAIL}"]) >= 5
+        for name, statements in executed.items():
+            assert statements == executed[f"real, challenge for {EMAIL}"], name

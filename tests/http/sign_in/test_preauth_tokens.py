@@ -1,4 +1,4 @@
-"""The token between the password and the code: what it is good for, and until when (identity 2.4)."""
+"""The pre-auth token between the password and the code: its purpose and its lifetime (identity 2.4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody with a second factor."""
+    """A user with a second factor."""
     person = insert_person(world)
     await person.turn_mfa_on()
     return person
@@ -29,7 +29,7 @@ async def ada(world: World) -> Person:
 
 @pytest.fixture
 async def grace(world: World) -> Person:
-    """Somebody else with a second factor."""
+    """Another user with a second factor."""
     person = insert_person(world, "grace@example.com")
     await person.turn_mfa_on()
     return person
@@ -46,14 +46,14 @@ async def test_a_body_without_a_code_is_malformed(ada: Person, client: Client, b
     assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
 
 
-async def test_without_a_pre_auth_token_nobody_is_let_in(ada: Person, client: Client) -> None:
+async def test_a_code_without_a_pre_auth_token_is_refused(ada: Person, client: Client) -> None:
     answer = await client.post("/api/auth/mfa/verify", body={"code": ada.code()})
 
     assert_refused(answer)
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c"])
-async def test_what_is_no_token_is_no_pre_auth_token(ada: Person, client: Client, token: str) -> None:
+async def test_a_token_that_is_not_a_jwt_is_a_jwt_error(ada: Person, client: Client, token: str) -> None:
     in_header = await client.post("/api/auth/mfa/verify", token=token, body={"code": ada.code()})
     in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": token})
 
@@ -61,13 +61,13 @@ async def test_what_is_no_token_is_no_pre_auth_token(ada: Person, client: Client
     assert_refused(in_body, "JWT_ERROR")
 
 
-async def test_another_scheme_is_no_pre_auth_token(ada: Person, client: Client) -> None:
+async def test_another_authorization_scheme_is_refused(ada: Person, client: Client) -> None:
     body = {"code": ada.code(), "preauth_token": await ada.preauth_token()}
 
     assert_refused(await client.post("/api/auth/mfa/verify", headers={"Authorization": "Basic YWRh"}, body=body))
 
 
-async def test_an_access_token_is_no_pre_auth_token(ada: Person, client: Client) -> None:
+async def test_an_access_token_is_refused_as_a_pre_auth_token(ada: Person, client: Client) -> None:
     in_header = await client.post("/api/auth/mfa/verify", token=ada.token, body={"code": ada.code()})
     in_body = await client.post("/api/auth/mfa/verify", body={"code": ada.code(), "preauth_token": ada.token})
 
@@ -76,15 +76,15 @@ async def test_an_access_token_is_no_pre_auth_token(ada: Person, client: Client)
 
 
 @pytest.mark.parametrize("path", ["/api/user/sessions", "/api/user/mfa/status"])
-async def test_a_pre_auth_token_is_no_access_token(ada: Person, client: Client, path: str) -> None:
+async def test_a_pre_auth_token_is_refused_as_an_access_token(ada: Person, client: Client, path: str) -> None:
     assert_refused(await client.get(path, token=await ada.preauth_token()), "JWT_ERROR")
 
 
-async def test_a_pre_auth_token_is_no_refresh_token(ada: Person, client: Client) -> None:
+async def test_a_pre_auth_token_is_refused_as_a_refresh_token(ada: Person, client: Client) -> None:
     assert_refused(await client.post("/api/auth/refresh", body={"refresh_token": await ada.preauth_token()}))
 
 
-async def test_a_pre_auth_token_is_good_until_its_last_second(ada: Person, clock: SettableClock) -> None:
+async def test_a_pre_auth_token_is_valid_until_its_last_second(ada: Person, clock: SettableClock) -> None:
     token = await ada.preauth_token()
 
     clock.advance(LIFETIME - timedelta(seconds=1))
@@ -102,7 +102,7 @@ async def test_a_pre_auth_token_expires(ada: Person, clock: SettableClock) -> No
     assert "Sign in again" in answer.json["error"]
 
 
-async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Person, grace: Person) -> None:
+async def test_a_pre_auth_token_accepts_only_the_codes_of_its_own_user(ada: Person, grace: Person) -> None:
     token = await ada.preauth_token()
 
     assert_refused(await ada.verify(token, grace.code()))
@@ -110,7 +110,7 @@ async def test_a_pre_auth_token_takes_the_codes_of_its_own_person_only(ada: Pers
     assert (await grace.verify(await grace.preauth_token(), grace.backup_codes[0])).status == 200
 
 
-async def test_a_pre_auth_token_of_an_invented_sign_in_is_over(ada: Person, installation: Installation) -> None:
+async def test_a_pre_auth_token_of_an_unknown_challenge_is_refused(ada: Person, installation: Installation) -> None:
     claims = {"sub": str(ada.id), "aud": installation.settings.base_url, "challenge": str(uuid4())}
     token = installation.tokens.sign(claims, kind=TokenKind.PRE_AUTH, lifetime=LIFETIME, now=installation.clock())
 

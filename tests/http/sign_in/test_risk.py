@@ -1,4 +1,4 @@
-"""What a risky sign-in leads to: a code all the same, or a letter (decisions 4.3)."""
+"""The risk score of sign-ins, and the mail about a risky one (decisions 4.3)."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ MAILS_MAX = 100
 
 
 async def fail(world: World, times: int) -> None:
-    """Try with a wrong password."""
+    """Send wrong passwords."""
     for _ in range(times):
         assert (await world.log_in(password="not the password")).status == 401
 
 
 async def messages(world: World) -> list[MailMessage]:
-    """Take the letters that wait to be sent."""
+    """Claim the mails that wait to be sent."""
     claimed = await world.client.application.installation.database.transact(mail.claim, MAILS_MAX)
-    return [one.message for one in claimed]
+    return [outgoing.message for outgoing in claimed]
 
 
 def last_event(world: World) -> dict[str, Any]:
-    """Look at the risk of the last attempt."""
+    """Return the risk of the last attempt."""
     [(score, factors)] = world.rows("SELECT risk_score, risk_factors FROM login_events ORDER BY id DESC LIMIT 1")
     return {"score": score, "factors": factors}
 
 
-class TestLetter:
-    """Somebody without a second factor is told of a sign-in that looks wrong."""
+class TestMail:
+    """A user without a second factor gets a mail about a risky sign-in."""
 
-    async def test_above_0_7_there_is_a_letter(self, world: World) -> None:
+    async def test_a_risk_above_0_7_sends_a_mail(self, world: World) -> None:
         world.user()
         await fail(world, 3)
 
@@ -48,7 +48,7 @@ class TestLetter:
         [message] = await messages(world)
         assert (message.to, message.template.value) == (EMAIL, "new_sign_in")
 
-    async def test_at_0_7_there_is_none(self, world: World) -> None:
+    async def test_a_risk_of_0_7_sends_no_mail(self, world: World) -> None:
         world.user()
         await fail(world, 2)
 
@@ -57,7 +57,7 @@ class TestLetter:
         assert last_event(world) == {"score": 70, "factors": ["new_device", "failed_attempt", "failed_attempt"]}
         assert await messages(world) == []
 
-    async def test_on_a_known_device_it_takes_more_failures(self, world: World) -> None:
+    async def test_a_known_device_needs_more_failures_for_a_mail(self, world: World) -> None:
         world.user()
         known = CURL | {"X-Device-Token": (await world.sign_in(headers=CURL)).device_token}
         await fail(world, 3)
@@ -70,7 +70,7 @@ class TestLetter:
         assert last_event(world)["score"] == 80
         assert len(await messages(world)) == 1
 
-    async def test_after_fifteen_minutes_the_failures_are_forgotten(self, world: World) -> None:
+    async def test_failures_count_for_fifteen_minutes(self, world: World) -> None:
         world.user()
         await fail(world, 3)
         world.clock.advance(timedelta(minutes=15))
@@ -80,7 +80,7 @@ class TestLetter:
         assert last_event(world) == {"score": 30, "factors": ["new_device"]}
         assert await messages(world) == []
 
-    async def test_failures_of_others_do_not_count(self, world: World) -> None:
+    async def test_failures_of_other_users_do_not_count(self, world: World) -> None:
         world.user()
         world.user("eve@example.com")
         await fail(world, 3)
@@ -89,7 +89,7 @@ class TestLetter:
 
         assert last_event(world)["score"] == 30
 
-    async def test_it_says_from_what_from_where_and_when(self, world: World) -> None:
+    async def test_the_mail_names_the_device_the_address_and_the_time(self, world: World) -> None:
         world.user()
         await fail(world, 3)
         await world.log_in(headers=CURL, address="192.0.2.44")
@@ -101,7 +101,7 @@ class TestLetter:
         assert "192.0.2.44" in text
         assert "2026-02-03 04:05 UTC" in text
 
-    async def test_a_stranger_of_the_same_make_is_not_called_by_the_owners_name(self, world: World) -> None:
+    async def test_the_owners_device_name_is_used_only_for_a_device_with_its_token(self, world: World) -> None:
         world.user()
         known = await world.sign_in(headers=CURL)
         [(device_id,)] = world.rows("SELECT id FROM devices")
@@ -115,7 +115,7 @@ class TestLetter:
 
         assert [message.values["device"] for message in await messages(world)] == ["curl", "My kitchen laptop"]
 
-    async def test_the_score_is_kept_with_the_device(self, world: World) -> None:
+    async def test_the_device_shows_the_score_of_its_last_sign_in(self, world: World) -> None:
         world.user()
         await fail(world, 3)
 
@@ -126,7 +126,7 @@ class TestLetter:
         assert detail.json["risk_score"] == 0.9
 
 
-async def test_habits_are_learned_from_sign_ins(world: World) -> None:
+async def test_the_usual_times_are_learned_from_sign_ins(world: World) -> None:
     world.user()
     token = (await world.sign_in(headers=CURL)).device_token
     known = CURL | {"X-Device-Token": token}
@@ -139,6 +139,6 @@ async def test_habits_are_learned_from_sign_ins(world: World) -> None:
     await world.sign_in(headers=known)
 
     assert last_event(world) == {"score": 10, "factors": ["unusual_time"]}
-    # By that it has become usual.
+    # That sign-in has made the time usual.
     await world.sign_in(headers=known)
     assert last_event(world) == {"score": 0, "factors": []}

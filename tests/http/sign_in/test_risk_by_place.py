@@ -1,4 +1,4 @@
-"""Where a sign-in comes from, with a GeoIP database: what it adds to the risk, and where it is remembered."""
+"""The location of a sign-in by a GeoIP database: its share of the risk, and where it is stored."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tools(tools: Tools, tmp_path: Path) -> Iterator[Tools]:
 
 
 def last_event(world: World) -> tuple[Any, ...]:
-    """Look at the risk and the place of the last attempt."""
+    """Return the risk and the location of the last attempt."""
     [row] = world.rows(
         "SELECT risk_score, risk_factors, geo_country, geo_city FROM login_events ORDER BY id DESC LIMIT 1"
     )
@@ -49,14 +49,14 @@ def last_event(world: World) -> tuple[Any, ...]:
 
 
 async def known_in_london(world: World) -> dict[str, str]:
-    """Sign in from London; give what the device shows from then on."""
+    """Sign in from London, and return the header that the device sends from then on."""
     world.user()
     answer = await world.log_in(address=LONDON)
     assert answer.status == 200
     return {"X-Device-Token": answer.json["device_token"]}
 
 
-async def test_the_first_place_is_remembered_and_not_unknown(world: World) -> None:
+async def test_the_first_location_is_stored_and_not_a_risk(world: World) -> None:
     await known_in_london(world)
 
     assert last_event(world) == (30, ["new_device"], "GB", "London")
@@ -72,7 +72,7 @@ async def test_another_country_is_an_unknown_location(world: World) -> None:
     assert last_event(world) == (0, [], "JP", "Ōsaka")
 
 
-async def test_another_city_is_not(world: World) -> None:
+async def test_another_city_is_no_unknown_location(world: World) -> None:
     known = await known_in_london(world)
 
     await world.log_in(address=LEEDS, headers=known)
@@ -80,7 +80,7 @@ async def test_another_city_is_not(world: World) -> None:
     assert last_event(world) == (0, [], "GB", "Leeds")
 
 
-async def test_a_proxy_counts(world: World) -> None:
+async def test_a_proxy_adds_to_the_risk(world: World) -> None:
     known = await known_in_london(world)
 
     await world.log_in(address=TOR, headers=known)
@@ -88,7 +88,7 @@ async def test_a_proxy_counts(world: World) -> None:
     assert last_event(world) == (10, ["proxy"], "GB", None)
 
 
-async def test_an_address_that_is_nowhere_says_nothing(world: World) -> None:
+async def test_an_address_without_a_location_adds_no_risk(world: World) -> None:
     known = await known_in_london(world)
 
     await world.log_in(address="10.0.0.7", headers=known)
@@ -96,7 +96,7 @@ async def test_an_address_that_is_nowhere_says_nothing(world: World) -> None:
     assert last_event(world) == (0, [], None, None)
 
 
-async def test_a_refused_attempt_makes_no_place_known(world: World) -> None:
+async def test_a_refused_attempt_does_not_make_its_location_known(world: World) -> None:
     known = await known_in_london(world)
     await world.log_in(address=OSAKA, password="not the password", headers=known)
     assert last_event(world) == (20, ["unknown_location"], "JP", "Ōsaka")
@@ -106,7 +106,7 @@ async def test_a_refused_attempt_makes_no_place_known(world: World) -> None:
     assert last_event(world) == (40, ["unknown_location", "failed_attempt"], "JP", "Ōsaka")
 
 
-async def test_a_device_shows_the_place_of_the_last_sign_in(world: World) -> None:
+async def test_a_device_shows_the_location_of_its_last_sign_in(world: World) -> None:
     known = await known_in_london(world)
     answer = await world.log_in(address=OSAKA, headers=known)
     [(device_id,)] = world.rows("SELECT id FROM devices")
@@ -118,9 +118,9 @@ async def test_a_device_shows_the_place_of_the_last_sign_in(world: World) -> Non
     assert detail.json["last_ip"] == OSAKA
 
 
-@pytest.mark.parametrize(("failures", "is_asked"), [(2, False), (3, True)])
-async def test_far_away_a_trusted_device_is_asked_for_a_code_after_fewer_failures(
-    world: World, failures: int, *, is_asked: bool
+@pytest.mark.parametrize(("failures", "needs_code"), [(2, False), (3, True)])
+async def test_at_an_unknown_location_a_trusted_device_needs_a_code_after_fewer_failures(
+    world: World, failures: int, *, needs_code: bool
 ) -> None:
     ada = insert_person(world)
     await ada.turn_mfa_on()
@@ -131,11 +131,11 @@ async def test_far_away_a_trusted_device_is_asked_for_a_code_after_fewer_failure
     answer = await log_in_from(OSAKA, ada, device)
 
     assert answer.status == 200
-    assert answer.json.get("mfa_required", False) is is_asked
+    assert answer.json.get("mfa_required", False) is needs_code
 
 
 async def trusted_device_in_london(person: Person) -> dict[str, str]:
-    """Sign in with a code from London and ask to be remembered; give what the device shows from then on."""
+    """Sign in from London with a code, request trust, and return the header that the device sends from then on."""
     answer = await person.world.client.post(
         "/api/auth/mfa/verify",
         token=(await log_in_from(LONDON, person, {})).json["preauth_token"],

@@ -1,4 +1,4 @@
-"""The code at sign-in: what is right, once, and for whom (identity 3, decisions 3.6)."""
+"""Verifying the second factor at sign-in (identity 3, decisions 3.6)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RACES = 50
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody with a second factor."""
+    """A user with a second factor."""
     person = insert_person(world)
     await person.turn_mfa_on()
     return person
@@ -36,7 +36,7 @@ def assert_refused(answer: Answer, error_code: str = "UNAUTHORIZED") -> None:
     assert (answer.status, answer.json["error_code"]) == (401, error_code)
 
 
-async def test_a_right_password_leads_to_a_pre_auth_token_and_nothing_more(ada: Person) -> None:
+async def test_a_right_password_returns_only_a_pre_auth_token(ada: Person) -> None:
     answer = await ada.log_in()
 
     assert answer.status == 200
@@ -50,7 +50,7 @@ async def test_a_right_password_leads_to_a_pre_auth_token_and_nothing_more(ada: 
     assert "Set-Cookie" not in answer.headers
 
 
-async def test_a_code_of_the_app_finishes_the_sign_in(ada: Person, client: Client) -> None:
+async def test_a_totp_code_completes_the_sign_in(ada: Person, client: Client) -> None:
     answer = await ada.verify(await ada.preauth_token(), ada.code())
 
     assert answer.status == 200
@@ -67,21 +67,21 @@ async def test_a_code_of_the_app_finishes_the_sign_in(ada: Person, client: Clien
     assert answer.json["device_token"] in answer.headers["Set-Cookie"]
 
 
-async def test_a_backup_code_finishes_the_sign_in(ada: Person, client: Client) -> None:
+async def test_a_backup_code_completes_the_sign_in(ada: Person, client: Client) -> None:
     answer = await ada.verify(await ada.preauth_token(), ada.backup_codes[3])
 
     assert (answer.status, answer.json["method"]) == (200, "backup_code")
     assert (await client.get("/api/user/sessions", token=answer.json["access_token"])).status == 200
 
 
-async def test_the_access_token_says_that_there_were_two_factors(ada: Person, installation: Installation) -> None:
+async def test_the_access_token_names_both_factors(ada: Person, installation: Installation) -> None:
     answer = await ada.verify(await ada.preauth_token(), ada.code())
 
     claims = installation.tokens.verify(answer.json["access_token"], kind=TokenKind.ACCESS, now=installation.clock())
     assert claims["amr"] == ["pwd", "otp", "mfa"]
 
 
-async def test_the_refresh_token_goes_on_with_the_session(ada: Person, client: Client) -> None:
+async def test_the_refresh_token_continues_the_session(ada: Person, client: Client) -> None:
     answer = await ada.verify(await ada.preauth_token(), ada.code())
 
     refreshed = await client.post("/api/auth/refresh", body={"refresh_token": answer.json["refresh_token"]})
@@ -97,7 +97,7 @@ async def test_the_pre_auth_token_may_be_sent_in_the_body(ada: Person, client: C
     assert answer.status == 200
 
 
-async def test_a_sign_in_into_an_organization_ends_there(
+async def test_a_sign_in_to_an_organization_keeps_its_context(
     ada: Person, installation: Installation, connection: Connection
 ) -> None:
     ada.join_organization()
@@ -108,9 +108,7 @@ async def test_a_sign_in_into_an_organization_ends_there(
     assert (claims["org"], claims["role"]) == ("engines", "member")
 
 
-async def test_where_an_organization_insists_on_two_factors_they_are_enough(
-    ada: Person, connection: Connection
-) -> None:
+async def test_two_factors_satisfy_an_organization_that_requires_mfa(ada: Person, connection: Connection) -> None:
     ada.join_organization(mfa_required=True)
 
     answer = await ada.verify(await ada.preauth_token(org_slug="engines"), ada.code())
@@ -118,37 +116,37 @@ async def test_where_an_organization_insists_on_two_factors_they_are_enough(
     assert answer.status == 200
 
 
-@pytest.mark.parametrize("canonical_email", [str.lower, str.upper, lambda code: code.replace("-", "").lower()])
-async def test_a_backup_code_may_be_typed_in_any_case_and_without_its_dash(ada: Person, canonical_email: Any) -> None:
-    answer = await ada.verify(await ada.preauth_token(), canonical_email(ada.backup_codes[0]))
+@pytest.mark.parametrize("retyped", [str.lower, str.upper, lambda code: code.replace("-", "").lower()])
+async def test_a_backup_code_may_be_typed_in_any_case_and_without_its_dash(ada: Person, retyped: Any) -> None:
+    answer = await ada.verify(await ada.preauth_token(), retyped(ada.backup_codes[0]))
 
     assert answer.status == 200
 
 
 @pytest.mark.parametrize("steps", [-1, 0, 1])
-async def test_a_clock_may_be_one_step_off(ada: Person, steps: int) -> None:
+async def test_a_code_one_step_off_is_accepted(ada: Person, steps: int) -> None:
     assert (await ada.verify(await ada.preauth_token(), ada.code(steps))).status == 200
 
 
 @pytest.mark.parametrize("steps", [-2, 2])
-async def test_a_clock_may_not_be_two_steps_off(ada: Person, steps: int) -> None:
+async def test_a_code_two_steps_off_is_refused(ada: Person, steps: int) -> None:
     assert_refused(await ada.verify(await ada.preauth_token(), ada.code(steps)))
 
 
-async def test_a_step_is_used_once(ada: Person) -> None:
+async def test_a_step_works_once(ada: Person) -> None:
     code = ada.code()
     assert (await ada.verify(await ada.preauth_token(), code)).status == 200
 
     assert_refused(await ada.verify(await ada.preauth_token(), code))
 
 
-async def test_an_earlier_step_is_over_once_a_later_one_was_used(ada: Person) -> None:
+async def test_a_step_earlier_than_the_last_used_one_is_refused(ada: Person) -> None:
     assert (await ada.verify(await ada.preauth_token(), ada.code(1))).status == 200
 
     assert_refused(await ada.verify(await ada.preauth_token(), ada.code()))
 
 
-async def test_the_next_step_is_good_again(ada: Person) -> None:
+async def test_the_code_of_the_next_step_is_accepted(ada: Person) -> None:
     assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
 
     ada.next_step()
@@ -156,8 +154,8 @@ async def test_the_next_step_is_good_again(ada: Person) -> None:
     assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
 
 
-async def test_the_code_that_turned_it_on_may_sign_in(ada: Person) -> None:
-    # The clock has not moved since `ada` turned it on.
+async def test_the_code_that_enabled_mfa_can_sign_in(ada: Person) -> None:
+    # The clock has not moved since the fixture enabled MFA.
     assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
 
 
@@ -167,14 +165,14 @@ async def test_a_backup_code_works_once(ada: Person) -> None:
     assert_refused(await ada.verify(await ada.preauth_token(), ada.backup_codes[0]))
 
 
-async def test_a_pre_auth_token_is_used_once(ada: Person) -> None:
+async def test_a_pre_auth_token_works_once(ada: Person) -> None:
     token = await ada.preauth_token()
     assert (await ada.verify(token, ada.code())).status == 200
 
     assert_refused(await ada.verify(token, ada.backup_codes[0]))
 
 
-async def test_of_two_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person) -> None:
+async def test_of_two_concurrent_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         token, code, next_code = await ada.preauth_token(), ada.code(), ada.code(1)
 
@@ -185,18 +183,18 @@ async def test_of_two_codes_for_one_pre_auth_token_exactly_one_wins(ada: Person)
         ada.next_step()
 
 
-async def test_of_two_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
+async def test_of_two_concurrent_uses_of_one_step_exactly_one_wins(ada: Person) -> None:
     for _ in range(RACES):
         one, other, code = await ada.preauth_token(), await ada.preauth_token(), ada.code()
 
         answers = await at_once(partial(ada.verify, one, code), partial(ada.verify, other, code))
 
         assert statuses_of(answers) == [200, 401]
-        # Long enough for the losers not to count against those who come later.
+        # Long enough for the failures not to count in the next rounds.
         ada.world.clock.advance(timedelta(minutes=5))
 
 
-async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
+async def test_of_two_concurrent_uses_of_one_backup_code_exactly_one_wins(ada: Person, connection: Connection) -> None:
     for round_ in range(RACES):
         if round_ % 10 == 0:
             await ada.sign_in_with_second_factor()
@@ -209,7 +207,7 @@ async def test_of_two_uses_of_one_backup_code_exactly_one_wins(ada: Person, conn
         ada.world.clock.advance(timedelta(minutes=5))
 
 
-async def test_a_wrong_code_leaves_the_pre_auth_token_good(ada: Person) -> None:
+async def test_the_pre_auth_token_survives_four_wrong_codes(ada: Person) -> None:
     token = await ada.preauth_token()
 
     for _ in range(4):
@@ -227,7 +225,7 @@ async def test_five_wrong_codes_void_the_pre_auth_token(ada: Person) -> None:
     assert (await ada.verify(await ada.preauth_token(), ada.code())).status == 200
 
 
-async def test_wrong_codes_at_once_are_all_counted(ada: Person) -> None:
+async def test_concurrent_wrong_codes_are_all_counted(ada: Person) -> None:
     token, wrong = await ada.preauth_token(), ada.wrong_code()
 
     answers = await at_once(*[partial(ada.verify, token, wrong)] * 5)
@@ -237,7 +235,7 @@ async def test_wrong_codes_at_once_are_all_counted(ada: Person) -> None:
     assert_refused(await ada.verify(token, ada.code()))
 
 
-async def test_a_malformed_code_is_refused_by_name_and_counts_as_none(ada: Person) -> None:
+async def test_a_malformed_code_is_refused_and_not_counted(ada: Person) -> None:
     token = await ada.preauth_token()
 
     for code in [
@@ -258,7 +256,7 @@ async def test_a_malformed_code_is_refused_by_name_and_counts_as_none(ada: Perso
     assert (await ada.verify(token, ada.code())).status == 200
 
 
-async def test_a_sign_in_that_waits_is_over_when_no_code_is_asked_for_any_more(ada: Person) -> None:
+async def test_turning_mfa_off_invalidates_a_pending_sign_in(ada: Person) -> None:
     token = await ada.preauth_token()
     code, backup_code = ada.code(), ada.backup_codes[0]
 
@@ -270,27 +268,27 @@ async def test_a_sign_in_that_waits_is_over_when_no_code_is_asked_for_any_more(a
     assert_refused(await ada.verify(token, ada.code()))
 
 
-async def test_a_deactivated_account_is_not_let_in_by_a_right_code(ada: Person, connection: Connection) -> None:
+async def test_a_right_code_for_a_deactivated_account_is_refused(ada: Person, connection: Connection) -> None:
     token = await ada.preauth_token()
     connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (ada.id,))
 
     answer = await ada.verify(token, ada.code())
 
     assert_refused(answer)
-    # The password was right, and so was the code.
+    # The password was right, and so was the code, so the message must not blame either.
     assert "password" not in answer.json["error"]
 
 
-class TestPatience:
+class TestRateLimit:
     """Wrong codes count as failed sign-ins for the address (decisions 1.9), whatever the pre-auth token."""
 
     @pytest.fixture
     def settings(self) -> Settings:
-        """With rate limits; so everybody here moves from address to address, to be refused by nothing else."""
+        """Settings with rate limits; the tests change the address, so that no other limit refuses them."""
         return Settings(dev=True)
 
     async def ten_wrong_codes(self, person: Person) -> str:
-        """Use up what one network may; give a pre-auth token that is still good."""
+        """Use up the attempts of one network, and return a pre-auth token that is still valid."""
         tokens: list[str] = []
         for number in range(3):
             person.address = f"192.0.2.{number}"
@@ -301,7 +299,7 @@ class TestPatience:
         person.address = "192.0.2.99"
         return tokens[2]
 
-    async def test_ten_wrong_codes_from_one_network_end_the_tries_from_there(self, ada: Person) -> None:
+    async def test_ten_wrong_codes_from_one_network_block_that_network(self, ada: Person) -> None:
         token = await self.ten_wrong_codes(ada)
 
         answer = await ada.verify(token, ada.code())
@@ -310,14 +308,14 @@ class TestPatience:
         assert int(answer.headers["Retry-After"]) == 15 * 60
         assert (await ada.log_in()).status == 429
 
-    async def test_from_another_network_it_goes_on(self, ada: Person) -> None:
+    async def test_another_network_is_not_blocked(self, ada: Person) -> None:
         token = await self.ten_wrong_codes(ada)
 
         ada.address = "198.51.100.1"
 
         assert (await ada.verify(token, ada.code())).status == 200
 
-    async def test_after_a_quarter_of_an_hour_it_goes_on(self, ada: Person, clock: SettableClock) -> None:
+    async def test_the_block_ends_after_fifteen_minutes(self, ada: Person, clock: SettableClock) -> None:
         await self.ten_wrong_codes(ada)
 
         clock.advance(timedelta(minutes=15))

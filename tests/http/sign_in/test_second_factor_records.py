@@ -1,4 +1,4 @@
-"""What a sign-in with a second factor leaves in logs and events."""
+"""The log entries and events of a sign-in with a second factor."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody with a second factor."""
+    """A user with a second factor."""
     person = insert_person(world)
     await person.turn_mfa_on()
     return person
 
 
-async def test_what_happens_is_written_to_the_separate_log(ada: Person, connection: Connection) -> None:
+async def test_each_step_is_written_to_the_mfa_log(ada: Person, connection: Connection) -> None:
     token = await ada.preauth_token()
     await ada.verify(token, ada.wrong_code())
     await ada.verify(token, ada.code())
@@ -38,7 +38,7 @@ async def test_what_happens_is_written_to_the_separate_log(ada: Person, connecti
     ]
 
 
-async def test_the_log_says_how_and_whether_it_went_well(ada: Person, connection: Connection) -> None:
+async def test_the_mfa_log_has_the_method_and_the_result(ada: Person, connection: Connection) -> None:
     token = await ada.preauth_token()
     await ada.verify(token, ada.wrong_code())
     await ada.verify(token, ada.backup_codes[0])
@@ -55,9 +55,7 @@ async def test_the_log_says_how_and_whether_it_went_well(ada: Person, connection
     ]
 
 
-async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
-    ada: Person, connection: Connection
-) -> None:
+async def test_a_backup_code_is_logged_with_whether_the_device_is_new(ada: Person, connection: Connection) -> None:
     first = await ada.verify(await ada.preauth_token(), ada.code())
     await ada.world.client.post(
         "/api/auth/mfa/verify",
@@ -70,7 +68,7 @@ async def test_a_backup_code_on_a_known_device_is_told_from_one_on_a_new_device(
     assert row.fetchone() == ("false",)
 
 
-async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connection: Connection) -> None:
+async def test_all_organizations_of_the_user_receive_the_events(ada: Person, connection: Connection) -> None:
     engines = ada.join_organization()
     looms = ada.join_organization(slug="looms")
     before = len(ada.world.mfa_notifications())
@@ -86,7 +84,7 @@ async def test_the_organizations_of_the_person_hear_of_it(ada: Person, connectio
     )
 
 
-async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Person, connection: Connection) -> None:
+async def test_only_the_organization_of_the_sign_in_receives_its_events(ada: Person, connection: Connection) -> None:
     engines = ada.join_organization()
     ada.join_organization(slug="looms")
     before = len(ada.world.mfa_notifications())
@@ -101,15 +99,15 @@ async def test_of_a_sign_in_into_an_organization_that_one_alone_hears(ada: Perso
     ]
 
 
-async def test_a_sign_in_that_dies_of_wrong_codes_is_a_failed_sign_in(ada: Person, connection: Connection) -> None:
+async def test_too_many_wrong_codes_are_recorded_as_a_failed_sign_in(ada: Person, connection: Connection) -> None:
     token = await ada.preauth_token()
     for _ in range(5):
         await ada.verify(token, ada.wrong_code())
 
     failed = connection.execute("SELECT provider FROM login_events WHERE user_id = %s AND NOT success", (ada.id,))
     assert failed.fetchall() == [("password",)]
-    told = connection.execute("SELECT data ->> 'reason' FROM events WHERE type = 'user.login.failed'")
-    assert told.fetchall() == [("wrong_code",)]
+    published = connection.execute("SELECT data ->> 'reason' FROM events WHERE type = 'user.login.failed'")
+    assert published.fetchall() == [("wrong_code",)]
 
 
 async def test_a_sign_in_with_a_second_factor_is_one_login_event(ada: Person, connection: Connection) -> None:
