@@ -1,4 +1,4 @@
-"""The audit counter: entries are counted beforehand, in batches, and an absent database is waited for."""
+"""The audit counter: it counts entries in advance, in batches, and retries when the database is unavailable."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
     from ports.database import Database
 
-# Every test names the clock itself, because pytest-trio looks for one among the arguments of the test alone.
+# Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
 
-class Heap:
-    """A database that holds only uncounted entries, and remembers when somebody counted."""
+class FakeDatabase:
+    """A fake database of uncounted entries that records when they were counted."""
 
     def __init__(self, entries: int = 0) -> None:
         self.entries = entries
         self.failure: Exception | None = None
-        self.asked_at: list[float] = []
+        self.counted_at: list[float] = []
 
     async def transact(self, use_case: object, limit: int) -> int:
         assert use_case is count_next
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure
-        self.asked_at.append(trio.current_time())
+        self.counted_at.append(trio.current_time())
         counted = min(self.entries, limit)
         self.entries -= counted
         return counted
@@ -42,58 +42,60 @@ class Heap:
 
 @pytest.fixture
 def metrics() -> PrometheusMetrics:
-    """Metrics of their own."""
+    """Metrics of this test alone."""
     return PrometheusMetrics(version="1.2.3")
 
 
-def counter(heap: Heap, metrics: PrometheusMetrics) -> AuditCounter:
+def counter(database: FakeDatabase, metrics: PrometheusMetrics) -> AuditCounter:
     """A counter of that database."""
-    return AuditCounter(database=cast("Database", cast("Any", heap)), metrics=metrics)
+    return AuditCounter(database=cast("Database", cast("Any", database)), metrics=metrics)
 
 
-async def test_it_counts_at_once_and_then_every_period(
+async def test_it_counts_at_the_start_and_then_every_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    heap, began_at = Heap(), trio.current_time()
-    nursery.start_soon(counter(heap, metrics).run)
+    database, began_at = FakeDatabase(), trio.current_time()
+    nursery.start_soon(counter(database, metrics).run)
 
     await trio.sleep(2 * PERIOD_SECONDS + 1)
 
-    assert [moment - began_at for moment in heap.asked_at] == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
+    assert [moment - began_at for moment in database.counted_at] == pytest.approx(
+        [0, PERIOD_SECONDS, 2 * PERIOD_SECONDS]
+    )
 
 
-async def test_much_is_counted_in_batches_with_a_pause_between_them(
+async def test_many_entries_are_counted_in_batches_with_pauses(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    heap, began_at = Heap(2 * BATCH_ENTRIES_MAX + 7), trio.current_time()
-    nursery.start_soon(counter(heap, metrics).run)
+    database, began_at = FakeDatabase(2 * BATCH_ENTRIES_MAX + 7), trio.current_time()
+    nursery.start_soon(counter(database, metrics).run)
 
     await trio.sleep(PERIOD_SECONDS / 2)
 
-    assert [moment - began_at for moment in heap.asked_at] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
-    assert heap.entries == 0
+    assert [moment - began_at for moment in database.counted_at] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
+    assert database.entries == 0
 
 
-async def test_an_absent_database_is_asked_again_after_a_period(
+async def test_an_unavailable_database_is_retried_after_a_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    heap = Heap(1)
-    heap.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(counter(heap, metrics).run)
+    database = FakeDatabase(1)
+    database.failure = ServiceUnavailable(retry_after_seconds=1)
+    nursery.start_soon(counter(database, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
-        heap.failure = None
+        database.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
     assert [line["event"] for line in lines] == ["job.postponed"]
-    assert heap.entries == 0
+    assert database.entries == 0
 
 
-async def test_its_work_is_measured(
+async def test_every_run_is_measured(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(counter(Heap(), metrics).run)
+    nursery.start_soon(counter(FakeDatabase(), metrics).run)
 
     await trio.sleep(PERIOD_SECONDS + 1)
 

@@ -1,4 +1,4 @@
-"""Doorbells: a ring is a hint that is not lost while somebody sleeps, and never more than one hint."""
+"""Doorbells: a ring is kept until the next wait, and several rings count as one."""
 
 import trio
 
@@ -8,7 +8,7 @@ from ports.doorbells import Bell
 PERIOD_SECONDS = 10.0
 
 
-async def test_a_ring_wakes_whoever_waits(autojump_clock: trio.abc.Clock) -> None:
+async def test_a_ring_wakes_a_waiting_task(autojump_clock: trio.abc.Clock) -> None:
     doorbells = MemoryDoorbells()
     began_at = trio.current_time()
 
@@ -20,7 +20,7 @@ async def test_a_ring_wakes_whoever_waits(autojump_clock: trio.abc.Clock) -> Non
     assert trio.current_time() - began_at < PERIOD_SECONDS
 
 
-async def test_a_ring_that_came_before_the_wait_is_heard(autojump_clock: trio.abc.Clock) -> None:
+async def test_a_ring_before_the_wait_ends_the_wait_immediately(autojump_clock: trio.abc.Clock) -> None:
     doorbells = MemoryDoorbells()
     doorbells.ring(Bell.MAIL)
     began_at = trio.current_time()
@@ -39,7 +39,7 @@ async def test_without_a_ring_the_wait_ends_after_its_period(autojump_clock: tri
     assert trio.current_time() - began_at >= PERIOD_SECONDS
 
 
-async def test_many_rings_wake_once(autojump_clock: trio.abc.Clock) -> None:
+async def test_many_rings_end_only_one_wait(autojump_clock: trio.abc.Clock) -> None:
     doorbells = MemoryDoorbells()
     for _ in range(100):
         doorbells.ring(Bell.MAIL)
@@ -51,7 +51,7 @@ async def test_many_rings_wake_once(autojump_clock: trio.abc.Clock) -> None:
     assert trio.current_time() - began_at >= PERIOD_SECONDS
 
 
-async def test_a_ring_at_one_bell_is_not_heard_at_another(autojump_clock: trio.abc.Clock) -> None:
+async def test_a_ring_of_one_bell_does_not_end_the_wait_for_another(autojump_clock: trio.abc.Clock) -> None:
     doorbells = MemoryDoorbells()
     doorbells.ring(Bell.EVENTS)
     began_at = trio.current_time()

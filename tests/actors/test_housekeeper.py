@@ -1,4 +1,4 @@
-"""The housekeeper: leftovers go by themselves, a little at a time, and an absent database is waited for."""
+"""The housekeeper: it deletes leftovers in batches, and retries when the database is unavailable."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ if TYPE_CHECKING:
     from ports.metrics import Metrics
     from tests.clock import SettableClock
 
-# Every test names the clock itself, because pytest-trio looks for one among the arguments of the test alone.
+# Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
 
-class Attic:
-    """A database that holds only leftovers, so many of each kind, and remembers who asked for them and when."""
+class FakeDatabase:
+    """A fake database with a number of leftovers of each kind, which records when each kind was swept."""
 
     def __init__(self, **rows: int) -> None:
         self.rows = rows
         self.failure: Exception | None = None
-        self.asked: list[tuple[float, str]] = []
+        self.swept: list[tuple[float, str]] = []
 
     async def transact(self, use_case: object, leftover: Leftover, limit: int) -> int:
         assert use_case is sweep
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure
-        self.asked.append((trio.current_time(), leftover.value))
-        there = self.rows.get(leftover.value, 0)
-        self.rows[leftover.value] = there - min(there, limit)
-        return min(there, limit)
+        self.swept.append((trio.current_time(), leftover.value))
+        remaining = self.rows.get(leftover.value, 0)
+        self.rows[leftover.value] = remaining - min(remaining, limit)
+        return min(remaining, limit)
 
 
 @pytest.fixture
 def metrics() -> PrometheusMetrics:
-    """Metrics of their own."""
+    """Metrics of this test alone."""
     return PrometheusMetrics(version="1.2.3")
 
 
@@ -58,64 +58,64 @@ def housekeeper(database: object, metrics: Metrics) -> Housekeeper:
     return Housekeeper(database=cast("Database", cast("Any", database)), metrics=metrics)
 
 
-async def test_it_sweeps_every_kind_at_once_and_then_every_period(
+async def test_it_sweeps_every_kind_at_the_start_and_then_every_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    attic, began_at = Attic(), trio.current_time()
-    nursery.start_soon(housekeeper(attic, metrics).run)
+    fake, began_at = FakeDatabase(), trio.current_time()
+    nursery.start_soon(housekeeper(fake, metrics).run)
 
     await trio.sleep(2 * PERIOD_SECONDS + 1)
 
     kinds = [leftover.value for leftover in Leftover]
-    assert [kind for _, kind in attic.asked] == kinds * 3
-    moments = [moment - began_at for moment, kind in attic.asked if kind == kinds[0]]
+    assert [kind for _, kind in fake.swept] == kinds * 3
+    moments = [moment - began_at for moment, kind in fake.swept if kind == kinds[0]]
     assert moments == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
 
 
-async def test_a_large_heap_goes_in_batches_with_a_pause_between_them(
+async def test_many_rows_are_deleted_in_batches_with_pauses(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    attic, began_at = Attic(sessions=3 * BATCH_ROWS_MAX + 7), trio.current_time()
-    nursery.start_soon(housekeeper(attic, metrics).run)
+    fake, began_at = FakeDatabase(sessions=3 * BATCH_ROWS_MAX + 7), trio.current_time()
+    nursery.start_soon(housekeeper(fake, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
 
-    moments = [moment - began_at for moment, kind in attic.asked if kind == "sessions"]
+    moments = [moment - began_at for moment, kind in fake.swept if kind == "sessions"]
     assert moments == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS, 3 * PAUSE_SECONDS])
-    assert attic.rows["sessions"] == 0
+    assert fake.rows["sessions"] == 0
     assert [(line["event"], line["table"], line["rows"]) for line in lines] == [
         ("housekeeping.swept", "sessions", 3 * BATCH_ROWS_MAX + 7)
     ]
 
 
-async def test_an_absent_database_is_asked_again_after_a_period(
+async def test_an_unavailable_database_is_retried_after_a_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    attic = Attic(sessions=1)
-    attic.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(housekeeper(attic, metrics).run)
+    fake = FakeDatabase(sessions=1)
+    fake.failure = ServiceUnavailable(retry_after_seconds=1)
+    nursery.start_soon(housekeeper(fake, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
-        attic.failure = None
+        fake.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
     assert [line["event"] for line in lines] == ["job.postponed", "housekeeping.swept"]
-    assert attic.rows["sessions"] == 0
+    assert fake.rows["sessions"] == 0
 
 
-async def test_its_work_is_measured(
+async def test_every_run_is_measured(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    nursery.start_soon(housekeeper(Attic(), metrics).run)
+    nursery.start_soon(housekeeper(FakeDatabase(), metrics).run)
 
     await trio.sleep(PERIOD_SECONDS + 1)
 
     assert f'{{job_type="{JOB_TYPE}"}} 2.0' in metrics.exposition().decode()
 
 
-async def test_several_at_once_leave_nothing_and_harm_nobody(
+async def test_concurrent_housekeepers_delete_all_old_rows_and_no_others(
     nursery: trio.Nursery,
     database: PostgresDatabase,
     connection: Connection,

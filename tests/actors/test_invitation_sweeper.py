@@ -1,4 +1,4 @@
-"""The sweeper: invitations run out by themselves, a few at a time, and an absent database is waited for."""
+"""The invitation sweeper: it expires invitations in batches, and retries when the database is unavailable."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
     from ports.database import Database
     from tests.world.builder import Builder
 
-# Every test that lets time pass names the clock itself, because pytest-trio looks for one among its arguments alone.
+# Tests in which time passes take the clock as an argument, because pytest-trio finds it only among their own arguments.
 
 LAST = Due(id=UUID(int=1), expires_at=SettableClock().now)
 
 
-class Letterbox:
-    """A database that holds only invitations that have run out, and remembers when it was asked for them."""
+class FakeDatabase:
+    """A fake database of due invitations that records when and from where they were swept."""
 
     def __init__(self, rows: int = 0) -> None:
         self.rows = rows
         self.failure: Exception | None = None
-        self.asked: list[tuple[float, Due | None]] = []
+        self.calls: list[tuple[float, Due | None]] = []
 
     async def transact(self, use_case: object, after: Due | None, limit: int) -> Swept:
         assert use_case is sweep
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure
-        self.asked.append((trio.current_time(), after))
+        self.calls.append((trio.current_time(), after))
         taken = min(self.rows, limit)
         self.rows -= taken
         return Swept(expired=taken, continue_after=LAST if taken == limit else None)
@@ -55,7 +55,7 @@ class Letterbox:
 
 @pytest.fixture
 def metrics() -> PrometheusMetrics:
-    """Metrics of their own."""
+    """Metrics of this test alone."""
     return PrometheusMetrics(version="1.2.3")
 
 
@@ -64,50 +64,52 @@ def sweeper(database: object, metrics: PrometheusMetrics) -> InvitationSweeper:
     return InvitationSweeper(database=cast("Database", cast("Any", database)), metrics=metrics)
 
 
-async def test_it_looks_at_once_and_then_every_period(
+async def test_it_sweeps_at_the_start_and_then_every_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    box, began_at = Letterbox(), trio.current_time()
-    nursery.start_soon(sweeper(box, metrics).run)
+    fake, began_at = FakeDatabase(), trio.current_time()
+    nursery.start_soon(sweeper(fake, metrics).run)
 
     await trio.sleep(2 * PERIOD_SECONDS + 1)
 
-    assert [moment - began_at for moment, _ in box.asked] == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
+    assert [moment - began_at for moment, _ in fake.calls] == pytest.approx([0, PERIOD_SECONDS, 2 * PERIOD_SECONDS])
     assert f'{{job_type="{JOB_TYPE}"}} 3.0' in metrics.exposition().decode()
 
 
-async def test_many_go_in_batches_each_after_the_one_before_with_a_pause_between_them(
+async def test_many_invitations_expire_in_consecutive_batches_with_pauses(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    box, began_at = Letterbox(2 * BATCH_ROWS_MAX + 7), trio.current_time()
-    nursery.start_soon(sweeper(box, metrics).run)
+    fake, began_at = FakeDatabase(2 * BATCH_ROWS_MAX + 7), trio.current_time()
+    nursery.start_soon(sweeper(fake, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
 
-    assert [moment - began_at for moment, _ in box.asked] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
-    assert [after for _, after in box.asked] == [None, LAST, LAST]
+    assert [moment - began_at for moment, _ in fake.calls] == pytest.approx([0, PAUSE_SECONDS, 2 * PAUSE_SECONDS])
+    assert [after for _, after in fake.calls] == [None, LAST, LAST]
     assert [(line["event"], line["invitations"]) for line in lines] == [("invitations.expired", 2 * BATCH_ROWS_MAX + 7)]
 
 
-async def test_an_absent_database_is_asked_again_after_a_period(
+async def test_an_unavailable_database_is_retried_after_a_period(
     nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
 ) -> None:
-    box = Letterbox(1)
-    box.failure = ServiceUnavailable(retry_after_seconds=1)
-    nursery.start_soon(sweeper(box, metrics).run)
+    fake = FakeDatabase(1)
+    fake.failure = ServiceUnavailable(retry_after_seconds=1)
+    nursery.start_soon(sweeper(fake, metrics).run)
 
     with capture_logs() as lines:
         await trio.sleep(PERIOD_SECONDS / 2)
-        box.failure = None
+        fake.failure = None
         await trio.sleep(PERIOD_SECONDS)
 
     assert [line["event"] for line in lines] == ["job.postponed", "invitations.expired"]
-    assert box.rows == 0
+    assert fake.rows == 0
 
 
-def put(connection: Connection, organization_id: UUID, name: str, count: int, *, expires_in: timedelta) -> None:
-    """Make invitations that wait."""
+def insert_invitations(
+    connection: Connection, organization_id: UUID, name: str, count: int, *, expires_in: timedelta
+) -> None:
+    """Insert pending invitations."""
     now = SettableClock().now
     connection.execute(
         """
@@ -121,12 +123,12 @@ def put(connection: Connection, organization_id: UUID, name: str, count: int, *,
     )
 
 
-def left(connection: Connection) -> dict[str, int]:
+def count_by_status(connection: Connection) -> dict[str, int]:
     """Count the invitations of each status."""
     return dict(connection.execute("SELECT status, count(*) FROM invitations GROUP BY status").fetchall())
 
 
-async def test_several_at_once_expire_every_invitation_once_and_write_each_down(
+async def test_concurrent_sweepers_expire_and_record_every_invitation_once(
     nursery: trio.Nursery,
     database: PostgresDatabase,
     connection: Connection,
@@ -136,18 +138,18 @@ async def test_several_at_once_expire_every_invitation_once_and_write_each_down(
 ) -> None:
     acme = builder.organization("acme")
     due = 4 * BATCH_ROWS_MAX + 3
-    put(connection, acme, "late", due, expires_in=timedelta())
-    put(connection, acme, "early", 5, expires_in=timedelta(seconds=1))
+    insert_invitations(connection, acme, "late", due, expires_in=timedelta())
+    insert_invitations(connection, acme, "early", 5, expires_in=timedelta(seconds=1))
 
     async def are_swept() -> bool:
-        return left(connection) == {"expired": due, "pending": 5}
+        return count_by_status(connection) == {"expired": due, "pending": 5}
 
     for _ in range(3):
         nursery.start_soon(sweeper(database, metrics).run)
     await eventually(are_swept)
     await trio.sleep(PERIOD_SECONDS)
 
-    assert left(connection) == {"expired": due, "pending": 5}
+    assert count_by_status(connection) == {"expired": due, "pending": 5}
     entries = connection.execute(
         """
         SELECT count(DISTINCT target_id), count(*),
@@ -166,7 +168,7 @@ async def test_several_at_once_expire_every_invitation_once_and_write_each_down(
     ).fetchone() == (0,)
 
 
-async def test_invitations_of_an_organization_that_is_not_active_wait_and_hold_nobody_up(
+async def test_invitations_of_an_inactive_organization_stay_pending_and_block_no_others(
     nursery: trio.Nursery,
     database: PostgresDatabase,
     connection: Connection,
@@ -176,25 +178,25 @@ async def test_invitations_of_an_organization_that_is_not_active_wait_and_hold_n
 ) -> None:
     asleep, awake = builder.organization("asleep"), builder.organization("awake")
     connection.execute("UPDATE organizations SET status = 'suspended' WHERE id = %s", (asleep,))
-    put(connection, asleep, "a", 2 * BATCH_ROWS_MAX, expires_in=-timedelta(hours=1))
-    put(connection, awake, "b", 3, expires_in=timedelta())
+    insert_invitations(connection, asleep, "a", 2 * BATCH_ROWS_MAX, expires_in=-timedelta(hours=1))
+    insert_invitations(connection, awake, "b", 3, expires_in=timedelta())
 
-    async def are_left(**expected: int) -> bool:
-        return left(connection) == expected
+    async def counts_are(**expected: int) -> bool:
+        return count_by_status(connection) == expected
 
     nursery.start_soon(sweeper(database, metrics).run)
-    await eventually(partial(are_left, pending=2 * BATCH_ROWS_MAX, expired=3))
+    await eventually(partial(counts_are, pending=2 * BATCH_ROWS_MAX, expired=3))
     connection.execute("UPDATE organizations SET status = 'active' WHERE id = %s", (asleep,))
     await trio.sleep(PERIOD_SECONDS)
-    await eventually(partial(are_left, expired=2 * BATCH_ROWS_MAX + 3))
+    await eventually(partial(counts_are, expired=2 * BATCH_ROWS_MAX + 3))
 
 
-def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
+def test_locked_invitations_and_organizations_are_skipped_without_waiting(
     connection: Connection, builder: Builder, transact: Callable[..., Any], database_url: str
 ) -> None:
     held, gone, free = (builder.organization(slug) for slug in ("held", "gone", "free"))
     for organization_id in (held, gone, free):
-        put(connection, organization_id, "a", 1, expires_in=timedelta())
+        insert_invitations(connection, organization_id, "a", 1, expires_in=timedelta())
     connection.execute("SET lock_timeout = '1ms'")
 
     with connected(database_url) as holder, holder.transaction():
@@ -206,10 +208,12 @@ def test_what_somebody_holds_is_left_for_the_next_time_and_nobody_waits(
     assert transact(sweep, None, 10).expired == 2
 
 
-def test_a_pass_goes_on_where_it_was(connection: Connection, builder: Builder, transact: Callable[..., Any]) -> None:
+def test_a_pass_continues_after_the_previous_batch(
+    connection: Connection, builder: Builder, transact: Callable[..., Any]
+) -> None:
     acme = builder.organization("acme")
     connection.execute("UPDATE organizations SET status = 'pending'")
-    put(connection, acme, "a", 5, expires_in=timedelta())
+    insert_invitations(connection, acme, "a", 5, expires_in=timedelta())
     seen: list[Due | None] = [None]
 
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""The refresher: every replica knows the keys of a rotation in time, and strangers cannot make it ask more often."""
+"""The key refresher: each replica loads rotated keys in time, and frequent requests cause no additional reads."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def key(kid: str) -> SigningKey:
 
 
 class StoredKeys:
-    """A database that holds only keys, and remembers when it was asked for them."""
+    """A fake database of signing keys that records when they were read."""
 
     def __init__(self) -> None:
         self.keys: tuple[SigningKey, ...] = (key("first"),)
         self.failure: Exception | None = None
-        self.answer_seconds = 0.0
-        self.asked_at: list[float] = []
+        self.read_seconds = 0.0
+        self.read_at: list[float] = []
 
     async def read(self, use_case: object) -> tuple[SigningKey, ...]:
         assert use_case is published
-        self.asked_at.append(trio.current_time())
-        # What it answers is what was there when the question came.
+        self.read_at.append(trio.current_time())
+        # The result is what was stored when the read began.
         answer, failure = self.keys, self.failure
-        await trio.sleep(self.answer_seconds)
+        await trio.sleep(self.read_seconds)
         if failure is not None:
             raise failure
         return answer
 
 
 class Ring:
-    """A key ring that remembers what it was loaded with."""
+    """A key ring that records what was loaded into it."""
 
     def __init__(self) -> None:
         self.kids: list[str] = []
@@ -63,7 +63,7 @@ class Ring:
         self.loads += 1
 
 
-# Every test names the clock itself, because pytest-trio looks for one among the arguments of the test alone.
+# Every test takes the clock as an argument, because pytest-trio finds a clock only among a test's own arguments.
 
 
 @pytest.fixture
@@ -83,13 +83,13 @@ def refresher(stored: StoredKeys, ring: Ring) -> KeyRefresher:
 
 @pytest.fixture
 async def running(refresher: KeyRefresher, nursery: trio.Nursery) -> KeyRefresher:
-    """A refresher that has looked once and is in its pause."""
+    """A refresher that has read once and is pausing."""
     nursery.start_soon(refresher.run)
     await wait_all_tasks_blocked()
     return refresher
 
 
-async def test_a_start_that_must_have_keys_gets_them_or_fails(
+async def test_refresh_loads_the_keys_or_raises(
     refresher: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     await refresher.refresh()
@@ -100,19 +100,19 @@ async def test_a_start_that_must_have_keys_gets_them_or_fails(
         await refresher.refresh()
 
 
-async def test_it_looks_at_once_and_then_every_period(
+async def test_it_reads_at_the_start_and_then_every_period(
     running: KeyRefresher, stored: StoredKeys, autojump_clock: MockClock
 ) -> None:
-    started_at = stored.asked_at[0]
+    started_at = stored.read_at[0]
 
     await trio.sleep(3 * PERIOD_SECONDS + 1)
 
-    assert [moment - started_at for moment in stored.asked_at] == pytest.approx(
+    assert [moment - started_at for moment in stored.read_at] == pytest.approx(
         [0, PERIOD_SECONDS, 2 * PERIOD_SECONDS, 3 * PERIOD_SECONDS]
     )
 
 
-async def test_keys_that_another_replica_rotated_in_are_known_after_a_period(
+async def test_keys_rotated_by_another_replica_are_loaded_after_a_period(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     stored.keys = (key("first"), key("second"))
@@ -122,7 +122,7 @@ async def test_keys_that_another_replica_rotated_in_are_known_after_a_period(
     assert ring.kids == ["first", "second"]
 
 
-async def test_a_request_is_answered_sooner_than_the_period(
+async def test_a_requested_refresh_happens_before_the_period_ends(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     await trio.sleep(PERIOD_SECONDS / 2)
@@ -134,46 +134,46 @@ async def test_a_request_is_answered_sooner_than_the_period(
     assert ring.kids == ["second"]
 
 
-async def test_however_often_strangers_ask_it_looks_once_in_each_pause(
+async def test_frequent_requests_cause_one_read_per_pause(
     running: KeyRefresher, stored: StoredKeys, autojump_clock: MockClock
 ) -> None:
-    looks_before = len(stored.asked_at)
+    reads_before = len(stored.read_at)
 
     for _ in range(40):
         running.request_refresh()
         await trio.sleep(PAUSE_SECONDS / 10)
 
-    assert len(stored.asked_at) - looks_before == pytest.approx(4, abs=1)
+    assert len(stored.read_at) - reads_before == pytest.approx(4, abs=1)
 
 
-async def test_requests_of_long_ago_are_not_answered_twice(
+async def test_several_requests_cause_one_read(
     running: KeyRefresher, stored: StoredKeys, autojump_clock: MockClock
 ) -> None:
     running.request_refresh()
     running.request_refresh()
     await trio.sleep(PERIOD_SECONDS - 1)
 
-    assert len(stored.asked_at) == 2
+    assert len(stored.read_at) == 2
 
 
-async def test_who_catches_up_knows_what_was_stored_before_they_asked(
+async def test_catching_up_loads_what_was_stored_before_the_call(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     await trio.sleep(PAUSE_SECONDS / 2)
     stored.keys = (key("second"),)
-    asked_at = trio.current_time()
+    began_at = trio.current_time()
 
     await running.catch_up()
 
     assert ring.kids == ["second"]
-    assert trio.current_time() - asked_at <= PAUSE_SECONDS
+    assert trio.current_time() - began_at <= PAUSE_SECONDS
 
 
-async def test_who_catches_up_while_a_look_is_under_way_waits_for_the_next_one(
+async def test_catching_up_during_a_read_waits_for_the_next_read(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     await trio.sleep(2 * PAUSE_SECONDS)
-    stored.answer_seconds = 0.5
+    stored.read_seconds = 0.5
     running.request_refresh()
     await trio.sleep(0.25)
     stored.keys = (key("second"),)
@@ -183,30 +183,30 @@ async def test_who_catches_up_while_a_look_is_under_way_waits_for_the_next_one(
     assert ring.kids == ["second"]
 
 
-async def test_many_who_catch_up_share_one_look(
+async def test_concurrent_calls_to_catch_up_share_one_read(
     running: KeyRefresher, stored: StoredKeys, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     await trio.sleep(2 * PAUSE_SECONDS)
-    looks_before = len(stored.asked_at)
+    reads_before = len(stored.read_at)
 
     async with trio.open_nursery() as together:
         for _ in range(50):
             together.start_soon(running.catch_up)
 
-    assert len(stored.asked_at) - looks_before == 1
+    assert len(stored.read_at) - reads_before == 1
 
 
-async def test_who_catches_up_gives_up_in_time_when_nobody_looks(
+async def test_catching_up_returns_at_its_deadline_when_no_refresher_runs(
     refresher: KeyRefresher, autojump_clock: MockClock
 ) -> None:
-    asked_at = trio.current_time()
+    began_at = trio.current_time()
 
     await refresher.catch_up()
 
-    assert trio.current_time() - asked_at == pytest.approx(CATCH_UP_SECONDS_MAX)
+    assert trio.current_time() - began_at == pytest.approx(CATCH_UP_SECONDS_MAX)
 
 
-async def test_while_the_database_is_away_the_keys_stay_and_one_line_says_so(
+async def test_while_the_database_is_unavailable_the_keys_stay_and_one_warning_is_logged(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     stored.failure = ServiceUnavailable(retry_after_seconds=1)
@@ -219,7 +219,7 @@ async def test_while_the_database_is_away_the_keys_stay_and_one_line_says_so(
     assert [(line["event"], line["log_level"]) for line in lines] == [("signing_keys.not_refreshed", "warning")]
 
 
-async def test_when_the_database_is_back_the_keys_are_known_after_a_period(
+async def test_when_the_database_is_back_the_keys_are_loaded_after_a_period(
     running: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock
 ) -> None:
     stored.failure = ServiceUnavailable(retry_after_seconds=1)
@@ -232,7 +232,7 @@ async def test_when_the_database_is_back_the_keys_are_known_after_a_period(
     assert ring.kids == ["second"]
 
 
-async def test_any_other_failure_is_left_to_the_supervisor_and_a_restart_goes_on(
+async def test_any_other_failure_propagates_and_a_restarted_refresher_works(
     refresher: KeyRefresher, stored: StoredKeys, ring: Ring, autojump_clock: MockClock, nursery: trio.Nursery
 ) -> None:
     stored.failure = DatabaseFailed()

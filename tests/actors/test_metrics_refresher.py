@@ -1,4 +1,4 @@
-"""The refresher: gauges are fresh twice a minute, and stand still without fuss while the database is away."""
+"""The metrics refresher: it sets the gauges twice a minute, and leaves them while the database is unavailable."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ FIGURES = PlatformFigures(active_users=8, organizations=3, mfa_users=2, queued_m
 
 @dataclass
 class Statistics:
-    """How the fake pool is doing."""
+    """The statistics of the fake pool."""
 
     total: int = 4
     idle: int = 1
     maximum: int = 10
 
 
-class Installation:
-    """The ports `Database`, `Figures` and `ConnectionPool`, as the test wants them to be."""
+class FakePorts:
+    """A fake of the ports `Database`, `Figures` and `ConnectionPool`."""
 
     def __init__(self) -> None:
-        self.is_away = False
-        self.answers = FIGURES
-        self.asked_at: list[float] = []
+        self.is_unavailable = False
+        self.platform_figures = FIGURES
+        self.read_at: list[float] = []
         self.connections = Statistics()
         self.figures = self
 
@@ -45,27 +45,27 @@ class Installation:
         return self.connections
 
     def platform(self) -> PlatformFigures:
-        return self.answers
+        return self.platform_figures
 
     async def read(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        self.asked_at.append(trio.current_time())
-        if self.is_away:
+        self.read_at.append(trio.current_time())
+        if self.is_unavailable:
             raise ServiceUnavailable(retry_after_seconds=1)
         return use_case(self, *args, **kwargs)
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("looking needs no transaction")
+        raise AssertionError("the refresher called transact() instead of read()")
 
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("looking changes nothing")
+        raise AssertionError("the refresher called step() instead of read()")
 
     def on_behalf_of(self, origin: object, session_id: object = None, client_id: object = None) -> Database:
         return self
 
 
-def started(installation: Installation, nursery: trio.Nursery) -> PrometheusMetrics:
+def started(ports: FakePorts, nursery: trio.Nursery) -> PrometheusMetrics:
     metrics = PrometheusMetrics(version="test")
-    nursery.start_soon(MetricsRefresher(database=installation, pool=installation, metrics=metrics).run)
+    nursery.start_soon(MetricsRefresher(database=ports, pool=ports, metrics=metrics).run)
     return metrics
 
 
@@ -73,8 +73,8 @@ def lines(metrics: PrometheusMetrics) -> list[str]:
     return metrics.exposition().decode().splitlines()
 
 
-async def test_the_gauges_are_set_at_once(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    metrics = started(Installation(), nursery)
+async def test_the_gauges_are_set_at_the_start(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
+    metrics = started(FakePorts(), nursery)
 
     await wait_all_tasks_blocked()
 
@@ -91,11 +91,11 @@ async def test_the_gauges_are_set_at_once(nursery: trio.Nursery, autojump_clock:
 
 
 async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    installation = Installation()
-    metrics = started(installation, nursery)
+    ports = FakePorts()
+    metrics = started(ports, nursery)
     await wait_all_tasks_blocked()
-    installation.answers = PlatformFigures(active_users=9, organizations=3, mfa_users=2, queued_mails=0)
-    installation.connections = Statistics(idle=4)
+    ports.platform_figures = PlatformFigures(active_users=9, organizations=3, mfa_users=2, queued_mails=0)
+    ports.connections = Statistics(idle=4)
 
     await trio.sleep(30.5)
 
@@ -104,45 +104,47 @@ async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, 
     assert 'sso_db_pool_connections_idle{backend="postgres"} 4.0' in lines(metrics)
 
 
-async def test_without_a_database_the_gauges_keep_their_last_value(
+async def test_without_a_database_the_gauges_keep_their_last_values(
     nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    installation = Installation()
-    metrics = started(installation, nursery)
+    ports = FakePorts()
+    metrics = started(ports, nursery)
     await wait_all_tasks_blocked()
-    installation.is_away = True
+    ports.is_unavailable = True
 
     await trio.sleep(10 * PERIOD_SECONDS)
 
-    assert len(installation.asked_at) >= 10
+    assert len(ports.read_at) >= 10
     assert "sso_active_users_total 8.0" in lines(metrics)
 
 
-async def test_an_absence_of_the_database_is_logged_once(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    installation = Installation()
-    installation.is_away = True
+async def test_each_outage_of_the_database_is_logged_once(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
+    ports = FakePorts()
+    ports.is_unavailable = True
 
-    with structlog.testing.capture_logs() as first_absence:
-        started(installation, nursery)
+    with structlog.testing.capture_logs() as first_outage:
+        started(ports, nursery)
         await trio.sleep(10 * PERIOD_SECONDS)
-    installation.is_away = False
+    ports.is_unavailable = False
     await trio.sleep(2 * PERIOD_SECONDS)
-    installation.is_away = True
-    with structlog.testing.capture_logs() as second_absence:
+    ports.is_unavailable = True
+    with structlog.testing.capture_logs() as second_outage:
         await trio.sleep(10 * PERIOD_SECONDS)
 
     expected = [("metrics.database_away", "warning")]
-    assert [(line["event"], line["log_level"]) for line in first_absence] == expected
-    assert [(line["event"], line["log_level"]) for line in second_absence] == expected
+    assert [(line["event"], line["log_level"]) for line in first_outage] == expected
+    assert [(line["event"], line["log_level"]) for line in second_outage] == expected
 
 
-async def test_the_gauges_follow_when_the_database_is_back(nursery: trio.Nursery, autojump_clock: MockClock) -> None:
-    installation = Installation()
-    installation.is_away = True
-    metrics = started(installation, nursery)
-    # Between two of its turns, so that neither end of the sleep falls on one.
+async def test_the_gauges_are_refreshed_when_the_database_is_back(
+    nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    ports = FakePorts()
+    ports.is_unavailable = True
+    metrics = started(ports, nursery)
+    # Half a period off, so that neither end of the sleep coincides with a refresh.
     await trio.sleep(2.5 * PERIOD_SECONDS)
-    installation.is_away = False
+    ports.is_unavailable = False
 
     await trio.sleep(PERIOD_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Supervision in virtual time: crashes are followed by another run, neighbours are left alone, an end is an end."""
+"""Supervision in virtual time: crashed actors restart, other actors are unaffected, and a stop is final."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Actor:
-    """Runs until it is cancelled, except that its first runs crash."""
+    """An actor whose first runs crash, and whose next run lasts until it is cancelled."""
 
     def __init__(self, *, crashes: int = 0, healthy_seconds: float = 0.0) -> None:
         self.began_at: list[float] = []
@@ -41,21 +41,21 @@ class Actor:
         await trio.sleep_forever()
 
 
-class Careful:
-    """Holds something, which it finishes some time after it is told to."""
+class DrainingActor:
+    """An actor that finishes its work some time after it is drain_requested to drain."""
 
     def __init__(self, *, finishing_seconds: float) -> None:
         self.has_finished = False
         self._finishing_seconds = finishing_seconds
-        self._told = trio.Event()
+        self._drain_requested = trio.Event()
 
     async def run(self) -> None:
-        await self._told.wait()
+        await self._drain_requested.wait()
         await trio.sleep(self._finishing_seconds)
         self.has_finished = True
 
     def drain(self) -> None:
-        self._told.set()
+        self._drain_requested.set()
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def report_on(supervisor: Supervisor, name: str) -> ActorReport:
     return next(report for report in supervisor.reports() if report.name == name)
 
 
-async def test_an_actor_that_crashed_is_run_again(supervisor: Supervisor, autojump_clock: MockClock) -> None:
+async def test_a_crashed_actor_is_restarted(supervisor: Supervisor, autojump_clock: MockClock) -> None:
     actor = Actor(crashes=1)
 
     supervisor.supervise("clumsy", actor.run)
@@ -82,7 +82,7 @@ async def test_an_actor_that_crashed_is_run_again(supervisor: Supervisor, autoju
     assert report_on(supervisor, "clumsy").state is ActorState.RUNNING
 
 
-async def test_a_crash_harms_no_neighbour(supervisor: Supervisor, autojump_clock: MockClock) -> None:
+async def test_a_crash_does_not_affect_other_actors(supervisor: Supervisor, autojump_clock: MockClock) -> None:
     clumsy, steady = Actor(crashes=3), Actor()
 
     supervisor.supervise("clumsy", clumsy.run)
@@ -110,7 +110,7 @@ async def test_the_pause_doubles_with_every_crash_up_to_its_maximum(
     ), pauses
 
 
-async def test_replicas_that_crash_together_come_back_at_different_moments(
+async def test_replicas_that_crash_together_restart_at_different_times(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     actors = [Actor(crashes=1) for _ in range(20)]
@@ -122,7 +122,7 @@ async def test_replicas_that_crash_together_come_back_at_different_moments(
     assert len({actor.began_at[1] for actor in actors}) > 1
 
 
-async def test_after_a_healthy_while_the_pauses_begin_anew(supervisor: Supervisor, autojump_clock: MockClock) -> None:
+async def test_after_a_healthy_run_the_pause_is_reset(supervisor: Supervisor, autojump_clock: MockClock) -> None:
     healthy_seconds = HEALTHY_SECONDS_MIN + 1
     actor = Actor(crashes=5, healthy_seconds=healthy_seconds)
 
@@ -134,7 +134,7 @@ async def test_after_a_healthy_while_the_pauses_begin_anew(supervisor: Superviso
     assert max(rounds) <= healthy_seconds + BACKOFF_SECONDS_MIN * 1.001
 
 
-async def test_a_report_tells_the_state_its_moment_and_the_crashes(
+async def test_a_report_has_the_state_its_time_and_the_number_of_crashes(
     supervisor: Supervisor, autojump_clock: MockClock, clock: SettableClock
 ) -> None:
     began_at = clock.now
@@ -148,7 +148,7 @@ async def test_a_report_tells_the_state_its_moment_and_the_crashes(
     assert after == ActorReport(name="clumsy", state=ActorState.BACKING_OFF, since=began_at, crashes=1)
 
 
-async def test_the_metrics_show_who_runs_and_how_often_it_was_run_again(
+async def test_the_metrics_show_which_actors_run_and_how_often_they_restarted(
     supervisor: Supervisor, autojump_clock: MockClock, metrics: PrometheusMetrics
 ) -> None:
     supervisor.supervise("clumsy", Actor(crashes=1).run)
@@ -163,7 +163,7 @@ async def test_the_metrics_show_who_runs_and_how_often_it_was_run_again(
     assert 'sso_actor_restarts_total{actor="clumsy"} 1.0' in after
 
 
-async def test_a_crash_is_logged_with_its_actor_and_its_traceback(
+async def test_a_crash_is_logged_with_the_actor_and_the_traceback(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     with structlog.testing.capture_logs() as lines:
@@ -175,7 +175,7 @@ async def test_a_crash_is_logged_with_its_actor_and_its_traceback(
     assert isinstance(line["exc_info"], RuntimeError)
 
 
-async def test_a_crash_of_several_tasks_of_an_actor_is_one_crash(
+async def test_a_crash_of_several_tasks_of_an_actor_counts_as_one(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     async def run() -> None:
@@ -203,7 +203,9 @@ async def test_an_actor_that_returns_stays_stopped_and_is_reported(
     assert [line["event"] for line in lines] == ["actor.returned"]
 
 
-async def test_stop_ends_at_once_what_holds_nothing(supervisor: Supervisor, autojump_clock: MockClock) -> None:
+async def test_stop_cancels_an_actor_without_drain_immediately(
+    supervisor: Supervisor, autojump_clock: MockClock
+) -> None:
     supervisor.supervise("steady", Actor().run)
     await wait_all_tasks_blocked()
     began_at = trio.current_time()
@@ -214,8 +216,8 @@ async def test_stop_ends_at_once_what_holds_nothing(supervisor: Supervisor, auto
     assert trio.current_time() - began_at < 1
 
 
-async def test_stop_lets_an_actor_finish_what_it_holds(supervisor: Supervisor, autojump_clock: MockClock) -> None:
-    actor = Careful(finishing_seconds=DRAIN_SECONDS_MAX / 2)
+async def test_stop_lets_a_draining_actor_finish(supervisor: Supervisor, autojump_clock: MockClock) -> None:
+    actor = DrainingActor(finishing_seconds=DRAIN_SECONDS_MAX / 2)
     supervisor.supervise("careful", actor.run, drain=actor.drain)
     await wait_all_tasks_blocked()
 
@@ -225,10 +227,10 @@ async def test_stop_lets_an_actor_finish_what_it_holds(supervisor: Supervisor, a
     assert report_on(supervisor, "careful").state is ActorState.STOPPED
 
 
-async def test_stop_cuts_short_what_takes_longer_than_the_deadline(
+async def test_stop_cancels_an_actor_that_drains_beyond_the_deadline(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
-    actor = Careful(finishing_seconds=DRAIN_SECONDS_MAX * 2)
+    actor = DrainingActor(finishing_seconds=DRAIN_SECONDS_MAX * 2)
     supervisor.supervise("slow", actor.run, drain=actor.drain)
     supervisor.supervise("steady", Actor().run)
     await wait_all_tasks_blocked()
@@ -257,7 +259,7 @@ async def test_stop_does_not_wait_for_an_actor_that_is_backing_off(
     assert len(actor.began_at) == runs
 
 
-async def test_stop_before_an_actor_had_its_first_turn_means_that_it_never_runs(
+async def test_an_actor_that_is_stopped_before_its_first_run_never_runs(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     actor = Actor()
@@ -268,20 +270,20 @@ async def test_stop_before_an_actor_had_its_first_turn_means_that_it_never_runs(
     assert actor.began_at == []
 
 
-async def test_an_actor_that_answers_the_end_by_crashing_is_not_run_again_and_harms_nobody(
+async def test_an_actor_that_crashes_when_cancelled_is_not_restarted_and_affects_no_other(
     supervisor: Supervisor,
     autojump_clock: MockClock,
 ) -> None:
-    async def sleep_badly() -> None:
+    async def crash_when_cancelled() -> None:
         try:
             await trio.sleep_forever()
         finally:
-            raise RuntimeError("woken up")
+            raise RuntimeError("cancelled")
 
     async def run() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.sleep_forever)
-            nursery.start_soon(sleep_badly)
+            nursery.start_soon(crash_when_cancelled)
 
     supervisor.supervise("sulky", run)
     supervisor.supervise("steady", Actor().run)
@@ -294,18 +296,18 @@ async def test_an_actor_that_answers_the_end_by_crashing_is_not_run_again_and_ha
     assert report_on(supervisor, "steady").crashes == 0
 
 
-async def test_an_actor_that_crashes_while_it_drains_is_not_run_again(
+async def test_an_actor_that_crashes_while_it_drains_is_not_restarted(
     supervisor: Supervisor, autojump_clock: MockClock
 ) -> None:
     runs: list[float] = []
-    told = trio.Event()
+    drain_requested = trio.Event()
 
     async def run() -> None:
         runs.append(trio.current_time())
-        await told.wait()
-        raise RuntimeError("it was too much")
+        await drain_requested.wait()
+        raise RuntimeError("failed while draining")
 
-    supervisor.supervise("fragile", run, drain=told.set)
+    supervisor.supervise("fragile", run, drain=drain_requested.set)
     await wait_all_tasks_blocked()
 
     await supervisor.stop()

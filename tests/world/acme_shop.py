@@ -23,7 +23,7 @@ class AcmeShop:
 
     @property
     def return_request(self) -> dict[str, str]:
-        """What the body of a request names when it comes from the service."""
+        """The fields of a request's body that name the service it comes from."""
         return {
             "org_slug": self.org_slug,
             "service_slug": self.service_slug,

@@ -1,4 +1,4 @@
-"""Users, organizations, members, services and custom roles, put into the tables.
+"""Users, organizations, members, services and custom roles, inserted into the tables.
 
 It needs a database and a clock and no application; `World` of `world.py` adds one.
 """
@@ -47,7 +47,7 @@ class Service(NamedTuple):
 
 @dataclass(frozen=True)
 class Builder(Records):
-    """Puts what is not the subject of a test into the tables."""
+    """Inserts the rows that a test needs and does not test."""
 
     clock: Clock
 
@@ -92,7 +92,7 @@ class Builder(Records):
         mfa_required: bool = False,
         device_trust_days: int = 30,
     ) -> UUID:
-        """Insert an organization of the free tier, active unless `status` says otherwise."""
+        """Insert an organization of the free tier, which is active by default."""
         organization_id, now = new_id(), self.clock()
         self.connection.execute(
             """
@@ -171,7 +171,7 @@ class Builder(Records):
         self.connection.execute("UPDATE organizations SET status = %s WHERE id = %s", (status, organization_id))
 
     def remove_password(self, email: str = EMAIL) -> None:
-        """Make a user one who never had a password."""
+        """Remove a user's password, as if they had never set one."""
         self.connection.execute("UPDATE users SET password_hash = NULL WHERE email = %s", (email,))
 
     def deactivate(self, email: str = EMAIL) -> None:
@@ -179,7 +179,7 @@ class Builder(Records):
         self.connection.execute("UPDATE users SET deactivated_at = created_at WHERE email = %s", (email,))
 
     def impersonate_in_sessions(self, email: str = EMAIL, *, owner: str) -> None:
-        """Make every session of a user one in which a platform owner impersonates them."""
+        """Turn every session of a user into an impersonation by a platform owner."""
         self.connection.execute("UPDATE users SET is_platform_owner = true WHERE email = %s", (owner,))
         self.connection.execute(
             "UPDATE sessions SET impersonator_id = %s WHERE user_id = %s", (self.user_id(owner), self.user_id(email))

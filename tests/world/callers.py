@@ -1,6 +1,6 @@
-"""Every kind of caller, in two organizations, for tests that try each of them on each route.
+"""Every kind of caller, in two organizations, for tests that call every route as each of them.
 
-`acme` is the organization of the path; `globex` is another tenant, of which nobody at acme may see or touch anything.
+`acme` is the organization of the path; `globex` is another tenant, whose data no caller of acme may read or change.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ CUSTOM_ROLE = "intern"
 
 
 class Caller(StrEnum):
-    """Who calls."""
+    """A kind of caller."""
 
-    NOBODY = "nobody"
-    EXPIRED = "somebody with an expired token"
-    REVOKED = "somebody whose session was ended"
+    NOBODY = "an unauthenticated caller"
+    EXPIRED = "a user with an expired token"
+    REVOKED = "a user whose session was revoked"
     API_KEY = "an API key"
     SCIM_TOKEN = "a SCIM token"
-    PRE_AUTH = "somebody between the factors"
-    STRANGER = "a stranger"
+    PRE_AUTH = "a user with a pre-auth token"
+    STRANGER = "a user without organizations"
     OTHER_OWNER = "the owner of another organization"
     PLATFORM_OWNER = "a platform owner"
     INTERN = "a custom role without capabilities"
     MEMBER = "a member"
     ADMIN = "an admin"
     OWNER = "the owner"
-    IMPERSONATED = "a platform owner who acts as the admin"
+    IMPERSONATED = "a platform owner who impersonates the admin"
 
 
 ROLES = {
@@ -56,27 +56,27 @@ UNKNOWN = frozenset({Caller.NOBODY, Caller.EXPIRED, Caller.REVOKED, Caller.API_K
 
 @dataclass(frozen=True)
 class Callers:
-    """Two organizations and all who may call."""
+    """Two organizations and every kind of caller."""
 
     world: World
     acme_id: UUID
     globex_id: UUID
     people: dict[Caller, UUID]
     sessions: dict[Caller, UUID]
-    # Names of things of the other tenant, by the parameters of paths that they may be tried as.
+    # Ids and slugs of the other tenant, by the path parameter that they are inserted for.
     foreign: dict[str, str]
 
     def capabilities(self, caller: Caller) -> frozenset[Capability]:
-        """Say what a caller may do in acme."""
+        """Return what a caller may do in acme."""
         role = ROLES.get(caller)
         return capabilities_of(role, []) if role is not None else frozenset()
 
     def set_status(self, status: str) -> None:
-        """Change what acme is."""
+        """Change the status of acme."""
         self.world.set_organization_status(self.acme_id, status)
 
     def credentials(self, caller: Caller) -> dict[str, str]:
-        """Give what a caller shows."""
+        """Return the headers with a caller's credential."""
         match caller:
             case Caller.NOBODY:
                 return {}
@@ -88,7 +88,7 @@ class Callers:
                 return {"Authorization": f"Bearer {self._token(caller)}"}
 
     def _token(self, caller: Caller) -> str:
-        # Signed when it is asked for: to sign one for everybody takes longer than most tests of a route.
+        # Signed on demand: signing one for every caller takes longer than most tests of a route.
         claims: dict[str, Any] = {
             "sub": str(self.people[caller]),
             "aud": self.world.installation.settings.base_url,
@@ -101,7 +101,7 @@ class Callers:
         )
 
     def everything_of_globex(self) -> list[tuple[Any, ...]]:
-        """List every row that belongs to the other tenant, after the name of its table."""
+        """List every row of the other tenant, each preceded by the name of its table."""
         tables = self.world.rows(
             """
             SELECT relname
@@ -111,7 +111,7 @@ class Callers:
         )
         theirs = [f"SELECT '{table}', t::text FROM {table} AS t WHERE organization_id = g.id" for (table,) in tables]
         own = "SELECT 'organizations', t::text FROM organizations AS t WHERE t.id = g.id"
-        # In one statement, because this is asked twice for each route.
+        # In one statement, because this runs twice for each route.
         return self.world.rows(
             f"""
             SELECT   found.*

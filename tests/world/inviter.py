@@ -43,16 +43,16 @@ class Inviter:
     owner: Tokens
 
     async def send(self, email: str = GUEST, role: str = "member", *, token: str | None = None) -> Answer:
-        """Send an invitation, and return the answer whatever it is."""
+        """Send an invitation, and return the answer, also if it is a refusal."""
         return await self.world.client.post(
             INVITATIONS, body={"email": email, "role": role}, token=token or self.owner.access_token
         )
 
     async def invite(self, email: str = GUEST, role: str = "member") -> Invitation:
-        """Invite a person, and read the mail."""
+        """Invite a user, and read the mail."""
         answer = await self.send(email, role)
         assert answer.status == 200, answer.text
-        # Mails of earlier invitations come again when their lease has ended.
+        # Mails of earlier invitations are returned again after their lease has ended.
         [message] = [one for one in await self.world.mails() if one.values["token"] == answer.json["token"]]
         return Invitation(
             id=UUID(answer.json["invitation"]["id"]),
@@ -62,12 +62,12 @@ class Inviter:
         )
 
     async def accept(self, invitation: Invitation, *, is_proved: bool = False) -> Answer:
-        """Accept with the token, or with the whole link."""
+        """Accept with the token, or with token and proof."""
         proof = {"proof": invitation.proof} if is_proved else {}
         return await self.world.client.post("/api/invitations/accept", body={"token": invitation.token, **proof})
 
     async def decline(self, invitation: Invitation) -> Answer:
-        """Decline."""
+        """Decline an invitation."""
         return await self.world.client.post("/api/invitations/decline", body={"token": invitation.token})
 
     async def revoke(self, invitation: Invitation) -> Answer:
@@ -75,7 +75,7 @@ class Inviter:
         return await self.world.client.post(f"{INVITATIONS}/{invitation.id}", token=self.owner.access_token)
 
     async def accept_on_behalf(self, invitation: Invitation) -> Answer:
-        """Accept on behalf of the invited person."""
+        """Accept on behalf of the invited user."""
         return await self.world.client.post(f"{INVITATIONS}/{invitation.id}/accept", token=self.owner.access_token)
 
     async def later(self, by: timedelta) -> None:

@@ -1,4 +1,4 @@
-"""A platform owner at work: a view of the world for tests of what only platform owners may do."""
+"""A signed-in platform owner: a view of the world for tests of what only platform owners may do."""
 
 from __future__ import annotations
 

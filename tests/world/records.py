@@ -1,4 +1,4 @@
-"""What the tables say after a test has acted: rows, events, and the entries of both audit logs."""
+"""What a test reads from the tables: rows, events, and the entries of both audit logs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Records:
         return [(event_type, organization_id) for event_type, organization_id in found]
 
     def mfa_log(self, user_id: UUID) -> list[str]:
-        """List what the log of second factors has recorded of a user, the oldest first."""
+        """List the types of a user's entries in the log of second factors, the oldest first."""
         found = self.rows("SELECT event_type FROM mfa_events WHERE user_id = %s ORDER BY id", user_id)
         return [event_type for (event_type,) in found]
 

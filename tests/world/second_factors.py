@@ -1,4 +1,4 @@
-"""People with a second factor, for tests: they sign in over HTTP, and their app shows codes by the test's clock."""
+"""Users with a second factor: they sign in over HTTP, and their authenticator app follows the test's clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = timedelta(seconds=30)
 
 @dataclass
 class Person:
-    """Somebody with a password, a client, and maybe an app."""
+    """A user with a password, and with an authenticator app once it is set up."""
 
     world: World
     id: UUID
@@ -38,11 +38,11 @@ class Person:
         return organization_id
 
     def code(self, steps: int = 0) -> str:
-        """What the app shows now, or so many steps later."""
+        """Return the code that the app shows now, or so many steps later."""
         return TOTP(self.secret).at(self.world.clock() + steps * STEP)
 
     def wrong_code(self) -> str:
-        """A code of six digits that the app does not show anywhere near."""
+        """Return a code of six digits that the app does not show within two steps."""
         near = {self.code(steps) for steps in range(-2, 3)}
         return next(code for code in (f"{number:06}" for number in range(10)) if code not in near)
 
@@ -60,7 +60,7 @@ class Person:
         )
 
     async def preauth_token(self, **body: Any) -> str:
-        """Send the password and get as far as the code."""
+        """Send the password, and return the pre-auth token."""
         answer = await self.log_in(**body)
         assert answer.json["mfa_required"] is True, answer.json
         return answer.json["preauth_token"]
@@ -72,7 +72,7 @@ class Person:
         )
 
     async def mfa(self, method: str, path: str, body: Any = None) -> Answer:
-        """Call an endpoint below /api/user/mfa as the person who is signed in."""
+        """Send a request below /api/user/mfa with the user's access token."""
         return await self.world.client.request(
             method, f"/api/user/mfa{path}", token=self.token, body=body, address=self.address
         )
@@ -86,14 +86,14 @@ class Person:
         self.token = (await self.verify(await self.preauth_token(), self.code())).json["access_token"]
 
     async def set_up(self) -> Answer:
-        """Begin to set the app up."""
+        """Request a new secret for the app."""
         answer = await self.mfa("POST", "/setup")
         assert answer.status == 200, answer.json
         self.secret = answer.json["secret"]
         return answer
 
     async def turn_mfa_on(self) -> None:
-        """Sign in, set the app up and turn it on."""
+        """Sign in, set the app up, and turn MFA on."""
         await self.sign_in()
         await self.set_up()
         answer = await self.mfa("POST", "/verify", {"code": self.code()})

@@ -1,7 +1,7 @@
 """The world of a test: users, organizations, members and services, the application, and what both leave behind.
 
-What is not the subject of a test is put into the tables (`builder.py`); what is goes through the application. Each
-sign-in comes from an address of its own, so that no limit of an address interferes with a test that is not about it.
+Rows that a test only needs are inserted (`builder.py`); what it tests goes through the application. Each sign-in comes
+from an address of its own, so that the limits of an address interfere only with the tests of those limits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _addresses() -> Iterator[str]:
 
 @dataclass(frozen=True)
 class World(Builder):
-    """Builds what a test needs, signs users in, and reads what became of it."""
+    """Inserts what a test needs, signs users in, and reads the results."""
 
     clock: SettableClock
     client: Client
@@ -78,7 +78,7 @@ class World(Builder):
         headers: dict[str, str] | None = None,
         **others: str,
     ) -> Answer:
-        """Send a password, and return the answer whatever it is."""
+        """Send a password, and return the answer, also if it is a refusal."""
         return await self.client.post(
             "/api/auth/login",
             body={"email": email, "password": password, **others},
@@ -109,7 +109,7 @@ class World(Builder):
         return await self.sign_in_as(self.user(email, **properties), email)
 
     async def signed_in_member(self, organization_id: UUID, role: str = "owner", email: str = EMAIL) -> SignedInUser:
-        """Insert a user with a role in an organization, and sign them in outside it."""
+        """Insert a user with a role in an organization, and sign them in without selecting it."""
         user_id = self.user(email)
         self.member(organization_id, user_id, role)
         return await self.sign_in_as(user_id, email)

@@ -1,4 +1,4 @@
-"""The courier in virtual time, over a real database and a mail server that reacts as a test says."""
+"""The mail courier in virtual time, with a real database and a fake mail server."""
 
 from __future__ import annotations
 
@@ -35,47 +35,47 @@ if TYPE_CHECKING:
     from ports.database import Database
 
 
-# Longer than anything that a letter may have to wait for here.
+# Longer than the longest wait of a mail in these tests.
 VIRTUAL_SECONDS_MAX = 4 * 3600
 
 
 class Crash(Exception):
-    """Something that nobody foresaw."""
+    """An unexpected error."""
 
 
 class Steps:
-    """Follows what the courier does, and strikes once, at the step that the test has chosen."""
+    """Counts the courier's steps, and raises an error once, at the step that the test has chosen."""
 
     def __init__(self) -> None:
-        self.has_struck = False
-        self._strike_at: tuple[str, int] | None = None
-        self._blow: type[BaseException] = Crash
+        self.has_raised = False
+        self._raise_at: tuple[str, int] | None = None
+        self._error: type[BaseException] = Crash
         self._taken: Counter[str] = Counter()
 
-    def strike(self, step: str, nth: int = 1, blow: type[BaseException] = Crash) -> None:
-        self._strike_at, self._blow = (step, nth), blow
+    def raise_at(self, step: str, nth: int = 1, error: type[BaseException] = Crash) -> None:
+        self._raise_at, self._error = (step, nth), error
 
     def take(self, step: str) -> None:
         self._taken[step] += 1
-        if (step, self._taken[step]) == self._strike_at:
-            self.has_struck = True
-            raise self._blow(step)
+        if (step, self._taken[step]) == self._raise_at:
+            self.has_raised = True
+            raise self._error(step)
 
 
-class Post:
-    """A mail server that takes what it is given, unless the test has made it react otherwise to an address."""
+class FakeMailServer:
+    """A mail server that accepts every mail, unless the test has set a reaction for the address."""
 
     def __init__(self, steps: Steps) -> None:
         self.delivered: list[str] = []
         self.ids: list[UUID] = []
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
-        self.at_once = 0
-        self.at_once_max = 0
+        self.concurrent = 0
+        self.concurrent_max = 0
         self._steps = steps
 
     async def send(self, mail_id: UUID, to: str, rendered: RenderedMail) -> None:
-        self.at_once += 1
-        self.at_once_max = max(self.at_once_max, self.at_once)
+        self.concurrent += 1
+        self.concurrent_max = max(self.concurrent_max, self.concurrent)
         try:
             await trio.lowlevel.checkpoint()
             self._steps.take("before acceptance")
@@ -85,65 +85,65 @@ class Post:
             self.ids.append(mail_id)
             self._steps.take("after acceptance")
         finally:
-            self.at_once -= 1
+            self.concurrent -= 1
 
 
-class StillDatabase:
-    """The database, on whose threads no virtual time passes; it can be away for some calls of a use case."""
+class TimelessDatabase:
+    """A database in whose transactions no virtual time passes; it can be unavailable for some calls of a use case."""
 
     def __init__(self, database: PostgresDatabase, clock: MockClock, steps: Steps) -> None:
-        self.absences: dict[str, int] = {}
+        self.outages: dict[str, int] = {}
         self.calls: list[str] = []
         self._database = database
         self._clock = clock
         self._steps = steps
-        self._at_work = 0
+        self._running = 0
 
     async def transact(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         name: str = getattr(use_case, "func", use_case).__name__
         self.calls.append(name)
         self._steps.take(f"before {name}")
-        if self.absences.get(name, 0) > 0:
-            self.absences[name] -= 1
+        if self.outages.get(name, 0) > 0:
+            self.outages[name] -= 1
             raise ServiceUnavailable(retry_after_seconds=1)
-        result = await self.aside(use_case, *args, **kwargs)
+        result = await self.run_uncounted(use_case, *args, **kwargs)
         self._steps.take(f"after {name}")
         return result
 
     async def read(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the courier never only looks")
+        raise AssertionError("the courier called read() instead of transact()")
 
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the courier works in transactions")
+        raise AssertionError("the courier called step() instead of transact()")
 
     def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> Database:
         return self
 
-    async def aside(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run a use case that is none of the courier's."""
-        self._at_work += 1
+    async def run_uncounted(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run a use case that does not count as a step of the courier."""
+        self._running += 1
         self._clock.autojump_threshold = math.inf
         try:
             return await self._database.transact(use_case, *args, **kwargs)
         finally:
-            self._at_work -= 1
-            if not self._at_work:
+            self._running -= 1
+            if not self._running:
                 self._clock.autojump_threshold = 0
 
-    def deaf(self) -> StillDatabase:
-        """Give the same database as another replica has it."""
-        return StillDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._clock, self._steps)
+    def of_another_replica(self) -> TimelessDatabase:
+        """Return the same database as another replica has it, whose rings are not heard here."""
+        return TimelessDatabase(replace(self._database, doorbells=RecordedDoorbells()), self._clock, self._steps)
 
 
 class Installation:
-    """Everything around a courier."""
+    """A courier's dependencies, and the tables that it works on."""
 
     def __init__(
         self, database: PostgresDatabase, connection: Connection, doorbells: MemoryDoorbells, clock: MockClock
     ) -> None:
         self.steps = Steps()
-        self.database = StillDatabase(database, clock, self.steps)
-        self.post = Post(self.steps)
+        self.database = TimelessDatabase(database, clock, self.steps)
+        self.mail_server = FakeMailServer(self.steps)
         self.metrics = PrometheusMetrics(version="test")
         self._doorbells = doorbells
         self._connection = connection
@@ -153,19 +153,19 @@ class Installation:
             database=self.database,
             doorbells=self._doorbells,
             renderer=JinjaMailRenderer(base_url="https://id.example.com"),
-            gateway=self.post if has_gateway else None,
+            gateway=self.mail_server if has_gateway else None,
             metrics=self.metrics,
         )
 
     async def queue(self, *recipients: str) -> None:
-        """Queue letters as a request to this process does."""
+        """Queue mails as a request to this process does."""
         for to in recipients:
-            await self.database.aside(messages.send, to, MailTemplate.TEST)
+            await self.database.run_uncounted(messages.send, to, MailTemplate.TEST)
 
     async def queue_elsewhere(self, *recipients: str) -> None:
-        """Queue letters as another replica does, whose ring is not heard here."""
+        """Queue mails as another replica does."""
         for to in recipients:
-            await self.database.deaf().aside(messages.send, to, MailTemplate.TEST)
+            await self.database.of_another_replica().run_uncounted(messages.send, to, MailTemplate.TEST)
 
     def states(self) -> dict[str, str]:
         return dict(self._connection.execute("SELECT recipient, state FROM mails").fetchall())
@@ -176,27 +176,27 @@ class Installation:
         return row[0]
 
     def take_over(self, to: str) -> None:
-        """Claim a letter as another courier does after the lease."""
+        """Claim a mail as another courier does after the lease has ended."""
         self._connection.execute("UPDATE mails SET attempts = attempts + 1 WHERE recipient = %s", (to,))
 
-    def grow_old(self, age: timedelta) -> None:
+    def age_mails(self, age: timedelta) -> None:
         self._connection.execute("UPDATE mails SET created_at = created_at - %s", (age,))
 
-    async def until(self, is_so: Callable[[], bool]) -> None:
-        """Let virtual time pass until it is so."""
+    async def wait_until(self, is_true: Callable[[], bool]) -> None:
+        """Let virtual time pass until the condition is true."""
         for _ in range(VIRTUAL_SECONDS_MAX):
-            if is_so():
+            if is_true():
                 return
             await trio.sleep(1)
-        raise AssertionError("It did not come to be so.")
+        raise AssertionError("the condition is still false after the maximum of virtual time")
 
-    async def live(self, until: Callable[[], bool]) -> None:
-        """Be a process with a supervised courier until then, and stop properly."""
+    async def run_courier(self, until: Callable[[], bool]) -> None:
+        """Run a supervised courier until the condition is true, and stop it properly."""
         async with trio.open_nursery() as nursery:
             supervisor = Supervisor(nursery, clock=lambda: datetime.now(UTC), metrics=self.metrics)
             courier = self.courier()
             supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
-            await self.until(until)
+            await self.wait_until(until)
             await supervisor.stop()
 
     def all_sent(self) -> bool:
@@ -205,13 +205,13 @@ class Installation:
 
 @pytest.fixture
 def autojump_clock() -> MockClock:
-    """Virtual time that jumps at once, except while a transaction works."""
+    """Virtual time that jumps immediately, except while a transaction runs."""
     return MockClock(autojump_threshold=0)
 
 
 @pytest.fixture
 def clock(autojump_clock: MockClock) -> Callable[[], datetime]:
-    """The clock of the transactions, which is the virtual one too."""
+    """The clock of the transactions, which shows the virtual time."""
     return lambda: datetime(2026, 2, 3, tzinfo=UTC) + timedelta(seconds=autojump_clock.current_time())
 
 

@@ -1,4 +1,4 @@
-"""When mails leave, in virtual time over a real database."""
+"""When mails are sent, in virtual time with a real database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.actors.mail_courier.installation import Installation
 
 
-async def test_a_letter_leaves_as_soon_as_its_cause_is_committed(
+async def test_a_mail_is_sent_as_soon_as_it_is_committed(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     nursery.start_soon(installation.courier().run)
@@ -29,12 +29,12 @@ async def test_a_letter_leaves_as_soon_as_its_cause_is_committed(
     await installation.queue("ada@example.org")
     await trio.sleep(0.1)
 
-    assert installation.post.delivered == ["ada@example.org"]
+    assert installation.mail_server.delivered == ["ada@example.org"]
     assert installation.states() == {"ada@example.org": "sent"}
     assert installation.row("ada@example.org")["values_sealed"] is None
 
 
-async def test_a_letter_whose_ring_nobody_heard_leaves_after_the_period(
+async def test_a_mail_whose_ring_was_lost_is_sent_after_the_period(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     nursery.start_soon(installation.courier().run)
@@ -42,14 +42,14 @@ async def test_a_letter_whose_ring_nobody_heard_leaves_after_the_period(
 
     await installation.queue_elsewhere("ada@example.org")
     await trio.sleep(PERIOD_SECONDS / 4)
-    before = list(installation.post.delivered)
+    before = list(installation.mail_server.delivered)
     await trio.sleep(PERIOD_SECONDS / 2)
 
     assert before == []
-    assert installation.post.delivered == ["ada@example.org"]
+    assert installation.mail_server.delivered == ["ada@example.org"]
 
 
-async def test_letters_that_waited_for_the_start_leave_at_the_start(
+async def test_mails_queued_before_the_start_are_sent_at_the_start(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(3 * MAILS_AT_ONCE_MAX)]
@@ -58,10 +58,10 @@ async def test_letters_that_waited_for_the_start_leave_at_the_start(
     nursery.start_soon(installation.courier().run)
     await trio.sleep(0.1)
 
-    assert sorted(installation.post.delivered) == sorted(recipients)
+    assert sorted(installation.mail_server.delivered) == sorted(recipients)
 
 
-async def test_a_courier_with_nothing_to_do_asks_once_a_period(
+async def test_an_idle_courier_claims_once_per_period(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     nursery.start_soon(installation.courier().run)
@@ -71,14 +71,14 @@ async def test_a_courier_with_nothing_to_do_asks_once_a_period(
     assert installation.database.calls.count("claim") == 11
 
 
-async def test_a_deferred_letter_is_tried_again_after_its_delay(
+async def test_a_deferred_mail_is_retried_after_its_delay(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    async def be_busy_once() -> None:
-        del installation.post.reactions["ada@example.org"]
+    async def defer_once() -> None:
+        del installation.mail_server.reactions["ada@example.org"]
         raise MailDeferred("The mail server answered 451 busy")
 
-    installation.post.reactions["ada@example.org"] = be_busy_once
+    installation.mail_server.reactions["ada@example.org"] = defer_once
     await installation.queue("ada@example.org")
     nursery.start_soon(installation.courier().run)
 
@@ -87,11 +87,11 @@ async def test_a_deferred_letter_is_tried_again_after_its_delay(
     await trio.sleep(PERIOD_SECONDS + 2)
 
     assert (meanwhile["state"], meanwhile["last_error"]) == ("queued", "The mail server answered 451 busy")
-    assert installation.post.delivered == ["ada@example.org"]
+    assert installation.mail_server.delivered == ["ada@example.org"]
     assert installation.row("ada@example.org")["last_error"] is None
 
 
-async def test_a_refused_letter_fails_at_once_and_is_not_tried_again(
+async def test_a_refused_mail_fails_immediately_and_is_not_retried(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     attempts: list[float] = []
@@ -100,7 +100,7 @@ async def test_a_refused_letter_fails_at_once_and_is_not_tried_again(
         attempts.append(trio.current_time())
         raise MailRefused("The mail server answered 550 no such user")
 
-    installation.post.reactions["nobody@example.org"] = refuse
+    installation.mail_server.reactions["nobody@example.org"] = refuse
     await installation.queue("nobody@example.org")
     nursery.start_soon(installation.courier().run)
 
@@ -111,10 +111,10 @@ async def test_a_refused_letter_fails_at_once_and_is_not_tried_again(
     assert (row["state"], row["last_error"]) == ("failed", "The mail server answered 550 no such user")
 
 
-async def test_a_mail_server_that_never_answers_counts_as_an_attempt_that_failed(
+async def test_an_attempt_that_the_mail_server_does_not_answer_fails(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    installation.post.reactions["ada@example.org"] = trio.sleep_forever
+    installation.mail_server.reactions["ada@example.org"] = trio.sleep_forever
     await installation.queue("ada@example.org")
     nursery.start_soon(installation.courier().run)
 
@@ -127,24 +127,24 @@ async def test_a_mail_server_that_never_answers_counts_as_an_attempt_that_failed
     assert after == "The mail server did not take the mail within 30 seconds."
 
 
-async def test_one_slow_letter_holds_up_no_other(
+async def test_a_slow_mail_delays_no_other(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     quick = [f"{number}@example.org" for number in range(5 * MAILS_AT_ONCE_MAX)]
-    installation.post.reactions["slow@example.org"] = trio.sleep_forever
+    installation.mail_server.reactions["slow@example.org"] = trio.sleep_forever
     await installation.queue("slow@example.org", *quick)
 
     nursery.start_soon(installation.courier().run)
     await trio.sleep(1)
 
-    assert sorted(installation.post.delivered) == sorted(quick)
+    assert sorted(installation.mail_server.delivered) == sorted(quick)
 
 
-async def test_no_more_letters_are_on_their_way_at_once_than_there_are_places(
+async def test_the_number_of_concurrent_deliveries_is_limited(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(3 * MAILS_AT_ONCE_MAX)]
-    installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 1))
+    installation.mail_server.reactions = dict.fromkeys(recipients, partial(trio.sleep, 1))
     await installation.queue(*recipients)
 
     nursery.start_soon(installation.courier().run)
@@ -152,13 +152,13 @@ async def test_no_more_letters_are_on_their_way_at_once_than_there_are_places(
     waiting = [installation.row(to)["attempts"] for to in recipients].count(0)
     await trio.sleep(5)
 
-    assert installation.post.at_once_max == MAILS_AT_ONCE_MAX
-    # What has no place is not claimed either: another replica may take it.
+    assert installation.mail_server.concurrent_max == MAILS_AT_ONCE_MAX
+    # A mail beyond the limit is not claimed either: another replica may send it.
     assert waiting == 2 * MAILS_AT_ONCE_MAX
-    assert sorted(installation.post.delivered) == sorted(recipients)
+    assert sorted(installation.mail_server.delivered) == sorted(recipients)
 
 
-async def test_without_a_mail_server_letters_are_kept(
+async def test_without_a_mail_server_mails_are_kept(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     await installation.queue("ada@example.org")
@@ -170,24 +170,24 @@ async def test_without_a_mail_server_letters_are_kept(
     assert installation.row("ada@example.org")["values_sealed"] is not None
 
 
-async def test_couriers_of_two_replicas_deliver_each_letter_once(
+async def test_couriers_of_two_replicas_deliver_each_mail_once(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     recipients = [f"{number}@example.org" for number in range(5 * MAILS_AT_ONCE_MAX)]
-    installation.post.reactions = dict.fromkeys(recipients, partial(trio.sleep, 0.1))
+    installation.mail_server.reactions = dict.fromkeys(recipients, partial(trio.sleep, 0.1))
     await installation.queue(*recipients)
 
     for _ in range(2):
         nursery.start_soon(installation.courier().run)
     await trio.sleep(5)
 
-    assert sorted(installation.post.delivered) == sorted(recipients)
+    assert sorted(installation.mail_server.delivered) == sorted(recipients)
 
 
 async def test_every_attempt_is_measured(
     installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
-    installation.post.reactions["ada@example.org"] = partial(trio.sleep, 2)
+    installation.mail_server.reactions["ada@example.org"] = partial(trio.sleep, 2)
     await installation.queue("ada@example.org")
 
     nursery.start_soon(installation.courier().run)

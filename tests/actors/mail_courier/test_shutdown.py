@@ -1,4 +1,4 @@
-"""A courier that is told to stop, and what it deletes while it runs."""
+"""A courier that is stopped, and what it deletes while it runs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class TestShutdown:
-    """The end of a process is not the end of a letter."""
+    """The end of a process loses no mail."""
 
-    async def test_drained_it_finishes_the_letters_in_hand_and_takes_no_more(
+    async def test_a_draining_courier_finishes_its_claimed_mails_and_claims_no_more(
         self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        installation.post.reactions["slow@example.org"] = partial(trio.sleep, DRAIN_SECONDS_MAX / 2)
+        installation.mail_server.reactions["slow@example.org"] = partial(trio.sleep, DRAIN_SECONDS_MAX / 2)
         await installation.queue("slow@example.org")
         courier = installation.courier()
 
@@ -42,7 +42,7 @@ class TestShutdown:
 
         assert installation.states() == {"slow@example.org": "sent", "late@example.org": "queued"}
 
-    async def test_drained_while_it_rests_it_returns_at_once(
+    async def test_an_idle_courier_that_is_drained_returns_immediately(
         self, installation: Installation, autojump_clock: MockClock
     ) -> None:
         courier = installation.courier()
@@ -56,39 +56,39 @@ class TestShutdown:
 
         assert trio.current_time() - began_at < 1
 
-    async def test_a_letter_that_was_cut_short_goes_out_when_its_lease_has_ended(
+    async def test_a_mail_whose_delivery_was_cancelled_is_sent_after_its_lease(
         self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        installation.post.reactions["slow@example.org"] = trio.sleep_forever
+        installation.mail_server.reactions["slow@example.org"] = trio.sleep_forever
         await installation.queue("slow@example.org")
         began_at = trio.current_time()
-        await installation.live(lambda: installation.post.at_once == 1)
+        await installation.run_courier(lambda: installation.mail_server.concurrent == 1)
         ended_at = trio.current_time()
-        installation.post.reactions.clear()
+        installation.mail_server.reactions.clear()
 
-        await installation.live(installation.all_sent)
+        await installation.run_courier(installation.all_sent)
 
         assert ended_at - began_at < DRAIN_SECONDS_MAX + 2
-        assert installation.post.delivered == ["slow@example.org"]
+        assert installation.mail_server.delivered == ["slow@example.org"]
 
-    async def test_a_letter_that_was_accepted_is_recorded_though_time_is_up(
+    async def test_an_accepted_mail_is_recorded_although_the_courier_is_cancelled(
         self, installation: Installation, autojump_clock: MockClock
     ) -> None:
-        installation.database.absences["record_sent"] = 3
+        installation.database.outages["record_sent"] = 3
         await installation.queue("ada@example.org")
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(installation.courier().run)
-            await installation.until(lambda: bool(installation.post.delivered))
+            await installation.wait_until(lambda: bool(installation.mail_server.delivered))
             nursery.cancel_scope.cancel()
 
         assert installation.states() == {"ada@example.org": "sent"}
 
 
 class TestHousekeeping:
-    """Letters that were dealt with do not stay for ever."""
+    """Old mails are deleted."""
 
-    async def test_old_letters_are_forgotten_a_few_at_a_time(
+    async def test_old_mails_are_deleted_in_batches(
         self,
         installation: Installation,
         nursery: trio.Nursery,
@@ -96,8 +96,8 @@ class TestHousekeeping:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         await installation.queue(*(f"{number}@example.org" for number in range(5)))
-        await installation.live(installation.all_sent)
-        installation.grow_old(RETENTION + timedelta(minutes=1))
+        await installation.run_courier(installation.all_sent)
+        installation.age_mails(RETENTION + timedelta(minutes=1))
         installation.database.calls.clear()
 
         monkeypatch.setattr(mail_courier, "DELETED_MAILS_MAX", 2)
@@ -107,13 +107,13 @@ class TestHousekeeping:
         assert installation.states() == {}
         assert installation.database.calls.count("delete_old") == 3
 
-    async def test_it_is_done_every_hour_even_after_the_database_was_away(
+    async def test_old_mails_are_deleted_every_hour_even_after_an_outage(
         self, installation: Installation, nursery: trio.Nursery, autojump_clock: MockClock
     ) -> None:
-        installation.database.absences["delete_old"] = 1
+        installation.database.outages["delete_old"] = 1
         await installation.queue("ada@example.org")
-        await installation.live(installation.all_sent)
-        installation.grow_old(RETENTION)
+        await installation.run_courier(installation.all_sent)
+        installation.age_mails(RETENTION)
 
         nursery.start_soon(installation.courier().run)
         await trio.sleep(DELETION_PERIOD_SECONDS * 1.5)

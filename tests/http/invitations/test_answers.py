@@ -1,4 +1,4 @@
-"""Accepting and declining (operations 3 and 4.7, decisions 3.13 and 5.6)."""
+"""Accepting and declining invitations (operations 3 and 4.7, decisions 3.13 and 5.6)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WEEK = timedelta(days=7)
 SECOND = timedelta(seconds=1)
 
 
-async def test_accepting_makes_the_account_of_the_address_a_member_with_the_role(inviter: Inviter) -> None:
+async def test_accepting_makes_the_invited_account_a_member_with_the_role(inviter: Inviter) -> None:
     guest_id = inviter.world.user(GUEST)
     invitation = await inviter.invite(role="admin")
 
@@ -48,7 +48,7 @@ async def test_accepting_makes_the_account_of_the_address_a_member_with_the_role
     assert inviter.world.events("user.signup.success") == []
 
 
-async def test_without_proof_a_new_account_has_no_password_and_gets_the_ordinary_verification(inviter: Inviter) -> None:
+async def test_without_proof_a_new_account_has_no_password_and_gets_a_verification_mail(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation)).status == 200
@@ -63,7 +63,7 @@ async def test_without_proof_a_new_account_has_no_password_and_gets_the_ordinary
     assert (organization_id, email, data["provider"]) == (inviter.organization_id, GUEST, "invitation")
 
 
-async def test_with_proof_a_new_account_is_verified_and_gets_a_letter_to_choose_a_password(inviter: Inviter) -> None:
+async def test_with_proof_a_new_account_is_verified_and_gets_a_mail_to_set_a_password(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation, is_proved=True)).status == 200
@@ -78,34 +78,34 @@ async def test_with_proof_a_new_account_is_verified_and_gets_a_letter_to_choose_
     assert (await inviter.world.log_in(GUEST, NEW_PASSWORD, org_slug="acme")).status == 200
 
 
-async def test_with_proof_what_was_prepared_in_an_unverified_account_goes(
+async def test_with_proof_an_unverified_account_loses_its_password_and_sessions(
     inviter: Inviter, clock: SettableClock
 ) -> None:
-    thief = await inviter.sign_in_unverified_guest()
+    attacker = await inviter.sign_in_unverified_guest()
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation, is_proved=True)).status == 200
 
-    assert (await inviter.world.client.get("/api/user", token=thief)).status == 401
+    assert (await inviter.world.client.get("/api/user", token=attacker)).status == 401
     assert (await inviter.world.log_in(GUEST)).status == 401
     assert inviter.world.value("SELECT email_verified_at FROM users WHERE email = %s", GUEST) == clock()
     [message] = await inviter.world.mails()
     assert message.template is MailTemplate.INVITATION_ACCEPTED
 
 
-async def test_without_proof_nobody_gets_in_by_an_account_whose_address_was_never_proved(inviter: Inviter) -> None:
-    thief = await inviter.sign_in_unverified_guest()
+async def test_without_proof_an_unverified_account_loses_its_password_and_sessions(inviter: Inviter) -> None:
+    attacker = await inviter.sign_in_unverified_guest()
     invitation = await inviter.invite()
 
     assert (await inviter.accept(invitation)).status == 200
 
     assert inviter.role_of() == "member"
-    assert (await inviter.world.client.get("/api/user", token=thief)).status == 401
+    assert (await inviter.world.client.get("/api/user", token=attacker)).status == 401
     assert (await inviter.world.log_in(GUEST)).status == 401
     assert await inviter.world.mails() == []
 
 
-async def test_with_proof_a_verified_account_stays_as_it_is(inviter: Inviter) -> None:
+async def test_with_proof_a_verified_account_is_unchanged(inviter: Inviter) -> None:
     inviter.world.user(GUEST)
     guest = await inviter.world.sign_in(GUEST)
 
@@ -116,7 +116,7 @@ async def test_with_proof_a_verified_account_stays_as_it_is(inviter: Inviter) ->
     assert await inviter.world.mails() == []
 
 
-async def test_a_proof_that_is_none_is_no_better_than_an_unknown_token(inviter: Inviter) -> None:
+async def test_a_wrong_proof_is_refused_like_an_unknown_token(inviter: Inviter) -> None:
     invitation, unknown = await inviter.invite(), str(uuid4())
 
     answers = [
@@ -138,11 +138,11 @@ async def test_a_proof_that_is_none_is_no_better_than_an_unknown_token(inviter: 
 
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])
 @pytest.mark.parametrize("body", [{}, {"token": ""}, {"token": "nonsense"}, {"token": None}, {"token": 1}])
-async def test_a_token_is_a_uuid(inviter: Inviter, path: str, body: dict[str, Any]) -> None:
+async def test_a_token_that_is_no_uuid_is_refused(inviter: Inviter, path: str, body: dict[str, Any]) -> None:
     assert_refused(await inviter.world.client.post(path, body=body), 400, "BAD_REQUEST")
 
 
-async def test_a_token_may_be_written_in_capitals(inviter: Inviter) -> None:
+async def test_a_token_in_capitals_is_accepted(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answer = await inviter.world.client.post(ACCEPT, body={"token": invitation.token.upper()})
@@ -150,7 +150,7 @@ async def test_a_token_may_be_written_in_capitals(inviter: Inviter) -> None:
     assert answer.status == 200
 
 
-async def test_a_token_is_used_once(inviter: Inviter) -> None:
+async def test_a_token_can_be_used_once(inviter: Inviter) -> None:
     accepted, declined = await inviter.invite(), await inviter.invite("other@example.com")
     await inviter.accept(accepted)
     await inviter.decline(declined)
@@ -164,7 +164,7 @@ async def test_a_token_is_used_once(inviter: Inviter) -> None:
     assert (inviter.status(accepted), inviter.status(declined)) == ("accepted", "rejected")
 
 
-async def test_declining_makes_no_member_and_is_told(inviter: Inviter) -> None:
+async def test_declining_adds_no_member_and_is_recorded(inviter: Inviter) -> None:
     inviter.world.user(GUEST)
     invitation = await inviter.invite()
 
@@ -178,7 +178,7 @@ async def test_declining_makes_no_member_and_is_told(inviter: Inviter) -> None:
     ]
 
 
-async def test_the_sealed_token_is_erased_however_an_invitation_ends(inviter: Inviter, clock: SettableClock) -> None:
+async def test_every_end_of_an_invitation_erases_the_sealed_token(inviter: Inviter, clock: SettableClock) -> None:
     first, second, third, fourth = [await inviter.invite(f"guest{n}@example.com") for n in range(4)]
     await inviter.accept(first)
     await inviter.decline(second)
@@ -204,7 +204,9 @@ async def test_an_invitation_can_be_accepted_for_seven_days(inviter: Inviter, cl
     assert (await inviter.accept(invitation)).status == 200
 
 
-async def test_an_invitation_that_has_run_out_is_expired_when_it_is_met(inviter: Inviter, clock: SettableClock) -> None:
+async def test_accepting_an_overdue_invitation_is_refused_and_expires_it(
+    inviter: Inviter, clock: SettableClock
+) -> None:
     invitation = await inviter.invite()
     clock.advance(WEEK)
 
@@ -237,7 +239,7 @@ async def test_an_expired_invitation_can_still_be_declined(
     assert [target for target, *_ in inviter.audit_entries("invitation.declined")] == [str(unswept.id), str(swept.id)]
 
 
-async def test_a_manager_accepts_in_the_place_of_the_invited(inviter: Inviter) -> None:
+async def test_a_manager_accepts_on_behalf_of_the_invited_user(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answer = await inviter.accept_on_behalf(invitation)
@@ -252,12 +254,12 @@ async def test_a_manager_accepts_in_the_place_of_the_invited(inviter: Inviter) -
     assert [actor for _, actor, _ in inviter.world.events("user.signup.success")] == [GUEST]
 
 
-async def test_a_manager_cannot_accept_what_has_run_out_or_was_withdrawn(inviter: Inviter) -> None:
-    withdrawn, late = await inviter.invite("other@example.com"), await inviter.invite()
-    await inviter.revoke(withdrawn)
+async def test_a_manager_cannot_accept_an_expired_or_revoked_invitation(inviter: Inviter) -> None:
+    revoked, late = await inviter.invite("other@example.com"), await inviter.invite()
+    await inviter.revoke(revoked)
     await inviter.later(WEEK)
 
-    assert_refused(await inviter.accept_on_behalf(withdrawn), 404, "NOT_FOUND")
+    assert_refused(await inviter.accept_on_behalf(revoked), 404, "NOT_FOUND")
     for _ in range(2):
         assert_refused(await inviter.accept_on_behalf(late), 400, "INVITATION_EXPIRED")
     assert inviter.status(late) == "expired"
@@ -278,7 +280,7 @@ async def test_the_limit_of_members_is_checked_at_acceptance(inviter: Inviter, i
     assert (await inviter.accept(invitation)).status == 200
 
 
-async def test_the_limit_is_the_tiers_where_the_organization_has_none(inviter: Inviter) -> None:
+async def test_the_limit_of_the_tier_applies_if_the_organization_has_none(inviter: Inviter) -> None:
     inviter.world.rows("UPDATE tiers SET default_max_users = 1 RETURNING id")
     invitation = await inviter.invite()
 
@@ -289,7 +291,7 @@ async def test_the_limit_is_the_tiers_where_the_organization_has_none(inviter: I
     assert (await inviter.accept(invitation)).status == 200
 
 
-async def test_whoever_became_a_member_otherwise_cannot_accept(inviter: Inviter) -> None:
+async def test_a_user_who_is_already_a_member_cannot_accept(inviter: Inviter) -> None:
     invitation = await inviter.invite(role="admin")
     inviter.world.member(inviter.organization_id, inviter.world.user(GUEST))
 
@@ -300,7 +302,7 @@ async def test_whoever_became_a_member_otherwise_cannot_accept(inviter: Inviter)
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", "member")
 
 
-async def test_a_role_that_is_gone_is_refused_and_the_invitation_stays(inviter: Inviter) -> None:
+async def test_accepting_a_deleted_role_is_refused_and_the_invitation_stays_pending(inviter: Inviter) -> None:
     inviter.world.custom_role(inviter.organization_id, "auditor", "audit_logs.view")
     invitation = await inviter.invite(role="auditor")
     inviter.world.rows("DELETE FROM organization_roles RETURNING slug")
@@ -312,7 +314,7 @@ async def test_a_role_that_is_gone_is_refused_and_the_invitation_stays(inviter: 
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", None)
 
 
-async def test_a_custom_role_is_given(inviter: Inviter) -> None:
+async def test_accepting_assigns_a_custom_role(inviter: Inviter) -> None:
     inviter.world.custom_role(inviter.organization_id, "auditor", "audit_logs.view")
 
     await inviter.accept(await inviter.invite(role="auditor"))
@@ -320,7 +322,7 @@ async def test_a_custom_role_is_given(inviter: Inviter) -> None:
     assert inviter.role_of() == "auditor"
 
 
-async def test_an_address_that_an_account_may_take_back_gets_no_new_account(inviter: Inviter) -> None:
+async def test_an_address_that_another_account_may_restore_gets_no_new_account(inviter: Inviter) -> None:
     inviter.world.user(GUEST)
     guest = await inviter.world.sign_in(GUEST)
     await inviter.world.client.patch("/api/user", body={"email": "new@example.com"}, token=guest.access_token)
@@ -347,7 +349,7 @@ async def test_an_organization_that_is_not_active_refuses_every_answer(
     assert (inviter.status(invitation), inviter.role_of()) == ("pending", None)
 
 
-async def test_registration_accepts_no_invitation(inviter: Inviter) -> None:
+async def test_registering_does_not_accept_an_invitation(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     await inviter.world.client.post("/api/auth/register", body={"email": GUEST, "password": PASSWORD})
@@ -359,7 +361,7 @@ async def test_registration_accepts_no_invitation(inviter: Inviter) -> None:
 
 
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-async def test_whoever_guesses_is_slowed_down(installation: Installation, path: str) -> None:
+async def test_guessing_tokens_is_rate_limited(installation: Installation, path: str) -> None:
     client = serving_with_rate_limits(installation)
 
     statuses = [

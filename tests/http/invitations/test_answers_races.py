@@ -1,4 +1,4 @@
-"""Several answers to an invitation at the same time."""
+"""Concurrent answers to an invitation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.world.inviter import Inviter
 
 
-async def test_the_last_seat_is_given_once_to_two_who_accept_at_once(inviter: Inviter) -> None:
+async def test_of_two_concurrent_acceptances_one_gets_the_last_seat(inviter: Inviter) -> None:
     for seats in range(2, 8):
         inviter.world.rows("UPDATE organizations SET max_users = %s RETURNING id", seats)
         pair = [await inviter.invite(f"{name}{seats}@example.com") for name in ("anna", "bert")]
@@ -22,7 +22,7 @@ async def test_the_last_seat_is_given_once_to_two_who_accept_at_once(inviter: In
         assert inviter.world.value("SELECT count(*) FROM memberships") == seats
 
 
-async def test_an_invitation_that_is_accepted_several_times_at_once_makes_one_member(inviter: Inviter) -> None:
+async def test_concurrent_acceptances_of_an_invitation_add_one_member(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answers = await at_once(
@@ -37,7 +37,7 @@ async def test_an_invitation_that_is_accepted_several_times_at_once_makes_one_me
     assert len(inviter.audit_entries("user.joined")) == 1
 
 
-async def test_of_an_acceptance_and_other_ends_at_once_one_wins(inviter: Inviter) -> None:
+async def test_of_concurrent_acceptance_decline_and_revocation_one_wins(inviter: Inviter) -> None:
     for number in range(5):
         invitation = await inviter.invite(f"guest{number}@example.com")
 
@@ -52,7 +52,7 @@ async def test_of_an_acceptance_and_other_ends_at_once_one_wins(inviter: Inviter
         assert is_member == (inviter.status(invitation) == "accepted")
 
 
-async def test_whoever_registers_while_the_invitation_is_accepted_has_one_account(inviter: Inviter) -> None:
+async def test_concurrent_registration_and_acceptance_create_one_account(inviter: Inviter) -> None:
     for number in range(5):
         email = f"guest{number}@example.com"
         invitation = await inviter.invite(email)

@@ -1,4 +1,4 @@
-"""Inviting, listing and withdrawing (operations 4.7, decisions 5.6)."""
+"""Creating, listing and revoking invitations (operations 4.7, decisions 5.6)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.world.world import assert_refused
 if TYPE_CHECKING:
     from tests.clock import SettableClock
 
-NOT_THERE = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
+UNKNOWN_ID = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 WEEK = timedelta(days=7)
 MANAGER = "org.members.manage"
 ROLES = "org.roles.manage"
 
 
-async def test_an_invitation_is_answered_with_its_inviter_and_once_with_its_token(inviter: Inviter) -> None:
+async def test_the_answer_has_the_invitation_its_inviter_and_its_token(inviter: Inviter) -> None:
     answer = (await inviter.send(" Guest@Example.COM ", "admin")).json
 
     token = answer["token"]
@@ -47,7 +47,7 @@ async def test_an_invitation_is_answered_with_its_inviter_and_once_with_its_toke
     }
 
 
-async def test_the_invited_get_a_letter_with_token_and_proof(inviter: Inviter) -> None:
+async def test_the_invited_address_gets_a_mail_with_token_and_proof(inviter: Inviter) -> None:
     answer = await inviter.send(role="admin")
 
     [message] = await inviter.world.mails()
@@ -61,7 +61,7 @@ async def test_the_invited_get_a_letter_with_token_and_proof(inviter: Inviter) -
     assert link.replace("&", "&amp;") in rendered.html
 
 
-async def test_tokens_and_proofs_are_stored_as_hashes_and_the_token_sealed_besides(inviter: Inviter) -> None:
+async def test_token_and_proof_are_stored_as_hashes_and_the_token_also_sealed(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     [row] = inviter.world.rows("SELECT token_hash, proof_hash, token_sealed, invitations::text FROM invitations")
@@ -72,7 +72,7 @@ async def test_tokens_and_proofs_are_stored_as_hashes_and_the_token_sealed_besid
     assert not any(secret in row[3] for secret in (invitation.token, invitation.proof))
 
 
-async def test_an_invitation_is_told_with_address_and_role_and_without_secrets(inviter: Inviter) -> None:
+async def test_the_audit_entry_and_the_event_have_address_and_role_and_no_secrets(inviter: Inviter) -> None:
     invitation = await inviter.invite(role="admin")
 
     details = {"invited_email": GUEST, "role": "admin"}
@@ -80,7 +80,7 @@ async def test_an_invitation_is_told_with_address_and_role_and_without_secrets(i
     assert inviter.world.events("user.invited") == [(inviter.organization_id, INVITER, details)]
 
 
-async def test_nobody_invites_in_the_name_of_an_address_that_they_have_not_proved(inviter: Inviter) -> None:
+async def test_an_inviter_with_an_unverified_address_is_refused(inviter: Inviter) -> None:
     changed = await inviter.world.client.patch(
         "/api/user", token=inviter.owner.access_token, body={"email": "president@example.com"}
     )
@@ -94,14 +94,14 @@ async def test_nobody_invites_in_the_name_of_an_address_that_they_have_not_prove
     assert await inviter.world.mails() == []
 
 
-async def test_nobody_is_invited_as_owner(inviter: Inviter) -> None:
+async def test_an_invitation_as_owner_is_refused(inviter: Inviter) -> None:
     answer = await inviter.send(role="owner")
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert answer.json["details"][0]["field"] == "role"
 
 
-async def test_a_role_is_built_in_or_one_of_the_organization(inviter: Inviter) -> None:
+async def test_a_role_is_built_in_or_a_custom_role_of_the_organization(inviter: Inviter) -> None:
     inviter.world.custom_role(inviter.organization_id, "auditor", "audit_logs.view")
 
     assert (await inviter.invite(role="auditor")).answer["invitation"]["role"] == "auditor"
@@ -117,7 +117,7 @@ async def test_a_role_of_another_organization_is_unknown(inviter: Inviter) -> No
     assert_refused(await inviter.send(role="auditor"), 400, "BAD_REQUEST")
 
 
-async def test_a_role_other_than_member_takes_the_management_of_roles(inviter: Inviter) -> None:
+async def test_an_invitation_to_another_role_than_member_requires_the_management_of_roles(inviter: Inviter) -> None:
     host = await inviter.sign_in_with_role("host", MANAGER)
 
     as_member = await inviter.send(token=host.access_token)
@@ -130,7 +130,7 @@ async def test_a_role_other_than_member_takes_the_management_of_roles(inviter: I
     assert_refused(as_nonsense, 403, "FORBIDDEN")
 
 
-async def test_who_manages_members_and_roles_invites_to_no_more_than_they_may_do_themselves(inviter: Inviter) -> None:
+async def test_an_inviter_cannot_grant_capabilities_that_they_lack(inviter: Inviter) -> None:
     chief = await inviter.sign_in_with_role("chief", MANAGER, ROLES)
     inviter.world.custom_role(inviter.organization_id, "helper", MANAGER)
     inviter.world.custom_role(inviter.organization_id, "auditor", MANAGER, "audit_logs.view")
@@ -143,7 +143,7 @@ async def test_who_manages_members_and_roles_invites_to_no_more_than_they_may_do
     assert allowed.status == 200, allowed.text
 
 
-async def test_who_may_do_everything_invites_to_every_role_but_owner(inviter: Inviter) -> None:
+async def test_an_inviter_with_every_capability_invites_to_every_role_but_owner(inviter: Inviter) -> None:
     chief = await inviter.sign_in_with_role("chief", *Capability)
     inviter.world.custom_role(inviter.organization_id, "auditor", "audit_logs.view")
 
@@ -152,14 +152,14 @@ async def test_who_may_do_everything_invites_to_every_role_but_owner(inviter: In
 
 
 @pytest.mark.parametrize("body", [{}, {"email": GUEST}, {"role": "member"}, {"email": "nobody", "role": "member"}])
-async def test_an_invitation_has_an_address_and_a_role(inviter: Inviter, body: dict[str, str]) -> None:
+async def test_an_invitation_requires_an_address_and_a_role(inviter: Inviter, body: dict[str, str]) -> None:
     answer = await inviter.world.client.post(INVITATIONS, body=body, token=inviter.owner.access_token)
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert await inviter.world.mails() == []
 
 
-async def test_a_member_is_not_invited(inviter: Inviter) -> None:
+async def test_an_invitation_of_a_member_is_refused(inviter: Inviter) -> None:
     inviter.world.member(inviter.organization_id, inviter.world.user(GUEST))
 
     answer = await inviter.send(GUEST.upper())
@@ -168,19 +168,19 @@ async def test_a_member_is_not_invited(inviter: Inviter) -> None:
     assert "already a member of the organization" in answer.json["error"]
 
 
-async def test_whoever_has_an_account_is_invited_like_everybody(inviter: Inviter) -> None:
+async def test_known_and_unknown_addresses_are_invited_with_the_same_statements(inviter: Inviter) -> None:
     inviter.world.user("known@example.com")
-    taken: list[list[str]] = []
+    executed: list[list[str]] = []
 
     for email in ("known@example.com", "unknown@example.com"):
         with recorded_statements() as statements:
             assert (await inviter.send(email)).status == 200
-        taken.append(statements)
+        executed.append(statements)
 
-    assert taken[0] == taken[1]
+    assert executed[0] == executed[1]
 
 
-async def test_an_address_that_has_not_answered_is_not_invited_again(inviter: Inviter) -> None:
+async def test_an_address_with_a_pending_invitation_is_not_invited_again(inviter: Inviter) -> None:
     await inviter.invite()
 
     answer = await inviter.send(role="admin")
@@ -189,14 +189,14 @@ async def test_an_address_that_has_not_answered_is_not_invited_again(inviter: In
     assert "pending invitation" in answer.json["error"]
 
 
-async def test_of_two_invitations_of_an_address_at_once_one_is_made(inviter: Inviter) -> None:
+async def test_of_concurrent_invitations_of_an_address_one_is_created(inviter: Inviter) -> None:
     answers = await at_once(*[inviter.send] * 4)
 
     assert statuses_of(answers) == [200, 400, 400, 400]
     assert len(await inviter.world.mails()) == 1
 
 
-async def test_after_an_answer_or_in_another_organization_an_address_is_invited_again(inviter: Inviter) -> None:
+async def test_an_address_can_be_invited_again_after_an_answer_or_elsewhere(inviter: Inviter) -> None:
     await inviter.decline(await inviter.invite())
     await inviter.revoke(await inviter.invite())
     other = inviter.world.organization("globex")
@@ -212,7 +212,7 @@ async def test_after_an_answer_or_in_another_organization_an_address_is_invited_
     assert answer.status == 200
 
 
-async def test_an_address_whose_invitation_has_run_out_is_invited_again(inviter: Inviter) -> None:
+async def test_an_address_with_an_expired_invitation_can_be_invited_again(inviter: Inviter) -> None:
     earlier = await inviter.invite()
     await inviter.later(WEEK)
 
@@ -222,7 +222,7 @@ async def test_an_address_whose_invitation_has_run_out_is_invited_again(inviter:
     assert [target for target, *_ in inviter.audit_entries("invitation.expired")] == [str(earlier.id)]
 
 
-async def test_the_list_has_the_newest_first_in_pages(inviter: Inviter, clock: SettableClock) -> None:
+async def test_the_list_has_pages_the_newest_first(inviter: Inviter, clock: SettableClock) -> None:
     for number in range(5):
         await inviter.send(f"guest{number}@example.com")
         clock.advance(timedelta(seconds=1))
@@ -275,13 +275,13 @@ async def test_the_list_is_filtered_by_status(inviter: Inviter, clock: SettableC
 
 
 @pytest.mark.parametrize("query", ["status=open", "status=", "page=0", "limit=0", "limit=x", "page=-1"])
-async def test_a_list_that_cannot_be_is_refused(inviter: Inviter, query: str) -> None:
+async def test_an_invalid_list_query_is_refused(inviter: Inviter, query: str) -> None:
     assert_refused(
         await inviter.world.client.get(f"{INVITATIONS}?{query}", token=inviter.owner.access_token), 400, "BAD_REQUEST"
     )
 
 
-async def test_an_inviter_who_is_gone_is_shown_as_gone(inviter: Inviter) -> None:
+async def test_a_deleted_inviter_is_shown_as_deleted(inviter: Inviter) -> None:
     await inviter.invite()
     inviter.world.rows("UPDATE invitations SET invited_by = NULL RETURNING id")
 
@@ -295,7 +295,7 @@ async def test_an_inviter_who_is_gone_is_shown_as_gone(inviter: Inviter) -> None
     }
 
 
-async def test_the_list_costs_two_statements(inviter: Inviter) -> None:
+async def test_the_list_executes_two_statements(inviter: Inviter) -> None:
     await inviter.invite()
 
     with recorded_statements() as statements:
@@ -304,7 +304,7 @@ async def test_the_list_costs_two_statements(inviter: Inviter) -> None:
     assert [statement.split()[0] for statement in statements] == ["SELECT", "WITH"]
 
 
-async def test_a_withdrawn_invitation_is_told_and_good_for_nothing(inviter: Inviter) -> None:
+async def test_a_revoked_invitation_is_recorded_and_cannot_be_answered(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     revoked, again = await inviter.revoke(invitation), await inviter.revoke(invitation)
@@ -320,7 +320,7 @@ async def test_a_withdrawn_invitation_is_told_and_good_for_nothing(inviter: Invi
     ]
 
 
-async def test_what_has_ended_is_not_withdrawn(inviter: Inviter) -> None:
+async def test_an_invitation_that_has_ended_cannot_be_revoked(inviter: Inviter) -> None:
     accepted, declined, late = [await inviter.invite(f"guest{n}@example.com") for n in range(3)]
     await inviter.accept(accepted)
     await inviter.decline(declined)
@@ -331,7 +331,7 @@ async def test_what_has_ended_is_not_withdrawn(inviter: Inviter) -> None:
     assert inviter.audit_entries("invitation.revoked") == []
 
 
-async def test_an_invitation_of_another_organization_is_not_there(inviter: Inviter) -> None:
+async def test_an_invitation_of_another_organization_is_not_found(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     other = inviter.world.organization("globex")
     inviter.world.member(other, inviter.owner_id, "owner")
@@ -340,7 +340,7 @@ async def test_an_invitation_of_another_organization_is_not_there(inviter: Invit
     for suffix in ("", "/accept"):
         for path in (
             f"/api/organizations/globex/invitations/{invitation.id}",
-            f"{INVITATIONS}/{NOT_THERE}",
+            f"{INVITATIONS}/{UNKNOWN_ID}",
             f"{INVITATIONS}/1",
         ):
             assert_refused(await inviter.world.client.post(path + suffix, token=token), 404, "NOT_FOUND")

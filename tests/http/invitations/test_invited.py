@@ -1,4 +1,4 @@
-"""The invitations that a signed-in user is shown."""
+"""Listing the invitations of the signed-in user."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 SECOND = timedelta(seconds=1)
 
 
-async def test_the_invited_see_their_invitations_with_the_token_after_signing_in(
-    inviter: Inviter, clock: SettableClock
-) -> None:
+async def test_a_signed_in_user_sees_their_invitations_with_the_tokens(inviter: Inviter, clock: SettableClock) -> None:
     inviter.world.user(GUEST)
     invitation = await inviter.invite(role="admin")
     await inviter.invite("other@example.com")
@@ -40,7 +38,9 @@ async def test_the_invited_see_their_invitations_with_the_token_after_signing_in
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_only_what_can_be_answered_is_listed_the_newest_first(inviter: Inviter, clock: SettableClock) -> None:
+async def test_only_invitations_that_can_be_answered_are_listed_the_newest_first(
+    inviter: Inviter, clock: SettableClock
+) -> None:
     inviter.world.user(GUEST)
     for slug in ("one", "two", "three", "four"):
         organization_id = inviter.world.organization(slug)
@@ -63,14 +63,14 @@ async def test_only_what_can_be_answered_is_listed_the_newest_first(inviter: Inv
     assert [one["organization"]["slug"] for one in answer.json] == ["four", "one"]
 
 
-async def test_who_has_not_proved_the_address_sees_no_invitations(inviter: Inviter) -> None:
+async def test_a_user_with_an_unverified_address_cannot_list_invitations(inviter: Inviter) -> None:
     await inviter.invite()
-    thief = await inviter.sign_in_unverified_guest()
+    attacker = await inviter.sign_in_unverified_guest()
 
-    assert_refused(await inviter.world.client.get("/api/invitations", token=thief), 403, "FORBIDDEN")
+    assert_refused(await inviter.world.client.get("/api/invitations", token=attacker), 403, "FORBIDDEN")
 
 
-async def test_who_acts_as_somebody_sees_no_tokens_of_theirs(inviter: Inviter, connection: Connection) -> None:
+async def test_an_impersonator_cannot_list_the_users_invitations(inviter: Inviter, connection: Connection) -> None:
     inviter.world.user(GUEST)
     await inviter.invite()
     guest = await inviter.world.sign_in(GUEST)
@@ -80,6 +80,6 @@ async def test_who_acts_as_somebody_sees_no_tokens_of_theirs(inviter: Inviter, c
     assert_refused(await inviter.world.client.get("/api/invitations", token=guest.access_token), 403, "FORBIDDEN")
 
 
-async def test_nobody_sees_invitations_without_signing_in(inviter: Inviter) -> None:
+async def test_an_unauthenticated_caller_cannot_list_invitations(inviter: Inviter) -> None:
     assert (await inviter.world.client.get("/api/invitations")).status == 401
     assert (await inviter.world.client.get(INVITATIONS)).status == 401

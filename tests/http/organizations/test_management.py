@@ -1,4 +1,4 @@
-"""Seeing, changing and deleting an organization as one of its people (decisions 5.1)."""
+"""Reading, changing and deleting an organization as one of its members (decisions 5.1)."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> SignedInUser:
-    """Its owner."""
+    """The owner of acme, signed in."""
     return await world.signed_in_member(acme)
 
 
 class TestMine:
-    """Listing one's organizations."""
+    """Listing the caller's organizations."""
 
-    async def test_they_are_listed_by_their_slugs_with_membership_and_tier(
+    async def test_organizations_are_listed_by_slug_with_membership_and_tier(
         self, world: World, ada: SignedInUser
     ) -> None:
         bolt = world.organization("abacus")
@@ -75,19 +75,19 @@ class TestMine:
         assert set(answer.json[0]) == {"organization", "membership", "tier"}
 
     @every_status
-    async def test_they_are_listed_in_whichever_state(self, world: World, ada: SignedInUser, status: str) -> None:
+    async def test_organizations_are_listed_in_every_state(self, world: World, ada: SignedInUser, status: str) -> None:
         world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         [one] = (await ada.get("/api/organizations")).json
 
         assert one["organization"]["status"] == status
 
-    async def test_those_of_others_are_not(self, world: World, acme: UUID) -> None:
+    async def test_organizations_of_others_are_not_listed(self, world: World, acme: UUID) -> None:
         bob = await world.signed_in_user("bob@example.com")
 
         assert (await bob.get("/api/organizations")).json == []
 
-    async def test_it_is_two_statements(self, ada: SignedInUser) -> None:
+    async def test_it_executes_two_statements(self, ada: SignedInUser) -> None:
         with recorded_statements() as statements:
             await ada.get("/api/organizations")
 
@@ -97,7 +97,7 @@ class TestMine:
 class TestRead:
     """Reading one organization."""
 
-    async def test_a_member_sees_the_record_the_tier_and_what_is_counted(
+    async def test_a_member_sees_the_record_the_tier_and_the_counts(
         self, world: World, acme: UUID, ada: SignedInUser
     ) -> None:
         bob = await world.signed_in_member(acme, "member", "bob@example.com")
@@ -115,18 +115,22 @@ class TestRead:
         }
 
     @every_status
-    async def test_the_state_is_visible_in_whichever_state(self, world: World, ada: SignedInUser, status: str) -> None:
+    async def test_an_organization_is_readable_in_every_state(
+        self, world: World, ada: SignedInUser, status: str
+    ) -> None:
         world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert (await ada.get(ACME)).json["organization"]["status"] == status
 
-    async def test_it_is_two_statements(self, ada: SignedInUser) -> None:
+    async def test_it_executes_two_statements(self, ada: SignedInUser) -> None:
         with recorded_statements() as statements:
             await ada.get(ACME)
 
         assert len(statements) == 2
 
-    async def test_a_stranger_is_refused_and_an_unknown_one_is_not_found(self, world: World, acme: UUID) -> None:
+    async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
+        self, world: World, acme: UUID
+    ) -> None:
         bob = await world.signed_in_platform_owner()
 
         assert_refused(await bob.get(ACME), 403, "FORBIDDEN")
@@ -134,7 +138,7 @@ class TestRead:
 
 
 class TestChange:
-    """Changing its settings."""
+    """Changing the settings of an organization."""
 
     @pytest.mark.parametrize(
         ("body", "before"),
@@ -146,7 +150,7 @@ class TestChange:
             ({"device_trust_days": 365}, 30),
         ],
     )
-    async def test_what_is_named_changes_and_the_log_says_what_it_was(
+    async def test_the_given_field_changes_and_the_old_value_is_recorded(
         self, world: World, acme: UUID, ada: SignedInUser, body: dict[str, Any], before: Any
     ) -> None:
         old = (await ada.get(ACME)).json["organization"]
@@ -162,7 +166,7 @@ class TestChange:
         ]
         assert world.events("organization.updated") == [(acme, ada.email, {"changes": changes})]
 
-    async def test_when_it_was_changed_is_remembered(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_change_sets_the_time_of_the_update(self, world: World, ada: SignedInUser) -> None:
         world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
 
         answer = await ada.patch(ACME, {"name": "Acme Ltd"})
@@ -170,7 +174,7 @@ class TestChange:
         assert answer.json["organization"]["updated_at"] == "2026-02-03T04:05:06Z"
 
     @pytest.mark.parametrize("body", [{}, {"name": None}, {"unknown": 1}, {"name": " Acme "}, {"mfa_required": False}])
-    async def test_what_names_nothing_new_changes_nothing_and_leaves_no_trace(
+    async def test_a_request_without_new_values_changes_and_records_nothing(
         self, world: World, acme: UUID, ada: SignedInUser, body: dict[str, Any]
     ) -> None:
         world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
@@ -192,29 +196,29 @@ class TestChange:
             ({"device_trust_days": 1.5}, "device_trust_days"),
         ],
     )
-    async def test_what_cannot_be_meant_is_refused(self, ada: SignedInUser, body: dict[str, Any], field: str) -> None:
+    async def test_an_invalid_value_is_refused(self, ada: SignedInUser, body: dict[str, Any], field: str) -> None:
         answer = await ada.patch(ACME, body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
     @pytest.mark.parametrize("slug", ["acme-2", "acme"])
-    async def test_the_slug_stays(self, ada: SignedInUser, slug: str) -> None:
+    async def test_the_slug_cannot_be_changed(self, ada: SignedInUser, slug: str) -> None:
         assert (await ada.patch(ACME, {"slug": slug})).json["organization"]["slug"] == "acme"
 
     @pytest.mark.parametrize(("role", "status"), [("owner", 200), ("admin", 200), ("member", 403)])
-    async def test_it_takes_the_capability(self, world: World, acme: UUID, role: str, status: int) -> None:
+    async def test_a_change_requires_the_capability(self, world: World, acme: UUID, role: str, status: int) -> None:
         bob = await world.signed_in_member(acme, role, "bob@example.com")
 
         assert (await bob.patch(ACME, {"name": "Acme Ltd"})).status == status
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_it_takes_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
+    async def test_a_change_requires_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
         world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert_refused(await ada.patch(ACME, {"name": "Acme Ltd"}), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_of_changes_at_once_none_is_lost(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+    async def test_no_concurrent_change_is_lost(self, world: World, acme: UUID, ada: SignedInUser) -> None:
         bodies: list[dict[str, Any]] = [{"name": "Acme Ltd"}, {"mfa_required": True}, {"device_trust_days": 7}]
 
         async with trio.open_nursery() as nursery:
@@ -227,10 +231,10 @@ class TestChange:
 
 
 class TestDelete:
-    """Deleting it."""
+    """Deleting an organization."""
 
     @pytest.mark.parametrize("status", ["pending", "active", "rejected"])
-    async def test_the_owner_deletes_it_for_good(self, world: World, ada: SignedInUser, status: str) -> None:
+    async def test_the_owner_deletes_the_organization(self, world: World, ada: SignedInUser, status: str) -> None:
         world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         answer = await ada.delete(ACME)
@@ -239,23 +243,25 @@ class TestDelete:
         assert_refused(await ada.get(ACME), 404, "NOT_FOUND")
         assert (await ada.get("/api/organizations")).json == []
 
-    async def test_a_suspended_one_stays(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_suspended_organization_cannot_be_deleted(self, world: World, ada: SignedInUser) -> None:
         world.rows("UPDATE organizations SET status = 'suspended' RETURNING id")
 
         assert_refused(await ada.delete(ACME), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_an_admin_does_not_delete_it(self, world: World, acme: UUID) -> None:
+    async def test_an_admin_cannot_delete_it(self, world: World, acme: UUID) -> None:
         bob = await world.signed_in_member(acme, "admin", "bob@example.com")
 
         assert_refused(await bob.delete(ACME), 403, "FORBIDDEN")
 
-    async def test_nor_does_a_platform_owner_in_the_name_of_the_owner(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_platform_owner_who_impersonates_the_owner_cannot_delete_it(
+        self, world: World, ada: SignedInUser
+    ) -> None:
         root = await world.signed_in_platform_owner()
         world.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
 
         assert_refused(await ada.delete(ACME), 403, "FORBIDDEN")
 
-    async def test_everything_that_belongs_to_it_goes_and_what_does_not_stays(
+    async def test_deletion_removes_all_rows_of_the_organization_and_no_others(
         self, world: World, acme: UUID, ada: SignedInUser
     ) -> None:
         bolt = world.organization("bolt")
@@ -275,19 +281,21 @@ class TestDelete:
         assert world.value("SELECT count(*) FROM users") == 3
         assert (await ada.get("/api/organizations")).status == 200
 
-    async def test_whoever_worked_in_it_has_to_sign_in_again(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+    async def test_deletion_ends_the_sessions_in_the_organization(
+        self, world: World, acme: UUID, ada: SignedInUser
+    ) -> None:
         inside = await world.sign_in_as(ada.id, ada.email, org_slug="acme")
 
         await ada.delete(ACME)
 
         assert_refused(await inside.get("/api/organizations"), 401, "UNAUTHORIZED")
 
-    async def test_of_two_who_delete_it_at_once_one_finds_it(self, ada: SignedInUser) -> None:
+    async def test_of_two_concurrent_deletions_one_succeeds(self, ada: SignedInUser) -> None:
         answers = await at_once(*[partial(ada.delete, ACME)] * 2)
 
         assert statuses_of(answers) == [204, 404]
 
-    async def test_whoever_works_in_it_at_that_moment_is_refused_as_if_it_had_never_been(self, world: World) -> None:
+    async def test_requests_during_the_deletion_succeed_or_are_refused_like_later_ones(self, world: World) -> None:
         statuses: list[int] = []
         for number in range(ROUNDS):
             slug = f"org-{number}"
@@ -296,26 +304,26 @@ class TestDelete:
                 await world.signed_in_member(made, role, f"{name}@{slug}.example.com")
                 for name, role in (("root", "owner"), ("ada", "admin"), ("bob", "admin"), ("eve", "admin"))
             ]
-            at_once: list[Callable[[], Awaitable[Answer]]] = [
+            requests: list[Callable[[], Awaitable[Answer]]] = [
                 partial(root.delete, f"/api/organizations/{slug}"),
                 partial(ada.post, f"/api/organizations/{slug}/select"),
                 partial(bob.patch, f"/api/organizations/{slug}", {"name": "Another name"}),
                 partial(world.log_in, eve.email, org_slug=slug),
             ]
 
-            async def note(send: Callable[[], Awaitable[Answer]]) -> None:
+            async def record(send: Callable[[], Awaitable[Answer]]) -> None:
                 statuses.append((await send()).status)
 
             async with trio.open_nursery() as nursery:
-                for send in at_once:
-                    nursery.start_soon(note, send)
+                for send in requests:
+                    nursery.start_soon(record, send)
 
         assert set(statuses) <= {200, 204, 403, 404}
         assert world.value("SELECT count(*) FROM organizations") == 0
 
 
 def rows_of(world: World, organization_id: UUID) -> dict[str, int]:
-    """Count what there is of an organization."""
+    """Count the rows of an organization in each table."""
     tables = ("memberships", "services", "service_users", "sessions", "login_events", "events", "audit_entries")
     return {
         table: world.value(f"SELECT count(*) FROM {table} WHERE organization_id = %s", organization_id)
@@ -323,5 +331,5 @@ def rows_of(world: World, organization_id: UUID) -> dict[str, int]:
     }
 
 
-def test_every_status_is_tried() -> None:
+def test_the_parametrized_statuses_are_complete() -> None:
     assert set(OrganizationStatus) == {"pending", "active", "suspended", "rejected"}

@@ -1,4 +1,4 @@
-"""Seeing, changing and removing the members of an organization (operations 4.4, decisions 5.3)."""
+"""Listing, changing and removing the members of an organization (operations 4.4, decisions 5.3)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.world.team import Team
 
-NOBODY = UUID(int=1)
+UNKNOWN_ID = UUID(int=1)
 SECOND = timedelta(seconds=1)
 
 
 class TestList:
-    """The members of an organization."""
+    """Listing the members of an organization."""
 
-    async def test_a_member_is_listed_with_the_person_and_the_membership(
-        self, team: Team, clock: SettableClock
-    ) -> None:
+    async def test_a_member_is_listed_with_user_and_membership(self, team: Team, clock: SettableClock) -> None:
         answer = await team.request("member", "GET", "/members?role=owner")
 
         assert answer.status == 200
@@ -51,9 +49,7 @@ class TestList:
             "limits": {"max_users": 100, "source": "tier"},
         }
 
-    async def test_who_came_first_comes_first_and_pages_follow_each_other(
-        self, team: Team, clock: SettableClock
-    ) -> None:
+    async def test_members_are_listed_in_pages_the_oldest_first(self, team: Team, clock: SettableClock) -> None:
         clock.advance(SECOND)
         team.add("zoe", "member")
         clock.advance(SECOND)
@@ -68,7 +64,7 @@ class TestList:
         ]
         assert pages[2]["members"][0]["user"]["is_platform_owner"] is True
 
-    async def test_those_of_one_role_are_listed_custom_roles_included(self, team: Team) -> None:
+    async def test_the_list_is_filtered_by_role_including_custom_roles(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view", "org.members.view")
         team.add("ann", "auditor")
         team.add("bob", "member")
@@ -93,7 +89,7 @@ class TestList:
             role: len(names) for role, names in listed.items()
         }
 
-    async def test_nobody_of_another_organization_is_listed(self, team: Team) -> None:
+    async def test_members_of_another_organization_are_not_listed(self, team: Team) -> None:
         team.world.team("bolt").add("eve", "owner")
 
         answer = await team.request("owner", "GET", "/members")
@@ -111,7 +107,7 @@ class TestList:
             ("free", 0, {"max_users": 0, "source": "organization"}),
         ],
     )
-    async def test_the_limit_is_the_organizations_else_its_tiers(
+    async def test_the_limit_is_the_organizations_own_or_that_of_its_tier(
         self, team: Team, tier: str, own: int | None, limits: dict[str, Any]
     ) -> None:
         team.world.connection.execute(
@@ -121,7 +117,7 @@ class TestList:
         assert (await team.request("member", "GET", "/members")).json["limits"] == limits
 
     @pytest.mark.parametrize("query", ["", "?role=member&page=2&limit=1", "?page=9"])
-    async def test_it_is_two_statements(self, team: Team, query: str) -> None:
+    async def test_it_executes_two_statements(self, team: Team, query: str) -> None:
         await team.token("member")
 
         with recorded_statements() as statements:
@@ -130,7 +126,7 @@ class TestList:
         assert len(statements) == 2
 
     @pytest.mark.parametrize("query", ["page=0", "page=x", "limit=0", "limit=-1"])
-    async def test_paging_that_makes_no_sense_is_400(self, team: Team, query: str) -> None:
+    async def test_an_invalid_page_or_limit_is_refused(self, team: Team, query: str) -> None:
         assert_refused(await team.request("member", "GET", f"/members?{query}"), 400, "BAD_REQUEST")
 
     async def test_a_limit_above_the_maximum_is_lowered(self, team: Team) -> None:
@@ -138,13 +134,13 @@ class TestList:
 
         assert answer.json["pagination"]["limit"] == 100
 
-    async def test_a_custom_role_without_the_capability_does_not_see_them(self, team: Team) -> None:
+    async def test_a_custom_role_without_the_capability_cannot_list_members(self, team: Team) -> None:
         team.custom_role("biller", "billing.manage")
         team.add("ann", "biller")
 
         assert_refused(await team.request("ann", "GET", "/members"), 403, "FORBIDDEN")
 
-    async def test_a_stranger_is_403_and_an_unknown_organization_404(self, team: Team) -> None:
+    async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(self, team: Team) -> None:
         team.user("eve")
 
         assert_refused(await team.request("eve", "GET", "/members"), 403, "FORBIDDEN")
@@ -153,10 +149,10 @@ class TestList:
 
 
 class TestChange:
-    """Giving a member another role."""
+    """Changing the role of a member."""
 
     @pytest.mark.parametrize(("old", "new"), [("member", "admin"), ("admin", "member"), ("member", "auditor")])
-    async def test_the_owner_gives_a_member_another_role(self, team: Team, old: str, new: str) -> None:
+    async def test_the_owner_changes_the_role_of_a_member(self, team: Team, old: str, new: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         answer = await team.request("owner", "PATCH", f"/members/{team.ids[old]}", body={"role": new})
@@ -173,7 +169,7 @@ class TestChange:
         assert set(membership) == {"id", "org_id", "user_id", "role", "created_at"}
         assert team.role_of(old) == new
 
-    async def test_it_is_audited_and_told_with_the_old_and_the_new_role(self, team: Team) -> None:
+    async def test_the_audit_entry_and_the_event_have_the_old_and_the_new_role(self, team: Team) -> None:
         await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
 
         roles = {"old_role": "member", "new_role": "admin"}
@@ -185,14 +181,14 @@ class TestChange:
             (team.organization_id, "owner@example.com", {"user_id": user_id, **roles})
         ]
 
-    async def test_the_role_that_somebody_has_already_changes_nothing(self, team: Team) -> None:
+    async def test_assigning_the_current_role_changes_nothing(self, team: Team) -> None:
         answer = await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "admin"})
 
         assert (answer.status, answer.json["membership"]["role"]) == (200, "admin")
         assert team.world.audit_entries("user.role_updated") == []
         assert team.world.events("user.role_updated") == []
 
-    async def test_the_profile_shows_what_it_allows_on_the_very_next_request(self, team: Team) -> None:
+    async def test_the_next_request_for_the_profile_shows_the_new_permissions(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view", "analytics.view")
         tokens = await team.world.sign_in("member@example.com", org_slug="acme")
         before = (await team.world.client.get("/api/user", token=tokens.access_token)).json
@@ -208,45 +204,45 @@ class TestChange:
         assert len(as_admin["permissions"]) == 14
 
     @pytest.mark.parametrize("role", ["nothing", "", "Admin", "x" * 1000])
-    async def test_an_unknown_role_is_400(self, team: Team, role: str) -> None:
+    async def test_an_unknown_role_is_refused(self, team: Team, role: str) -> None:
         answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": role})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "role"
 
-    async def test_a_role_of_another_organization_is_400(self, team: Team) -> None:
+    async def test_a_role_of_another_organization_is_refused(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
         answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
-    async def test_nobody_is_made_owner_this_way(self, team: Team) -> None:
+    async def test_the_role_owner_cannot_be_assigned(self, team: Team) -> None:
         answer = await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "owner"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("admin") == "admin"
 
-    async def test_ones_own_role_stays(self, team: Team) -> None:
+    async def test_the_owner_cannot_change_their_own_role(self, team: Team) -> None:
         answer = await team.request("owner", "PATCH", f"/members/{team.ids['owner']}", body={"role": "admin"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("owner") == "owner"
 
-    async def test_only_the_owner_does_it(self, team: Team) -> None:
+    async def test_only_the_owner_changes_roles(self, team: Team) -> None:
         for name in ("admin", "member"):
             answer = await team.request(name, "PATCH", f"/members/{team.ids['member']}", body={"role": "admin"})
             assert_refused(answer, 403, "FORBIDDEN")
 
-    async def test_who_is_no_member_here_is_404_wherever_else_they_are(self, team: Team) -> None:
+    async def test_a_user_who_is_no_member_is_not_found(self, team: Team) -> None:
         elsewhere = team.world.team("bolt").add("eve", "member")
 
-        for user_id in (NOBODY, elsewhere):
+        for user_id in (UNKNOWN_ID, elsewhere):
             answer = await team.request("owner", "PATCH", f"/members/{user_id}", body={"role": "admin"})
             assert_refused(answer, 404, "NOT_FOUND")
 
-    async def test_the_role_is_judged_before_the_member_is_looked_for(self, team: Team) -> None:
-        answer = await team.request("owner", "PATCH", f"/members/{NOBODY}", body={"role": "nothing"})
+    async def test_the_role_is_validated_before_the_member_is_looked_up(self, team: Team) -> None:
+        answer = await team.request("owner", "PATCH", f"/members/{UNKNOWN_ID}", body={"role": "nothing"})
 
         assert_refused(answer, 400, "BAD_REQUEST")
 
@@ -254,16 +250,16 @@ class TestChange:
 class TestRemove:
     """Removing a member."""
 
-    @pytest.mark.parametrize(("by", "whom"), [("owner", "member"), ("owner", "admin"), ("admin", "member")])
-    async def test_an_owner_or_admin_removes_a_member(self, team: Team, by: str, whom: str) -> None:
-        answer = await team.request(by, "POST", f"/members/{team.ids[whom]}")
+    @pytest.mark.parametrize(("by", "target"), [("owner", "member"), ("owner", "admin"), ("admin", "member")])
+    async def test_an_owner_or_admin_removes_a_member(self, team: Team, by: str, target: str) -> None:
+        answer = await team.request(by, "POST", f"/members/{team.ids[target]}")
 
         assert answer.status == 200
         assert set(answer.json) == {"message"}
-        assert team.role_of(whom) is None
-        assert_refused(await team.request(whom, "GET", "/members"), 403, "FORBIDDEN")
+        assert team.role_of(target) is None
+        assert_refused(await team.request(target, "GET", "/members"), 403, "FORBIDDEN")
 
-    async def test_it_is_audited_and_told_with_the_role(self, team: Team) -> None:
+    async def test_the_audit_entry_and_the_event_have_the_role(self, team: Team) -> None:
         await team.request("admin", "POST", f"/members/{team.ids['member']}")
 
         user_id = str(team.ids["member"])
@@ -274,7 +270,7 @@ class TestRemove:
             (team.organization_id, "admin@example.com", {"user_id": user_id, "role": "member"})
         ]
 
-    async def test_their_sessions_in_this_organization_end_and_the_others_go_on(self, team: Team) -> None:
+    async def test_removal_ends_only_the_sessions_in_this_organization(self, team: Team) -> None:
         bolt = team.world.team("bolt")
         team.world.member(bolt.organization_id, team.ids["member"])
         here = await team.world.sign_in("member@example.com", org_slug="acme")
@@ -292,7 +288,7 @@ class TestRemove:
             (team.organization_id, "member@example.com", {"sessions": 1, "reason": "member_removed"})
         ]
 
-    async def test_what_was_granted_to_them_on_services_ends(self, team: Team) -> None:
+    async def test_removal_deletes_the_members_grants_on_services(self, team: Team) -> None:
         team.world.service(team.organization_id)
         await team.request("owner", "PUT", f"/services/shop/grants/{team.ids['member']}", body={"relation": "manager"})
 
@@ -301,49 +297,49 @@ class TestRemove:
         assert team.world.value("SELECT count(*) FROM service_grants") == 0
 
     @pytest.mark.parametrize("by", ["owner", "admin"])
-    async def test_nobody_removes_themselves(self, team: Team, by: str) -> None:
+    async def test_a_member_cannot_remove_themselves(self, team: Team, by: str) -> None:
         answer = await team.request(by, "POST", f"/members/{team.ids[by]}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of(by) == by
 
-    async def test_nobody_removes_the_owner(self, team: Team) -> None:
+    async def test_the_owner_cannot_be_removed(self, team: Team) -> None:
         answer = await team.request("admin", "POST", f"/members/{team.ids['owner']}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.role_of("owner") == "owner"
 
-    async def test_a_member_removes_nobody(self, team: Team) -> None:
+    async def test_a_plain_member_cannot_remove_members(self, team: Team) -> None:
         assert_refused(await team.request("member", "POST", f"/members/{team.ids['admin']}"), 403, "FORBIDDEN")
 
-    async def test_a_custom_role_that_manages_members_removes_them(self, team: Team) -> None:
+    async def test_a_custom_role_that_manages_members_can_remove_them(self, team: Team) -> None:
         team.custom_role("keeper", "org.members.manage")
         team.add("ann", "keeper")
 
         assert (await team.request("ann", "POST", f"/members/{team.ids['member']}")).status == 200
 
-    async def test_who_is_no_member_here_is_404_and_stays_where_they_are(self, team: Team) -> None:
+    async def test_a_member_of_another_organization_is_not_found_and_stays_there(self, team: Team) -> None:
         bolt = team.world.team("bolt")
         elsewhere = bolt.add("eve", "member")
 
-        for user_id in (NOBODY, elsewhere):
+        for user_id in (UNKNOWN_ID, elsewhere):
             assert_refused(await team.request("admin", "POST", f"/members/{user_id}"), 404, "NOT_FOUND")
         assert bolt.role_of("eve") == "member"
 
-    async def test_of_two_who_remove_each_other_at_once_one_is_left(self, team: Team) -> None:
+    async def test_of_two_admins_who_remove_each_other_concurrently_one_stays(self, team: Team) -> None:
         team.add("other", "admin")
         await team.token("admin")
         await team.token("other")
 
-        async def remove(by: str, whom: str) -> Answer:
-            return await team.request(by, "POST", f"/members/{team.ids[whom]}")
+        async def remove(by: str, target: str) -> Answer:
+            return await team.request(by, "POST", f"/members/{team.ids[target]}")
 
         answers = await at_once(partial(remove, "admin", "other"), partial(remove, "other", "admin"))
 
         assert statuses_of(answers) == [200, 403]
         assert sorted(str(team.role_of(name)) for name in ("admin", "other")) == ["None", "admin"]
 
-    async def test_of_two_who_remove_the_same_member_one_finds_them(self, team: Team) -> None:
+    async def test_of_two_concurrent_removals_of_a_member_one_succeeds(self, team: Team) -> None:
         await team.token("admin")
         await team.token("owner")
 
@@ -360,13 +356,13 @@ class TestRemove:
     ("method", "path", "body"),
     [
         ("GET", "/members", None),
-        ("PATCH", f"/members/{NOBODY}", {"role": "admin"}),
-        ("POST", f"/members/{NOBODY}", None),
-        ("POST", "/transfer-ownership", {"new_owner_user_id": str(NOBODY)}),
+        ("PATCH", f"/members/{UNKNOWN_ID}", {"role": "admin"}),
+        ("POST", f"/members/{UNKNOWN_ID}", None),
+        ("POST", "/transfer-ownership", {"new_owner_user_id": str(UNKNOWN_ID)}),
     ],
 )
 @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-async def test_nothing_works_in_an_organization_that_is_not_active(
+async def test_every_operation_requires_an_active_organization(
     team: Team, method: str, path: str, body: Any, status: str
 ) -> None:
     await team.token("owner")

@@ -1,4 +1,4 @@
-"""Passing on the ownership of an organization (operations 3 and 4.4)."""
+"""Transferring the ownership of an organization (operations 3 and 4.4)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def test_the_owner_becomes_an_admin_and_the_member_the_owner(team: Team) -
     assert (team.role_of("owner"), team.role_of("member")) == ("admin", "owner")
 
 
-async def test_it_is_told_as_one_event_and_audited_for_both(team: Team) -> None:
+async def test_a_transfer_publishes_one_event_and_audits_both_role_changes(team: Team) -> None:
     await transfer(team, "owner", team.ids["admin"])
 
     old, new = str(team.ids["owner"]), str(team.ids["admin"])
@@ -45,7 +45,7 @@ async def test_it_is_told_as_one_event_and_audited_for_both(team: Team) -> None:
     ]
 
 
-async def test_the_old_owner_owns_nothing_on_the_very_next_request(team: Team) -> None:
+async def test_the_next_request_of_the_old_owner_is_refused(team: Team) -> None:
     await transfer(team, "owner", team.ids["admin"])
 
     assert_refused(await transfer(team, "owner", team.ids["member"]), 403, "FORBIDDEN")
@@ -53,18 +53,18 @@ async def test_the_old_owner_owns_nothing_on_the_very_next_request(team: Team) -
 
 
 @pytest.mark.parametrize("by", ["admin", "member"])
-async def test_only_the_owner_transfers(team: Team, by: str) -> None:
+async def test_only_the_owner_can_transfer(team: Team, by: str) -> None:
     assert_refused(await transfer(team, by, team.ids["admin"]), 403, "FORBIDDEN")
 
 
-async def test_a_custom_role_of_every_capability_is_no_owner(team: Team) -> None:
+async def test_a_custom_role_with_every_capability_cannot_transfer(team: Team) -> None:
     team.custom_role("everything", "org.settings.manage", "org.members.manage", "org.roles.manage")
     team.add("ann", "everything")
 
     assert_refused(await transfer(team, "ann", team.ids["member"]), 403, "FORBIDDEN")
 
 
-async def test_who_is_no_member_here_cannot_be_the_owner(team: Team) -> None:
+async def test_a_user_who_is_no_member_cannot_become_the_owner(team: Team) -> None:
     elsewhere = team.world.team("bolt").add("eve", "member")
 
     for user_id in (elsewhere, UUID(int=1)):
@@ -74,22 +74,22 @@ async def test_who_is_no_member_here_cannot_be_the_owner(team: Team) -> None:
     assert team.role_of("owner") == "owner"
 
 
-async def test_the_owner_cannot_be_made_the_owner(team: Team) -> None:
+async def test_the_owner_cannot_transfer_to_themselves(team: Team) -> None:
     assert_refused(await transfer(team, "owner", team.ids["owner"]), 400, "BAD_REQUEST")
 
 
-async def test_a_deactivated_member_cannot_be_the_owner(team: Team) -> None:
+async def test_a_deactivated_member_cannot_become_the_owner(team: Team) -> None:
     team.add("gone", "admin", is_active=False)
 
     assert_refused(await transfer(team, "owner", team.ids["gone"]), 400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize("body", [{}, {"new_owner_user_id": "somebody"}, {"new_owner_user_id": None}])
-async def test_it_names_an_id(team: Team, body: Any) -> None:
+async def test_a_transfer_requires_a_valid_id(team: Team, body: Any) -> None:
     assert_refused(await team.request("owner", "POST", "/transfer-ownership", body=body), 400, "BAD_REQUEST")
 
 
-async def test_of_two_transfers_at_once_one_wins(team: Team) -> None:
+async def test_of_two_concurrent_transfers_one_wins(team: Team) -> None:
     await team.token("owner")
     answers: dict[str, int] = {}
 
@@ -105,7 +105,7 @@ async def test_of_two_transfers_at_once_one_wins(team: Team) -> None:
     assert team.world.rows("SELECT user_id FROM memberships WHERE role = 'owner'") == [(team.ids[winner],)]
 
 
-async def test_whoever_is_removed_at_the_moment_of_the_transfer_is_owner_or_gone(team: Team) -> None:
+async def test_a_member_removed_during_the_transfer_becomes_the_owner_or_is_removed(team: Team) -> None:
     await team.token("owner")
     await team.token("admin")
     statuses: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The roles of an organization: built-in ones, and those that it makes for itself (decisions 5.4)."""
+"""The roles of an organization: built-in and custom ones (decisions 5.4)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ AUDITOR = {
 
 
 class TestRead:
-    """What roles there are."""
+    """Reading roles."""
 
-    async def test_the_built_in_ones_come_first_with_what_they_allow(self, team: Team) -> None:
+    async def test_built_in_roles_come_first_with_their_permissions(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
         team.custom_role("accountant", "billing.manage")
 
@@ -52,7 +52,7 @@ class TestRead:
         ]
 
     @pytest.mark.parametrize("slug", ["owner", "admin", "member", "auditor"])
-    async def test_one_is_shown_as_it_is_listed(self, team: Team, slug: str) -> None:
+    async def test_a_role_is_shown_as_it_is_listed(self, team: Team, slug: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         answer = await team.request("member", "GET", f"/roles/{slug}")
@@ -61,13 +61,13 @@ class TestRead:
         assert answer.json in (await team.request("member", "GET", "/roles")).json["roles"]
         assert answer.json["slug"] == slug
 
-    async def test_those_of_another_organization_are_not_there(self, team: Team) -> None:
+    async def test_roles_of_another_organization_are_not_found(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
         assert_refused(await team.request("owner", "GET", "/roles/auditor"), 404, "NOT_FOUND")
         assert (await team.request("owner", "GET", "/roles")).json["total"] == 3
 
-    async def test_a_stranger_reads_none(self, team: Team) -> None:
+    async def test_a_non_member_cannot_read_roles(self, team: Team) -> None:
         team.user("eve")
 
         for path in ("/roles", "/roles/owner"):
@@ -75,10 +75,10 @@ class TestRead:
 
 
 class TestCreate:
-    """Making a role."""
+    """Creating a role."""
 
     @pytest.mark.parametrize("by", ["owner", "admin"])
-    async def test_a_role_is_made_of_capabilities(self, team: Team, clock: SettableClock, by: str) -> None:
+    async def test_a_role_is_created_with_its_capabilities(self, team: Team, clock: SettableClock, by: str) -> None:
         answer = await team.request(by, "POST", "/roles", body=AUDITOR)
 
         now = clock.now.isoformat().replace("+00:00", "Z")
@@ -86,7 +86,7 @@ class TestCreate:
         assert answer.json == AUDITOR | {"is_built_in": False, "created_at": now, "updated_at": now}
         assert (await team.request("member", "GET", "/roles/auditor")).json == answer.json
 
-    async def test_it_allows_what_it_lists_and_nothing_else(self, team: Team) -> None:
+    async def test_a_role_allows_only_what_its_capabilities_allow(self, team: Team) -> None:
         await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["org.members.view"]})
 
         await team.request("owner", "PATCH", f"/members/{team.ids['admin']}", body={"role": "auditor"})
@@ -94,14 +94,14 @@ class TestCreate:
         assert (await team.request("admin", "GET", "/members")).status == 200
         assert_refused(await team.request("admin", "POST", f"/members/{team.ids['member']}"), 403, "FORBIDDEN")
 
-    async def test_a_capability_that_is_named_twice_is_there_once(self, team: Team) -> None:
+    async def test_a_duplicate_capability_is_stored_once(self, team: Team) -> None:
         named = ["services.view", "billing.manage", "services.view"]
 
         answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": named})
 
         assert answer.json["permissions"] == ["billing.manage", "services.view"]
 
-    async def test_a_description_and_capabilities_may_be_missing(self, team: Team) -> None:
+    async def test_the_description_is_optional_and_the_capabilities_may_be_empty(self, team: Team) -> None:
         answer = await team.request(
             "owner", "POST", "/roles", body={"slug": "guest", "name": "Guest", "permissions": []}
         )
@@ -126,31 +126,31 @@ class TestCreate:
             ("permissions", None),
         ],
     )
-    async def test_what_is_wrong_with_the_input_is_said(self, team: Team, field: str, value: Any) -> None:
+    async def test_an_invalid_field_is_refused(self, team: Team, field: str, value: Any) -> None:
         answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {field: value})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == field
 
     @pytest.mark.parametrize("word", ["org.everything", "", "*", "AUDIT_LOGS.VIEW", "owner"])
-    async def test_an_unknown_capability_is_400(self, team: Team, word: str) -> None:
+    async def test_an_unknown_capability_is_refused(self, team: Team, word: str) -> None:
         answer = await team.request("owner", "POST", "/roles", body=AUDITOR | {"permissions": ["billing.manage", word]})
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert team.world.value("SELECT count(*) FROM organization_roles") == 0
 
     @pytest.mark.parametrize("slug", ["auditor", "owner", "admin", "member"])
-    async def test_a_taken_slug_is_409(self, team: Team, slug: str) -> None:
+    async def test_a_taken_slug_is_a_conflict(self, team: Team, slug: str) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         assert_refused(await team.request("owner", "POST", "/roles", body=AUDITOR | {"slug": slug}), 409, "CONFLICT")
 
-    async def test_another_organization_takes_no_slug_away(self, team: Team) -> None:
+    async def test_a_slug_may_be_in_use_in_another_organization(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
         assert (await team.request("owner", "POST", "/roles", body=AUDITOR)).status == 200
 
-    async def test_nobody_puts_more_into_a_role_than_they_have(self, team: Team) -> None:
+    async def test_a_caller_cannot_create_a_role_with_capabilities_that_they_lack(self, team: Team) -> None:
         team.custom_role("keeper", "org.roles.manage", "services.view")
         team.add("ann", "keeper")
 
@@ -161,16 +161,16 @@ class TestCreate:
         assert "audit_logs.view" in refused.json["error"]
         assert made.status == 200
 
-    async def test_a_member_makes_none(self, team: Team) -> None:
+    async def test_a_member_cannot_create_a_role(self, team: Team) -> None:
         assert_refused(await team.request("member", "POST", "/roles", body=AUDITOR), 403, "FORBIDDEN")
 
-    async def test_an_organization_has_only_so_many(self, team: Team) -> None:
+    async def test_the_number_of_roles_is_limited(self, team: Team) -> None:
         for number in range(ROLES_MAX):
             team.custom_role(f"role-{number}")
 
         assert_refused(await team.request("owner", "POST", "/roles", body=AUDITOR), 400, "BAD_REQUEST")
 
-    async def test_of_two_that_are_made_at_once_one_gets_the_slug(self, team: Team) -> None:
+    async def test_of_two_concurrent_creations_with_one_slug_one_wins(self, team: Team) -> None:
         await team.token("owner")
 
         answers = await at_once(*[partial(team.request, "owner", "POST", "/roles", body=AUDITOR)] * 2)
@@ -181,7 +181,7 @@ class TestCreate:
 class TestChange:
     """Changing a role."""
 
-    async def test_what_is_named_changes_and_the_rest_stays(self, team: Team, clock: SettableClock) -> None:
+    async def test_only_the_given_fields_change(self, team: Team, clock: SettableClock) -> None:
         made = (await team.request("owner", "POST", "/roles", body=AUDITOR)).json
         clock.advance(A_WHILE)
 
@@ -202,7 +202,7 @@ class TestChange:
     @pytest.mark.parametrize(
         "body", [{}, {"name": None}, {"slug": "other"}, {"name": "Auditor"}, {"permissions": AUDITOR["permissions"]}]
     )
-    async def test_a_change_that_names_nothing_new_changes_nothing(
+    async def test_a_request_without_new_values_changes_nothing(
         self, team: Team, clock: SettableClock, body: Any
     ) -> None:
         made = (await team.request("owner", "POST", "/roles", body=AUDITOR)).json
@@ -213,7 +213,7 @@ class TestChange:
         assert (answer.status, answer.json) == (200, made)
         assert len(team.world.audit_entries("organization.updated")) == 1
 
-    async def test_for_whoever_has_it_that_counts_from_the_next_request_on(self, team: Team) -> None:
+    async def test_a_change_applies_to_the_next_request_of_a_member_with_the_role(self, team: Team) -> None:
         team.custom_role("auditor", "org.members.view")
         team.add("ann", "auditor")
         assert (await team.request("ann", "GET", "/members")).status == 200
@@ -222,7 +222,7 @@ class TestChange:
 
         assert_refused(await team.request("ann", "GET", "/members"), 403, "FORBIDDEN")
 
-    async def test_nobody_adds_to_a_role_what_they_do_not_have(self, team: Team) -> None:
+    async def test_a_caller_cannot_add_capabilities_that_they_lack(self, team: Team) -> None:
         team.custom_role("keeper", "org.roles.manage")
         team.custom_role("auditor", "audit_logs.view")
         team.add("ann", "keeper")
@@ -238,7 +238,7 @@ class TestChange:
     @pytest.mark.parametrize(
         ("field", "value"), [("name", ""), ("description", "x" * 1000), ("permissions", ["nothing"])]
     )
-    async def test_what_is_wrong_with_the_input_is_said(self, team: Team, field: str, value: Any) -> None:
+    async def test_an_invalid_field_is_refused(self, team: Team, field: str, value: Any) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         for slug in ("auditor", "no-such-role"):
@@ -246,14 +246,14 @@ class TestChange:
             assert_refused(answer, 400, "BAD_REQUEST")
 
     @pytest.mark.parametrize("slug", ["owner", "admin", "member"])
-    async def test_the_built_in_ones_stay_what_they_are(self, team: Team, slug: str) -> None:
+    async def test_built_in_roles_cannot_be_changed_or_deleted(self, team: Team, slug: str) -> None:
         changed = await team.request("owner", "PATCH", f"/roles/{slug}", body={"name": "Other"})
         deleted = await team.request("owner", "DELETE", f"/roles/{slug}")
 
         assert_refused(changed, 400, "BAD_REQUEST")
         assert_refused(deleted, 400, "BAD_REQUEST")
 
-    async def test_one_of_another_organization_is_404_and_stays(self, team: Team) -> None:
+    async def test_a_role_of_another_organization_is_not_found_and_stays(self, team: Team) -> None:
         team.world.team("bolt").custom_role("auditor", "audit_logs.view")
 
         assert_refused(await team.request("owner", "PATCH", "/roles/auditor", body={"name": "X"}), 404, "NOT_FOUND")
@@ -264,7 +264,7 @@ class TestChange:
 class TestDelete:
     """Deleting a role."""
 
-    async def test_a_role_that_nobody_has_is_deleted(self, team: Team) -> None:
+    async def test_an_unused_role_is_deleted(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         answer = await team.request("admin", "DELETE", "/roles/auditor")
@@ -273,7 +273,7 @@ class TestDelete:
         assert_refused(await team.request("admin", "GET", "/roles/auditor"), 404, "NOT_FOUND")
         assert_refused(await team.request("admin", "DELETE", "/roles/auditor"), 404, "NOT_FOUND")
 
-    async def test_one_that_a_member_has_is_409(self, team: Team) -> None:
+    async def test_a_role_that_a_member_has_cannot_be_deleted(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
         team.add("ann", "auditor")
 
@@ -282,7 +282,9 @@ class TestDelete:
         assert (await team.request("owner", "DELETE", "/roles/auditor")).status == 204
 
     @pytest.mark.parametrize(("status", "expected"), [("pending", 409), ("cancelled", 204), ("expired", 204)])
-    async def test_one_that_somebody_is_invited_to_is_409(self, team: Team, status: str, expected: int) -> None:
+    async def test_a_role_of_a_pending_invitation_cannot_be_deleted(
+        self, team: Team, status: str, expected: int
+    ) -> None:
         team.custom_role("auditor", "audit_logs.view")
         team.world.connection.execute(
             """
@@ -295,7 +297,7 @@ class TestDelete:
 
         assert (await team.request("owner", "DELETE", "/roles/auditor")).status == expected
 
-    async def test_the_same_slug_in_another_organization_keeps_nobody(self, team: Team) -> None:
+    async def test_a_role_is_deleted_although_its_slug_is_in_use_in_another_organization(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
         bolt = team.world.team("bolt")
         bolt.custom_role("auditor", "audit_logs.view")
@@ -303,35 +305,35 @@ class TestDelete:
 
         assert (await team.request("owner", "DELETE", "/roles/auditor")).status == 204
 
-    async def test_a_member_deletes_none(self, team: Team) -> None:
+    async def test_a_member_cannot_delete_a_role(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
 
         assert_refused(await team.request("member", "DELETE", "/roles/auditor"), 403, "FORBIDDEN")
 
-    async def test_a_role_that_is_given_and_deleted_at_once_is_given_or_deleted(self, team: Team) -> None:
+    async def test_a_role_assigned_and_deleted_concurrently_is_assigned_or_deleted(self, team: Team) -> None:
         team.custom_role("auditor", "audit_logs.view")
         await team.token("owner")
         await team.token("admin")
         statuses: dict[str, int] = {}
 
-        async def give() -> None:
+        async def assign() -> None:
             answer = await team.request("owner", "PATCH", f"/members/{team.ids['member']}", body={"role": "auditor"})
-            statuses["given"] = answer.status
+            statuses["assigned"] = answer.status
 
         async def delete() -> None:
             statuses["deleted"] = (await team.request("admin", "DELETE", "/roles/auditor")).status
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(give)
+            nursery.start_soon(assign)
             nursery.start_soon(delete)
 
-        assert (statuses["given"], statuses["deleted"], team.role_of("member")) in [
+        assert (statuses["assigned"], statuses["deleted"], team.role_of("member")) in [
             (200, 409, "auditor"),
             (400, 204, "member"),
         ]
 
 
-async def test_every_change_is_in_the_log_of_the_organization(team: Team) -> None:
+async def test_every_change_is_audited_and_published(team: Team) -> None:
     await team.request("owner", "POST", "/roles", body=AUDITOR)
     await team.request("owner", "PATCH", "/roles/auditor", body={"permissions": []})
     await team.request("admin", "DELETE", "/roles/auditor")
@@ -357,7 +359,7 @@ async def test_every_change_is_in_the_log_of_the_organization(team: Team) -> Non
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/roles"), ("GET", "/roles/owner"), ("POST", "/roles"), ("DELETE", "/roles/owner")]
 )
-async def test_nothing_works_in_an_organization_that_is_not_active(team: Team, method: str, path: str) -> None:
+async def test_every_operation_requires_an_active_organization(team: Team, method: str, path: str) -> None:
     await team.token("owner")
     team.world.connection.execute("UPDATE organizations SET status = 'suspended' WHERE tier_id = %s", (FREE_TIER,))
 

@@ -1,4 +1,4 @@
-"""Selecting an organization (operations 4.4), and what its settings ask at every way in (decisions 5.1)."""
+"""Selecting an organization (operations 4.4), and the factors that its settings require (decisions 5.1)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def acme(world: World) -> UUID:
 
 @pytest.fixture
 async def ada(world: World, acme: UUID) -> SignedInUser:
-    """One of its admins, signed in outside it."""
+    """An admin of acme, signed in without selecting it."""
     return await world.signed_in_member(acme, "admin")
 
 
 @pytest.fixture
 async def grace(world: World, acme: UUID) -> Person:
-    """One of its members, who has a second factor."""
+    """A member of acme with a second factor."""
     person = insert_person(world, "grace@example.com")
     world.member(acme, person.id)
     await person.turn_mfa_on()
@@ -49,9 +49,11 @@ async def grace(world: World, acme: UUID) -> Person:
 
 
 class TestSelect:
-    """The session goes on in the organization."""
+    """Selecting moves the session into the organization."""
 
-    async def test_it_answers_who_in_which_role_and_the_next_tokens(self, world: World, ada: SignedInUser) -> None:
+    async def test_the_answer_has_the_user_the_membership_and_the_next_tokens(
+        self, world: World, ada: SignedInUser
+    ) -> None:
         answer = await ada.post(SELECT)
 
         assert answer.status == 200, answer.text
@@ -68,7 +70,9 @@ class TestSelect:
         assert (answer.json["expires_in"], answer.json["token_type"]) == (900, "Bearer")
         assert answer.headers["Cache-Control"] == "no-store"
 
-    async def test_the_access_token_is_of_the_same_session_with_organization_and_role(self, ada: SignedInUser) -> None:
+    async def test_the_access_token_has_the_same_session_and_adds_organization_and_role(
+        self, ada: SignedInUser
+    ) -> None:
         before = claims_of(ada.token)
 
         after = claims_of((await ada.post(SELECT)).json["access_token"])
@@ -78,14 +82,14 @@ class TestSelect:
         for name in ("sid", "sub", "amr", "auth_time", "aud"):
             assert after[name] == before[name]
 
-    async def test_the_profile_shows_it_also_to_the_token_from_before(self, ada: SignedInUser) -> None:
+    async def test_the_profile_shows_the_organization_also_to_the_earlier_token(self, ada: SignedInUser) -> None:
         await ada.post(SELECT)
 
         profile = (await ada.get("/api/user")).json
 
         assert (profile["org"], profile["role"]) == ("acme", "admin")
 
-    async def test_one_organization_follows_another(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_session_can_select_another_organization(self, world: World, ada: SignedInUser) -> None:
         bolt = world.organization("bolt")
         world.member(bolt, ada.id)
         await ada.post(SELECT)
@@ -95,8 +99,8 @@ class TestSelect:
         assert claims_of(answer.json["access_token"])["org"] == "bolt"
         assert world.value("SELECT organization_id FROM sessions") == bolt
 
-    async def test_a_session_with_a_service_does_not(self, world: World, acme: UUID, ada: SignedInUser) -> None:
-        # Else whoever makes the service would get tokens to manage with from the tokens that they have.
+    async def test_a_session_with_a_service_cannot_select(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+        # Otherwise the service could exchange a user's token for one that manages the organization.
         world.service(acme)
         buyer = await world.sign_in_as(ada.id, ada.email, org_slug="acme", service_slug="shop")
 
@@ -106,19 +110,21 @@ class TestSelect:
         assert answer.json["error"].startswith("This token was issued to a service")
         assert (await buyer.get("/api/user")).json["service"] == "shop"
 
-    async def test_only_members_select_it(self, world: World, acme: UUID) -> None:
+    async def test_only_members_select_an_organization(self, world: World, acme: UUID) -> None:
         assert_refused(await (await world.signed_in_platform_owner()).post(SELECT), 403, "FORBIDDEN")
 
-    async def test_an_unknown_one_is_not_found(self, ada: SignedInUser) -> None:
+    async def test_an_unknown_organization_is_not_found(self, ada: SignedInUser) -> None:
         assert_refused(await ada.post("/api/organizations/bolt/select"), 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    async def test_it_takes_an_active_organization(self, world: World, ada: SignedInUser, status: str) -> None:
+    async def test_selecting_requires_an_active_organization(
+        self, world: World, ada: SignedInUser, status: str
+    ) -> None:
         world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         assert_refused(await ada.post(SELECT), 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_the_absolute_end_of_the_session_stays_where_it_is(
+    async def test_selecting_does_not_change_when_the_session_expires(
         self, world: World, ada: SignedInUser, clock: SettableClock
     ) -> None:
         before = world.value("SELECT expires_at FROM sessions")
@@ -132,7 +138,7 @@ class TestSelect:
         "ending",
         ["UPDATE sessions SET revoked_at = now() RETURNING id", "UPDATE users SET deactivated_at = now() RETURNING id"],
     )
-    async def test_a_session_that_ends_at_this_moment_is_not_revived(
+    async def test_a_session_that_ends_concurrently_is_not_revived(
         self, world: World, acme: UUID, ada: SignedInUser, transact: Callable[..., Any], ending: str
     ) -> None:
         session_id = world.value("SELECT id FROM sessions")
@@ -143,9 +149,9 @@ class TestSelect:
 
 
 class TestRotation:
-    """The refresh token is exchanged by selecting."""
+    """Selecting exchanges the refresh token."""
 
-    async def test_the_new_one_goes_on_in_the_organization(self, world: World, ada: SignedInUser) -> None:
+    async def test_the_new_refresh_token_stays_in_the_organization(self, world: World, ada: SignedInUser) -> None:
         selected = await ada.post(SELECT)
 
         refreshed = await world.refresh(selected.json["refresh_token"])
@@ -154,7 +160,7 @@ class TestRotation:
         assert refreshed.status == 200
         assert claims_of(refreshed.json["access_token"])["org"] == "acme"
 
-    async def test_the_old_one_leads_to_the_new_one_for_half_a_minute(
+    async def test_the_old_refresh_token_returns_the_new_one_for_half_a_minute(
         self, world: World, ada: SignedInUser, clock: SettableClock
     ) -> None:
         selected = await ada.post(SELECT)
@@ -164,14 +170,16 @@ class TestRotation:
 
         assert (refreshed.status, refreshed.json["refresh_token"]) == (200, selected.json["refresh_token"])
 
-    async def test_after_that_it_ends_the_session(self, world: World, ada: SignedInUser, clock: SettableClock) -> None:
+    async def test_the_old_refresh_token_ends_the_session_after_half_a_minute(
+        self, world: World, ada: SignedInUser, clock: SettableClock
+    ) -> None:
         selected = await ada.post(SELECT)
         clock.advance(GRACE + timedelta(seconds=1))
 
         assert_refused(await world.refresh(ada.refresh_token), 401, "UNAUTHORIZED")
         assert_refused(await world.refresh(selected.json["refresh_token"]), 401, "UNAUTHORIZED")
 
-    async def test_selecting_and_refreshing_at_once_loses_no_session(self, world: World, ada: SignedInUser) -> None:
+    async def test_concurrent_selecting_and_refreshing_keeps_the_session(self, world: World, ada: SignedInUser) -> None:
         token = ada.refresh_token
         for _ in range(ROUNDS):
             answers: list[Answer] = []
@@ -188,7 +196,7 @@ class TestRotation:
                 nursery.start_soon(refresh)
             assert {answer.status for answer in answers} == {200}
             for answer in answers:
-                # Whichever of the tokens somebody has, it leads to the newest.
+                # Each of the refresh tokens is exchanged for the newest one.
                 token = (await world.refresh(answer.json["refresh_token"])).json["refresh_token"]
             world.clock.advance(GRACE + timedelta(seconds=1))
 
@@ -196,14 +204,14 @@ class TestRotation:
 
 
 class TestSecondFactor:
-    """An organization that asks its members for multi-factor authentication."""
+    """An organization that requires multi-factor authentication of its members."""
 
     @pytest.fixture
     def acme(self, world: World) -> UUID:
-        """An organization that asks."""
+        """An organization that requires multi-factor authentication."""
         return world.organization(mfa_required=True)
 
-    async def test_a_session_with_one_factor_does_not_select_it(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_session_with_one_factor_cannot_select_it(self, world: World, ada: SignedInUser) -> None:
         answer = await ada.post(SELECT)
 
         assert_refused(answer, 403, "FORBIDDEN")
@@ -219,7 +227,7 @@ class TestSecondFactor:
             ("POST", "/roles", {"slug": "auditor", "name": "Auditor"}),
         ],
     )
-    async def test_nor_does_it_do_anything_there_without_selecting_it(
+    async def test_a_session_with_one_factor_cannot_use_it_without_selecting_it(
         self, world: World, ada: SignedInUser, method: str, path: str, body: Any
     ) -> None:
         answer = await ada.client.request(method, f"/api/organizations/acme{path}", token=ada.token, body=body)
@@ -228,18 +236,18 @@ class TestSecondFactor:
         assert answer.json["error"].startswith("This organization requires multi-factor authentication. Set up MFA")
         assert world.value("SELECT mfa_required FROM organizations") is True
 
-    async def test_what_it_asks_for_can_be_seen_with_one_factor(self, ada: SignedInUser) -> None:
+    async def test_a_session_with_one_factor_can_read_the_requirement(self, ada: SignedInUser) -> None:
         answer = await ada.get("/api/organizations/acme")
 
         assert (answer.status, answer.json["organization"]["mfa_required"]) == (200, True)
 
-    async def test_who_asks_for_more_than_they_have_can_take_it_back(self, ada: SignedInUser) -> None:
+    async def test_an_admin_with_one_factor_can_turn_the_requirement_off(self, ada: SignedInUser) -> None:
         answer = await ada.patch("/api/organizations/acme", {"mfa_required": False})
 
         assert answer.status == 200, answer.text
         assert (await ada.get("/api/organizations/acme/members")).status == 200
 
-    async def test_who_may_not_do_something_anyway_hears_that_first(self, world: World, acme: UUID) -> None:
+    async def test_a_missing_capability_is_reported_before_the_missing_factor(self, world: World, acme: UUID) -> None:
         bob = await world.signed_in_member(acme, "member", "bob@example.com")
 
         answer = await bob.get("/api/organizations/acme/audit-log")
@@ -247,23 +255,25 @@ class TestSecondFactor:
         assert_refused(answer, 403, "FORBIDDEN")
         assert "audit_logs.view" in answer.json["error"]
 
-    async def test_nor_does_one_factor_sign_in_to_it(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_sign_in_to_it_with_one_factor_is_refused(self, world: World, ada: SignedInUser) -> None:
         answer = await world.log_in(ada.email, org_slug="acme")
 
         assert_refused(answer, 403, "FORBIDDEN")
         assert "set MFA up" in answer.json["error"]
 
-    async def test_a_session_with_two_does(self, grace: Person, client: Client) -> None:
+    async def test_a_session_with_two_factors_can_use_and_select_it(self, grace: Person, client: Client) -> None:
         await grace.sign_in_with_second_factor()
 
         assert (await client.get("/api/organizations/acme/members", token=grace.token)).status == 200
         assert (await client.post(SELECT, token=grace.token)).status == 200
 
-    async def test_a_session_from_before_the_second_factor_does_not(self, grace: Person, client: Client) -> None:
-        # It was begun with the password alone, and MFA was turned on in it.
+    async def test_a_session_from_before_the_second_factor_cannot_select_it(
+        self, grace: Person, client: Client
+    ) -> None:
+        # The session began with the password alone, and MFA was turned on in it.
         assert_refused(await client.post(SELECT, token=grace.token), 403, "FORBIDDEN")
 
-    async def test_a_session_in_it_that_was_begun_with_one_factor_is_not_refreshed(
+    async def test_a_session_in_it_that_began_with_one_factor_is_not_refreshed(
         self, world: World, ada: SignedInUser
     ) -> None:
         world.rows("UPDATE organizations SET mfa_required = false RETURNING id")
@@ -276,19 +286,25 @@ class TestSecondFactor:
         assert answer.json["error"] == ("This organization now requires multi-factor authentication. Sign in again.")
         assert (await world.refresh(ada.refresh_token)).status == 200
 
-    async def test_one_that_was_begun_with_two_is(self, world: World, grace: Person, client: Client) -> None:
+    async def test_a_session_in_it_that_began_with_two_factors_is_refreshed(
+        self, world: World, grace: Person, client: Client
+    ) -> None:
         preauth = await grace.preauth_token(org_slug="acme")
         inside = await grace.verify(preauth, grace.code(), org_slug="acme")
 
         assert (await world.refresh(inside.json["refresh_token"])).status == 200
 
-    async def test_end_users_of_its_services_are_not_asked(self, world: World, acme: UUID, ada: SignedInUser) -> None:
+    async def test_end_users_of_its_services_need_no_second_factor(
+        self, world: World, acme: UUID, ada: SignedInUser
+    ) -> None:
         world.service(acme)
         buyer = await world.sign_in_as(ada.id, ada.email, org_slug="acme", service_slug="shop")
 
         assert (await world.refresh(buyer.refresh_token)).status == 200
 
-    async def test_a_platform_owner_who_acts_for_a_member_is_not_asked(self, world: World, ada: SignedInUser) -> None:
+    async def test_a_platform_owner_who_impersonates_a_member_needs_no_second_factor(
+        self, world: World, ada: SignedInUser
+    ) -> None:
         root = await world.signed_in_platform_owner()
         world.rows("UPDATE sessions SET impersonator_id = %s WHERE user_id = %s RETURNING id", root.id, ada.id)
 
@@ -301,27 +317,27 @@ class TestSecondFactor:
 
 
 class TestDeviceTrust:
-    """How long a device stands in for the second factor is what the organization says, at sign-in and at selecting."""
+    """The organization limits how long a trusted device replaces the second factor, at sign-in and at selecting."""
 
     @pytest.fixture
     async def trusted_device(self, grace: Person) -> dict[str, str]:
-        """The headers of a device on which a code was given, and asked to be remembered, ten days ago."""
+        """The headers of a device that was trusted with a code ten days ago."""
         verified = await grace.verify(await grace.preauth_token(), grace.code(), trust_device=True)
         grace.world.clock.advance(10 * DAY)
         return {"X-Device-Token": verified.json["device_token"]}
 
-    @pytest.mark.parametrize(("days", "is_asked"), [(0, True), (9, True), (10, True), (11, False), (30, False)])
-    async def test_at_sign_in(
-        self, world: World, acme: UUID, grace: Person, trusted_device: dict[str, str], days: int, is_asked: bool
+    @pytest.mark.parametrize(("days", "is_required"), [(0, True), (9, True), (10, True), (11, False), (30, False)])
+    async def test_a_device_is_trusted_at_sign_in_for_less_than_the_organizations_days(
+        self, world: World, acme: UUID, grace: Person, trusted_device: dict[str, str], days: int, is_required: bool
     ) -> None:
         world.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
 
         answer = await grace.log_in(headers=trusted_device, org_slug="acme")
 
-        assert answer.json.get("mfa_required", False) is is_asked
+        assert answer.json.get("mfa_required", False) is is_required
 
     @pytest.mark.parametrize(("days", "status"), [(0, 403), (9, 403), (10, 403), (11, 200), (30, 200)])
-    async def test_at_selecting_as_if_the_session_had_begun_there(
+    async def test_the_same_limit_applies_at_selecting(
         self, world: World, grace: Person, client: Client, trusted_device: dict[str, str], days: int, status: int
     ) -> None:
         world.rows("UPDATE organizations SET device_trust_days = %s RETURNING id", days)
@@ -335,26 +351,26 @@ class TestDeviceTrust:
             assert answer.json["error"].startswith("Your device was trusted longer ago than this organization allows.")
 
     @pytest.mark.parametrize(
-        ("is_asked", "days", "status"), [(True, 0, 403), (True, 10, 403), (True, 11, 200), (False, 0, 200)]
+        ("is_required", "days", "status"), [(True, 0, 403), (True, 10, 403), (True, 11, 200), (False, 0, 200)]
     )
-    async def test_where_two_factors_are_asked_for_it_counts_without_selecting_as_well(
+    async def test_the_same_limit_applies_without_selecting_where_two_factors_are_required(
         self,
         world: World,
         grace: Person,
         client: Client,
         trusted_device: dict[str, str],
-        is_asked: bool,
+        is_required: bool,
         days: int,
         status: int,
     ) -> None:
-        world.rows("UPDATE organizations SET mfa_required = %s, device_trust_days = %s RETURNING id", is_asked, days)
+        world.rows("UPDATE organizations SET mfa_required = %s, device_trust_days = %s RETURNING id", is_required, days)
         session = (await grace.log_in(headers=trusted_device)).json
 
         answer = await client.get("/api/organizations/acme/members", token=session["access_token"])
 
         assert answer.status == status, answer.text
 
-    async def test_a_session_of_a_device_that_is_trusted_no_more_does_not_select(
+    async def test_a_session_of_a_device_that_is_no_longer_trusted_cannot_select(
         self, world: World, grace: Person, client: Client, trusted_device: dict[str, str]
     ) -> None:
         session = (await grace.log_in(headers=trusted_device)).json
@@ -362,7 +378,7 @@ class TestDeviceTrust:
 
         assert_refused(await client.post(SELECT, token=session["access_token"]), 403, "FORBIDDEN")
 
-    async def test_nor_does_one_whose_device_is_forgotten(
+    async def test_a_session_of_a_deleted_device_cannot_select(
         self, world: World, grace: Person, client: Client, trusted_device: dict[str, str]
     ) -> None:
         session = (await grace.log_in(headers=trusted_device)).json

@@ -1,4 +1,4 @@
-"""An organization in any state, and what platform owners do with it, for tests."""
+"""The states of an organization, and the transitions that platform owners request, for tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 STATUSES = ("pending", "active", "suspended", "rejected")
-# What leads from which state into which, and what it needs to be told.
+# For each transition: the state before, the state after, and the body of the request.
 TRANSITIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "approve": ("pending", "active", {}),
     "reject": ("pending", "rejected", {"reason": "A copy of another one."}),
@@ -21,5 +21,5 @@ TRANSITIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 def organization(world: World, verb: str) -> UUID:
-    """Make an organization that this can be done with."""
+    """Insert an organization in the state from which this transition starts."""
     return world.organization(status=TRANSITIONS[verb][0])

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 class BrokenDatabase:
-    """The port `Database` for tests: fails in the way it is told."""
+    """A fake of the port `Database`, which raises the given error."""
 
     def __init__(self, failure: Exception) -> None:
         self.failure = failure
 
     def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> BrokenDatabase:
-        """Fail for everybody."""
+        """Return this same database."""
         return self
 
     async def read(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Fail."""
+        """Raise the given error."""
         raise self.failure
 
     transact = step = read
 
 
-async def test_health_says_that_the_service_runs_and_its_version(client: Client) -> None:
+async def test_health_returns_the_status_and_the_version(client: Client) -> None:
     answer = await client.get("/health")
 
     assert answer.status == 200
@@ -48,7 +48,7 @@ async def test_liveness_answers_without_a_body(client: Client) -> None:
     assert answer.content == b""
 
 
-async def test_readiness_says_that_the_database_is_connected(client: Client) -> None:
+async def test_readiness_reports_a_connected_database(client: Client) -> None:
     answer = await client.get("/health/ready")
 
     assert answer.status == 200
@@ -56,7 +56,7 @@ async def test_readiness_says_that_the_database_is_connected(client: Client) -> 
 
 
 @pytest.mark.parametrize(
-    "failure", [ServiceUnavailable(retry_after_seconds=1), DatabaseFailed()], ids=["away", "broken"]
+    "failure", [ServiceUnavailable(retry_after_seconds=1), DatabaseFailed()], ids=["unavailable", "broken"]
 )
 async def test_readiness_is_503_when_a_trivial_query_fails(installation: Installation, failure: Exception) -> None:
     client = serving(replace(installation, database=BrokenDatabase(failure)))
@@ -67,9 +67,7 @@ async def test_readiness_is_503_when_a_trivial_query_fails(installation: Install
     assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "disconnected", "actors": {}}
 
 
-async def test_readiness_is_503_from_when_the_service_is_told_to_stop(
-    installation: Installation, client: Client
-) -> None:
+async def test_readiness_is_503_after_the_service_is_told_to_stop(installation: Installation, client: Client) -> None:
     installation.stopping.set()
 
     answer = await client.get("/health/ready")
@@ -79,7 +77,7 @@ async def test_readiness_is_503_from_when_the_service_is_told_to_stop(
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live"])
-async def test_only_readiness_asks_the_database(installation: Installation, path: str) -> None:
+async def test_only_readiness_queries_the_database(installation: Installation, path: str) -> None:
     client = serving(replace(installation, database=BrokenDatabase(ServiceUnavailable(retry_after_seconds=1))))
 
     answer = await client.get(path)
@@ -87,7 +85,7 @@ async def test_only_readiness_asks_the_database(installation: Installation, path
     assert answer.status == 200
 
 
-async def test_readiness_shows_the_state_of_each_actor_and_is_ready_without_them(
+async def test_readiness_shows_the_state_of_each_actor_and_does_not_depend_on_them(
     client: Client, actors: ReportedActors
 ) -> None:
     since = datetime(2026, 2, 3, tzinfo=UTC)
@@ -103,7 +101,7 @@ async def test_readiness_shows_the_state_of_each_actor_and_is_ready_without_them
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live", "/health/ready"])
-async def test_the_health_endpoints_are_not_to_be_kept_by_caches(client: Client, path: str) -> None:
+async def test_the_health_endpoints_forbid_caching(client: Client, path: str) -> None:
     answer = await client.get(path)
 
     assert answer.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""Acting as somebody (identity 2.9 and 4.8, decisions 5.11)."""
+"""Impersonating a user (identity 2.9 and 4.8, decisions 5.11)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def path(user_id: UUID | str) -> str:
 
 
 class TestStart:
-    """The beginning."""
+    """Starting an impersonation."""
 
-    async def test_the_answer_is_a_session_of_the_person_for_an_hour(
+    async def test_the_answer_is_a_session_of_the_user_for_an_hour(
         self, platform: Platform, world: World, clock: SettableClock
     ) -> None:
         user_id = world.user()
@@ -55,7 +55,7 @@ class TestStart:
         profile = await world.client.get("/api/user", token=body["access_token"])
         assert (profile.status, profile.json["id"]) == (200, str(user_id))
 
-    async def test_the_token_says_who_acts_and_in_which_session(self, platform: Platform, world: World) -> None:
+    async def test_the_token_names_the_impersonator_and_the_session(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 
         body = (await platform.request("POST", path(user_id), REASON)).json
@@ -66,7 +66,9 @@ class TestStart:
         assert claims["impersonation_session"] == body["session_id"]
         assert "is_platform_owner" not in claims
 
-    async def test_the_platform_log_says_who_acts_as_whom_and_why(self, platform: Platform, world: World) -> None:
+    async def test_the_platform_log_records_impersonator_user_and_reason(
+        self, platform: Platform, world: World
+    ) -> None:
         user_id = world.user()
 
         body = (await platform.request("POST", path(user_id), REASON)).json
@@ -80,7 +82,7 @@ class TestStart:
         ]
         assert world.value("SELECT id FROM platform_audit_entries") == UUID(body["audit_log_id"])
 
-    async def test_it_is_no_sign_in_of_the_person(self, platform: Platform, world: World) -> None:
+    async def test_it_is_not_recorded_as_a_sign_in_of_the_user(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         world.member(world.organization(), user_id)
 
@@ -91,9 +93,7 @@ class TestStart:
         assert world.rows("SELECT FROM audit_entries") == []
         assert [email for _, email, _ in world.events("user.login.success")] == [PLATFORM_OWNER]
 
-    async def test_the_person_finds_it_among_their_sessions_and_may_end_it(
-        self, platform: Platform, world: World
-    ) -> None:
+    async def test_the_user_sees_it_among_their_sessions_and_can_end_it(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         ada = await world.sign_in()
 
@@ -101,12 +101,12 @@ class TestStart:
 
         [theirs] = [one for one in (await world.list_sessions(ada)).json["sessions"] if not one["is_current"]]
         assert (theirs["id"], theirs["provider"]) == (str(acting.session_id), "impersonation")
-        # From where the platform owner acts is none of their business.
+        # The user does not learn the platform owner's network address and user agent.
         assert (theirs["ip_address"], theirs["user_agent"]) == (None, None)
         await world.client.delete(f"/api/user/sessions/{acting.session_id}", token=ada.access_token)
         assert (await world.list_sessions(acting)).status == 401
 
-    async def test_in_an_organization_the_token_is_a_members(self, platform: Platform, world: World) -> None:
+    async def test_in_an_organization_the_token_is_that_of_a_member(self, platform: Platform, world: World) -> None:
         user_id, acme = world.user(), world.organization()
         world.member(acme, user_id, "admin")
 
@@ -115,7 +115,7 @@ class TestStart:
         assert (acting.claims["org"], acting.claims["role"]) == ("acme", "admin")
         assert world.value("SELECT organization_id FROM platform_audit_entries") == acme
 
-    async def test_with_a_service_the_token_is_an_end_users(self, platform: Platform, world: World) -> None:
+    async def test_with_a_service_the_token_is_that_of_an_end_user(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         client_id = world.service(world.organization()).client_id
         await world.sign_in(org_slug="acme", service_slug="shop")
@@ -125,7 +125,7 @@ class TestStart:
         assert (acting.claims["service"], acting.claims["aud"]) == ("shop", str(client_id))
         assert (await world.list_sessions(acting)).status == 200
 
-    async def test_an_organization_that_asks_for_two_factors_asks_them_of_the_person_not_of_who_acts(
+    async def test_an_organization_that_requires_two_factors_does_not_require_them_of_an_impersonator(
         self, platform: Platform, world: World
     ) -> None:
         user_id, acme = world.user(), world.organization(mfa_required=True)
@@ -137,37 +137,39 @@ class TestStart:
 
 
 class TestRefused:
-    """Who cannot be impersonated, by whom."""
+    """Impersonations that are refused."""
 
-    async def test_nobody_acts_as_a_platform_owner_oneself_included(self, platform: Platform, world: World) -> None:
+    async def test_a_platform_owner_cannot_be_impersonated_not_even_by_themselves(
+        self, platform: Platform, world: World
+    ) -> None:
         other_id = world.user(is_platform_owner=True)
 
         for user_id in (platform.owner_id, other_id):
             assert_refused(await platform.request("POST", path(user_id), REASON), 400, "BAD_REQUEST")
         assert platform.world.platform_audit_entries("impersonation.started") == []
 
-    async def test_nobody_acts_as_who_is_not_there_or_deactivated(self, platform: Platform, world: World) -> None:
+    async def test_an_unknown_or_deactivated_user_is_not_found(self, platform: Platform, world: World) -> None:
         user_id = world.user(is_active=False)
 
         for named in (UNKNOWN, "ada", user_id):
             assert_refused(await platform.request("POST", path(named), REASON), 404, "NOT_FOUND")
 
-    async def test_nobody_acts_as_who_was_forgotten(self, platform: Platform, world: World) -> None:
+    async def test_an_anonymized_user_is_not_found(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         assert (await platform.request("DELETE", f"/api/privacy/forget/{user_id}")).status == 200
 
         assert_refused(await platform.request("POST", path(user_id), REASON), 404, "NOT_FOUND")
 
-    async def test_only_platform_owners_do_it_and_nobody_who_acts_already(
+    async def test_only_a_platform_owner_who_is_not_impersonating_can_impersonate(
         self, platform: Platform, world: World
     ) -> None:
         user_id, other_id = world.user(), world.user("bob@example.com")
         acting = await platform.impersonate(user_id)
 
-        for asking in (await world.sign_in(), acting):
-            assert_refused(await platform.request("POST", path(other_id), REASON, by=asking), 403, "FORBIDDEN")
+        for caller in (await world.sign_in(), acting):
+            assert_refused(await platform.request("POST", path(other_id), REASON, by=caller), 403, "FORBIDDEN")
 
-    async def test_who_was_promoted_while_somebody_acts_as_them_lends_nobody_the_power(
+    async def test_an_impersonator_does_not_gain_the_power_of_a_user_who_is_promoted(
         self, platform: Platform, world: World
     ) -> None:
         user_id, other_id = world.user(), world.user("bob@example.com")
@@ -179,10 +181,12 @@ class TestRefused:
         assert_refused(await platform.request("GET", f"/api/privacy/export/{other_id}", by=acting), 403, "FORBIDDEN")
 
     @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": "  "}, {"reason": 7}, {"reason": "a" * 1001}])
-    async def test_there_must_be_a_reason(self, platform: Platform, world: World, body: dict[str, Any]) -> None:
+    async def test_a_reason_is_required(self, platform: Platform, world: World, body: dict[str, Any]) -> None:
         assert_refused(await platform.request("POST", path(world.user()), body), 400, "BAD_REQUEST")
 
-    async def test_the_person_must_belong_where_they_are_impersonated(self, platform: Platform, world: World) -> None:
+    async def test_the_user_must_belong_to_the_organization_and_the_service(
+        self, platform: Platform, world: World
+    ) -> None:
         user_id = world.user()
         world.service(world.organization())
 
@@ -192,7 +196,7 @@ class TestRefused:
             assert_refused(await platform.request("POST", path(user_id), {**REASON, **where}), 404, "NOT_FOUND")
         assert world.rows("SELECT FROM sessions WHERE user_id = %s", user_id) == []
 
-    async def test_nobody_is_impersonated_in_an_organization_that_is_not_active(
+    async def test_an_organization_that_is_not_active_refuses_impersonation(
         self, platform: Platform, world: World
     ) -> None:
         user_id = world.user()
@@ -202,7 +206,7 @@ class TestRefused:
 
         assert_refused(answer, 403, "ORGANIZATION_NOT_ACTIVE")
 
-    async def test_who_is_demoted_while_they_begin_begins_nothing(
+    async def test_a_platform_owner_who_is_demoted_during_the_request_is_refused(
         self, platform: Platform, world: World, database: PostgresDatabase
     ) -> None:
         user_id = world.user()
@@ -219,9 +223,9 @@ class TestRefused:
 
 
 class TestEnd:
-    """An hour at most."""
+    """Ending an impersonation, after an hour at the latest."""
 
-    async def test_it_is_over_after_an_hour_however_it_is_refreshed(
+    async def test_it_ends_after_an_hour_despite_refreshes(
         self, platform: Platform, world: World, clock: SettableClock
     ) -> None:
         acting = await platform.impersonate(world.user())
@@ -247,7 +251,7 @@ class TestEnd:
         assert_refused(await world.client.get("/api/user", token=newest), 401, "TOKEN_EXPIRED")
         assert_refused(await world.refresh(refresh_token), 401, "UNAUTHORIZED")
 
-    async def test_it_ends_by_signing_out(self, platform: Platform, world: World) -> None:
+    async def test_signing_out_ends_it(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         ada = await world.sign_in()
         acting = await platform.impersonate(user_id)
@@ -260,7 +264,7 @@ class TestEnd:
         assert (await world.list_sessions(platform.owner)).status == 200
 
     @pytest.mark.parametrize("change", ["is_platform_owner = false", "deactivated_at = now()"])
-    async def test_it_is_over_when_the_owner_is_none_any_more(
+    async def test_it_ends_when_the_owner_is_demoted_or_deactivated(
         self, platform: Platform, world: World, change: str
     ) -> None:
         acting = await platform.impersonate(world.user())
@@ -271,7 +275,7 @@ class TestEnd:
         assert (await world.refresh(acting.refresh_token)).status == 401
 
     @pytest.mark.parametrize("way", ["new password", "all other sessions"])
-    async def test_it_is_over_when_the_owner_ends_whatever_else_they_began(
+    async def test_it_ends_when_the_owner_ends_their_other_sessions(
         self, platform: Platform, world: World, way: str
     ) -> None:
         tokens = await platform.impersonate(world.user())
@@ -287,7 +291,7 @@ class TestEnd:
         assert (await world.refresh(tokens.refresh_token)).status == 401
         assert (await world.list_sessions(platform.owner)).status == 200
 
-    async def test_selecting_an_organization_makes_it_no_longer(
+    async def test_selecting_an_organization_does_not_extend_it(
         self, platform: Platform, world: World, clock: SettableClock
     ) -> None:
         user_id = world.user()
@@ -304,9 +308,9 @@ class TestEnd:
 
 
 class TestDeeds:
-    """What is done in somebody's name is written down with who really did it (identity 4.8, decisions 5.8)."""
+    """The logs name the impersonator of every action (identity 4.8, decisions 5.8)."""
 
-    async def test_in_an_organization_its_own_log_says_so(self, platform: Platform, world: World) -> None:
+    async def test_the_log_of_the_organization_names_the_impersonator(self, platform: Platform, world: World) -> None:
         acme, user_id = world.organization(), world.user()
         world.member(acme, user_id, "owner")
         acting = await platform.impersonate(user_id)
@@ -320,7 +324,7 @@ class TestDeeds:
         assert details["impersonation_session"] == claims_of(acting.access_token)["sid"]
 
     @pytest.mark.parametrize("deed", ["organization.created", "sessions.ended", "device.renamed"])
-    async def test_what_no_organization_writes_down_is_in_the_platforms_log(
+    async def test_actions_that_no_organization_logs_are_in_the_platform_log(
         self, platform: Platform, world: World, deed: str
     ) -> None:
         acme, user_id = world.organization(), world.user()
@@ -328,7 +332,7 @@ class TestDeeds:
         await self.use_the_shop(world, acme)
         acting = await platform.impersonate(user_id)
         device = world.value("SELECT id FROM devices WHERE user_id = %s", user_id)
-        method, route, body, told = {
+        method, route, body, details = {
             "organization.created": ("POST", "/api/organizations", {"slug": "bolt", "name": "Bolt"}, {"slug": "bolt"}),
             "sessions.ended": (
                 *("DELETE", f"/api/organizations/acme/users/{user_id}/sessions", None),
@@ -342,10 +346,12 @@ class TestDeeds:
         assert answer.status == 200, answer.text
         session = {"impersonation_session": claims_of(acting.access_token)["sid"]}
         assert platform.world.platform_audit_entries("impersonation.acted") == [
-            (platform.owner_id, str(user_id), {"deed": deed, **session, **told})
+            (platform.owner_id, str(user_id), {"deed": deed, **session, **details})
         ]
 
-    async def test_what_people_do_themselves_is_not(self, platform: Platform, world: World) -> None:
+    async def test_actions_without_impersonation_are_not_in_the_platform_log(
+        self, platform: Platform, world: World
+    ) -> None:
         world.user()
         tokens = await world.sign_in()
 
@@ -365,14 +371,14 @@ async def refreshed(world: World, acting: Tokens) -> Tokens:
 
 
 class TestLimit:
-    """Ten a minute."""
+    """The limit of ten impersonations a minute."""
 
     @pytest.fixture
     def settings(self) -> Settings:
-        """With rate limits."""
+        """The settings with rate limits."""
         return Settings(dev=True)
 
-    async def test_there_are_ten_a_minute(self, platform: Platform, world: World) -> None:
+    async def test_the_eleventh_within_a_minute_is_refused(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 
         statuses = [

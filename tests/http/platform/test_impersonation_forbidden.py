@@ -1,7 +1,7 @@
-"""What nobody may do in somebody else's name: whatever opens the account, shuts others out of it, or ends it.
+"""What an impersonator may not do: whatever gives access to the account, locks the user out of it, or ends it.
 
-Every route that changes something of the person who calls is in one of the two tables; a new one fails the first test
-until somebody has decided which.
+Every route that changes the caller's own account is in one of the two tables; a new route fails the first test until it
+is in one of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CREDENTIAL = {
     "type": "public-key",
     "response": {"clientDataJSON": "AA", "attestationObject": "AA"},
 }
-# With a body that would be good.
+# Each with a valid body.
 FORBIDDEN: dict[str, Any] = {
     "POST /api/user/set-password": {"new_password": NEW_PASSWORD},
     "POST /api/user/change-password": {"current_password": PASSWORD, "new_password": NEW_PASSWORD},
@@ -51,14 +51,14 @@ FORBIDDEN: dict[str, Any] = {
 ALLOWED = {
     # It ends the impersonation.
     "POST /api/auth/logout",
-    # It opens nothing.
+    # It gives no access to the account.
     "PATCH /api/user/devices/:id",
 }
-# Below these, what somebody changes is their own account.
+# Routes below these paths change the caller's own account.
 OWN = ("/api/user", "/api/auth", "/api/privacy")
 
 
-def changing_oneself() -> list[Route]:
+def routes_that_change_the_callers_account() -> list[Route]:
     return [
         route
         for route in capabilities.routes(is_development=True)
@@ -66,18 +66,20 @@ def changing_oneself() -> list[Route]:
     ]
 
 
-def test_of_every_route_that_changes_ones_own_account_it_is_decided() -> None:
-    assert {route.name for route in changing_oneself()} == ALLOWED | set(FORBIDDEN)
+def test_every_route_that_changes_the_callers_account_is_in_a_table() -> None:
+    assert {route.name for route in routes_that_change_the_callers_account()} == ALLOWED | set(FORBIDDEN)
 
 
-def test_what_is_forbidden_is_declared_as_done_in_person() -> None:
+def test_the_forbidden_routes_are_those_declared_as_in_person() -> None:
     declared = {route.name for route in capabilities.routes(is_development=True) if route.who.is_in_person}
 
     assert declared == set(FORBIDDEN)
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
-async def test_what_is_wrong_with_the_input_is_not_spoken_of(platform: Platform, world: World, name: str) -> None:
+async def test_a_forbidden_route_refuses_before_it_validates_the_input(
+    platform: Platform, world: World, name: str
+) -> None:
     acting = await platform.impersonate(world.user())
     method, path = name.split()
 
@@ -87,7 +89,7 @@ async def test_what_is_wrong_with_the_input_is_not_spoken_of(platform: Platform,
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
-async def test_it_cannot_be_done_in_somebody_elses_name(
+async def test_a_forbidden_route_refuses_an_impersonator(
     platform: Platform, world: World, keyring: Keyring, name: str
 ) -> None:
     await keyring.sign_up()
@@ -104,7 +106,9 @@ async def test_it_cannot_be_done_in_somebody_elses_name(
 
 
 @pytest.mark.parametrize("name", sorted(FORBIDDEN))
-async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, world: World, name: str) -> None:
+async def test_a_forbidden_route_refuses_a_service_that_a_platform_owner_uses(
+    platform: Platform, world: World, name: str
+) -> None:
     world.service(world.organization("market"))
     shopping = await world.sign_in(PLATFORM_OWNER, org_slug="market", service_slug="shop")
     method, path = name.split()
@@ -117,9 +121,7 @@ async def test_nor_by_a_service_that_a_platform_owner_uses(platform: Platform, w
     assert world.rows("SELECT t::text FROM users AS t ORDER BY 1") == before
 
 
-async def test_of_everybody_else_a_service_may_show_the_pages_that_look_after_the_account(
-    platform: Platform, world: World
-) -> None:
+async def test_a_service_may_manage_the_account_of_an_ordinary_user(platform: Platform, world: World) -> None:
     world.user()
     world.service(world.organization("market"))
     shopping = await world.sign_in(org_slug="market", service_slug="shop")
@@ -129,20 +131,20 @@ async def test_of_everybody_else_a_service_may_show_the_pages_that_look_after_th
     assert answer.status == 200, answer.text
 
 
-async def test_whoever_acts_can_sign_out_and_name_a_device(platform: Platform, world: World) -> None:
+async def test_an_impersonator_can_sign_out_and_rename_a_device(platform: Platform, world: World) -> None:
     user_id = world.user()
     await world.sign_in()
     acting = await platform.impersonate(user_id)
     device = world.value("SELECT id FROM devices WHERE user_id = %s", user_id)
 
-    named = await platform.request("PATCH", f"/api/user/devices/{device}", {"name": "Old one"}, by=acting)
-    gone = await platform.request("POST", "/api/auth/logout", by=acting)
+    renamed = await platform.request("PATCH", f"/api/user/devices/{device}", {"name": "Old one"}, by=acting)
+    signed_out = await platform.request("POST", "/api/auth/logout", by=acting)
 
-    assert (named.status, gone.status) == (200, 200)
+    assert (renamed.status, signed_out.status) == (200, 200)
 
 
 def filled(world: World, path: str, user_id: UUID) -> str:
-    """Put ids of what is really there into a path."""
+    """Insert the ids of existing rows into a path."""
     table = next((name for name in ("passkeys", "sessions", "devices") if name in path), None)
     if table is None:
         return path.replace(":user_id", str(user_id))
@@ -151,7 +153,7 @@ def filled(world: World, path: str, user_id: UUID) -> str:
 
 
 def everything_of(world: World, user_id: UUID) -> list[Any]:
-    """What somebody signs in with, and is signed in with."""
+    """Return the rows of a user's account, credentials and sessions."""
     return [
         world.rows(f"SELECT t::text FROM {table} AS t WHERE {column} = %s ORDER BY 1", user_id)
         for table, column in [

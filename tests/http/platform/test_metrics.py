@@ -25,7 +25,7 @@ async def test_a_request_is_counted_under_the_template_of_its_route(client: Clie
     assert counted in answer.text
 
 
-async def test_what_a_stranger_asks_for_makes_no_label(client: Client) -> None:
+async def test_an_unknown_path_adds_no_label(client: Client) -> None:
     await client.get("/who/knows/what")
 
     answer = await client.get("/metrics")

@@ -1,4 +1,4 @@
-"""Everybody's second factors, for platform owners (operations 4.6, decisions 5.10)."""
+"""The second factors of all users, for platform owners (operations 4.6, decisions 5.10)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REASON = {"reason": " lost the telephone "}
 
 @pytest.fixture
 async def ada(world: World) -> Person:
-    """Somebody with a second factor."""
+    """A user with a second factor."""
     person = insert_person(world)
     await person.turn_mfa_on()
     return person
@@ -41,9 +41,9 @@ def path(user_id: UUID | str) -> str:
 
 
 class TestStatus:
-    """One person's second factor."""
+    """The second factor of one user."""
 
-    async def test_it_shows_how_a_second_factor_stands(
+    async def test_the_status_describes_the_second_factor(
         self, platform: Platform, ada: Person, clock: SettableClock
     ) -> None:
         enabled_at = clock.now
@@ -61,7 +61,7 @@ class TestStatus:
             "last_mfa_challenge": clock.now.isoformat().replace("+00:00", "Z"),
         }
 
-    async def test_who_has_none_is_shown_without(self, platform: Platform, world: World) -> None:
+    async def test_a_user_without_a_second_factor_is_shown_without(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 
         answer = await platform.request("GET", f"{path(user_id)}/status")
@@ -75,14 +75,14 @@ class TestStatus:
             "last_mfa_challenge": None,
         }
 
-    async def test_who_is_not_there_is_not_found(self, platform: Platform) -> None:
+    async def test_an_unknown_user_is_not_found(self, platform: Platform) -> None:
         assert_refused(await platform.request("GET", f"{path(UNKNOWN)}/status"), 404, "NOT_FOUND")
 
 
 class TestForceDisable:
-    """Turning it off for somebody who has lost it."""
+    """Turning MFA off for a user who has lost the second factor."""
 
-    async def test_the_person_signs_in_without_a_code_and_keeps_their_sessions(
+    async def test_the_user_signs_in_without_a_code_and_keeps_their_sessions(
         self, platform: Platform, ada: Person
     ) -> None:
         answer = await platform.request("DELETE", path(ada.id), REASON)
@@ -91,7 +91,7 @@ class TestForceDisable:
         assert (await ada.mfa("GET", "/status")).json == {"enabled": False, "has_backup_codes": False}
         assert "mfa_required" not in (await ada.log_in()).json
 
-    async def test_the_logs_the_organizations_and_the_person_are_told(
+    async def test_it_is_recorded_in_the_logs_published_and_mailed_to_the_user(
         self, platform: Platform, ada: Person, connection: Connection, world: World, installation: Installation
     ) -> None:
         engines = ada.join_organization()
@@ -112,14 +112,14 @@ class TestForceDisable:
         assert (message.to, message.template) == (ada.email, "mfa_force_disabled")
         assert "turned off" in installation.mail_renderer.render(message).subject
 
-    async def test_a_sign_in_that_waits_for_a_code_has_to_begin_anew(self, platform: Platform, ada: Person) -> None:
+    async def test_a_sign_in_that_waits_for_a_code_must_start_again(self, platform: Platform, ada: Person) -> None:
         preauth_token = await ada.preauth_token()
 
         await platform.request("DELETE", path(ada.id), REASON)
 
         assert_refused(await ada.verify(preauth_token, ada.code(1)), 401, "UNAUTHORIZED")
 
-    async def test_a_device_no_longer_remembers_it(
+    async def test_the_users_devices_are_no_longer_trusted(
         self, platform: Platform, ada: Person, connection: Connection
     ) -> None:
         ada.next_step()
@@ -129,7 +129,7 @@ class TestForceDisable:
 
         assert connection.execute("SELECT FROM device_tokens WHERE mfa_trusted_at IS NOT NULL").fetchall() == []
 
-    async def test_there_must_be_one(self, platform: Platform, world: World) -> None:
+    async def test_a_user_without_a_second_factor_is_refused(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 
         assert_refused(await platform.request("DELETE", path(user_id), REASON), 400, "BAD_REQUEST")
@@ -137,23 +137,23 @@ class TestForceDisable:
         assert platform.world.platform_audit_entries("mfa.force_disabled") == []
 
     @pytest.mark.parametrize("body", [{}, {"reason": ""}, {"reason": " "}, {"reason": "a" * 1001}, {"reason": None}])
-    async def test_there_must_be_a_reason(self, platform: Platform, ada: Person, body: dict[str, Any]) -> None:
+    async def test_a_reason_is_required(self, platform: Platform, ada: Person, body: dict[str, Any]) -> None:
         assert_refused(await platform.request("DELETE", path(ada.id), body), 400, "BAD_REQUEST")
         assert (await ada.mfa("GET", "/status")).json["enabled"] is True
 
-    async def test_only_platform_owners_do_it(self, platform: Platform, ada: Person) -> None:
+    async def test_only_platform_owners_turn_it_off(self, platform: Platform, ada: Person) -> None:
         answer = await ada.world.client.delete(path(ada.id), token=ada.token, body=REASON)
 
         assert_refused(answer, 403, "FORBIDDEN")
 
 
 class TestMetrics:
-    """Everybody's in numbers."""
+    """The second factors of all users, in numbers."""
 
     async def test_it_counts_accounts_factors_and_the_last_seven_days(self, platform: Platform, world: World) -> None:
         ada, grace = world.user(has_mfa=True), world.user("grace@example.com")
         for age, kind in [(6, "failed"), (6, "failed"), (8, "failed"), (1, "used"), (8, "used")]:
-            happened(world, ada if age % 2 else grace, kind, ago=age * DAY)
+            insert_mfa_event(world, ada if age % 2 else grace, kind, ago=age * DAY)
 
         answer = await platform.request("GET", "/api/platform/mfa/metrics")
 
@@ -179,7 +179,7 @@ class TestSuspicious:
     ) -> None:
         user_id = world.user()
         for minutes in (1, 4, 7, 10, 15, 15):
-            happened(world, user_id, "failed", ago=minutes * MINUTE)
+            insert_mfa_event(world, user_id, "failed", ago=minutes * MINUTE)
 
         assert await self.alerts(platform) == [
             {
@@ -191,18 +191,18 @@ class TestSuspicious:
             }
         ]
 
-    async def test_fewer_slower_and_older_failures_and_those_of_several_people_are_none(
+    async def test_fewer_slower_older_and_distributed_failures_are_no_alert(
         self, platform: Platform, world: World
     ) -> None:
         few, slow, old = (world.user(f"{name}@example.com") for name in ("few", "slow", "old"))
         others = [world.user(f"other{number}@example.com") for number in range(5)]
         for number in range(4):
-            happened(world, few, "failed", ago=number * MINUTE)
+            insert_mfa_event(world, few, "failed", ago=number * MINUTE)
         for number in range(10):
-            happened(world, slow, "failed", ago=number * 4 * MINUTE)
+            insert_mfa_event(world, slow, "failed", ago=number * 4 * MINUTE)
         for number in range(5):
-            happened(world, old, "failed", ago=7 * DAY + number * MINUTE)
-            happened(world, others[number], "failed", ago=MINUTE)
+            insert_mfa_event(world, old, "failed", ago=7 * DAY + number * MINUTE)
+            insert_mfa_event(world, others[number], "failed", ago=MINUTE)
 
         assert await self.alerts(platform) == []
 
@@ -216,16 +216,16 @@ class TestSuspicious:
             {"backup_codes_remaining": 9},
         )
 
-    async def test_a_backup_code_from_a_known_device_is_none(self, platform: Platform, world: World) -> None:
-        happened(world, world.user(), "used", ago=MINUTE, details='{"remaining": 5, "is_new_device": false}')
+    async def test_a_backup_code_from_a_known_device_is_no_alert(self, platform: Platform, world: World) -> None:
+        insert_mfa_event(world, world.user(), "used", ago=MINUTE, details='{"remaining": 5, "is_new_device": false}')
 
         assert await self.alerts(platform) == []
 
-    async def test_turning_it_off_soon_after_a_risky_sign_in_is_an_alert(
+    async def test_turning_mfa_off_soon_after_a_risky_sign_in_is_an_alert(
         self, platform: Platform, ada: Person, world: World, clock: SettableClock
     ) -> None:
-        signed_in(world, ada.id, risk=80, ago=30 * MINUTE)
-        signed_in(world, ada.id, risk=10, ago=MINUTE)
+        insert_login_event(world, ada.id, risk=80, ago=30 * MINUTE)
+        insert_login_event(world, ada.id, risk=10, ago=MINUTE)
         await ada.mfa("DELETE", "")
 
         [alert] = await self.alerts(platform)
@@ -235,29 +235,29 @@ class TestSuspicious:
         assert alert["detected_at"] == clock.now.isoformat().replace("+00:00", "Z")
 
     @pytest.mark.parametrize(("risk", "minutes", "is_success"), [(70, 5, True), (90, 61, True), (90, 5, False)])
-    async def test_turning_it_off_long_after_it_or_after_a_usual_one_is_none(
+    async def test_turning_mfa_off_later_or_after_another_sign_in_is_no_alert(
         self, platform: Platform, ada: Person, world: World, risk: int, minutes: int, is_success: bool
     ) -> None:
-        signed_in(world, ada.id, risk=risk, ago=minutes * MINUTE, is_success=is_success)
+        insert_login_event(world, ada.id, risk=risk, ago=minutes * MINUTE, is_success=is_success)
         await ada.mfa("DELETE", "")
 
         assert await self.alerts(platform) == []
 
-    async def test_the_newest_come_first_and_there_is_an_end(
+    async def test_the_newest_alerts_come_first_and_their_number_is_limited(
         self, platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("core.platform.mfa.ALERTS_MAX", 2)
-        people = [world.user(f"person{number}@example.com") for number in range(4)]
+        users = [world.user(f"person{number}@example.com") for number in range(4)]
         for number in (2, 0, 3, 1):
-            happened(world, people[number], "used", ago=(number + 1) * MINUTE)
+            insert_mfa_event(world, users[number], "used", ago=(number + 1) * MINUTE)
 
-        assert [alert["user_id"] for alert in await self.alerts(platform)] == [str(people[0]), str(people[1])]
+        assert [alert["user_id"] for alert in await self.alerts(platform)] == [str(users[0]), str(users[1])]
 
 
 KINDS = {"failed": MfaEvent.VERIFY_FAILED, "used": MfaEvent.BACKUP_CODE_USED}
 
 
-def happened(
+def insert_mfa_event(
     world: World,
     user_id: UUID,
     kind: str,
@@ -265,7 +265,7 @@ def happened(
     ago: timedelta,
     details: str = '{"remaining": 9, "is_new_device": true}',
 ) -> None:
-    """Write something of the past into the separate log."""
+    """Insert a past event into the log of second factors."""
     world.connection.execute(
         """
         INSERT INTO mfa_events (id, user_id, event_type, success, details, created_at)
@@ -275,8 +275,8 @@ def happened(
     )
 
 
-def signed_in(world: World, user_id: UUID, *, risk: int, ago: timedelta, is_success: bool = True) -> None:
-    """Write a sign-in of the past down."""
+def insert_login_event(world: World, user_id: UUID, *, risk: int, ago: timedelta, is_success: bool = True) -> None:
+    """Insert a past sign-in."""
     world.connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, created_at)

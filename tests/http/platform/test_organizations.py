@@ -1,4 +1,4 @@
-"""Organizations as platform owners govern them (operations 3 and 4.6, decisions 5.2)."""
+"""Organizations as platform owners manage them (operations 3 and 4.6, decisions 5.2)."""
 
 from __future__ import annotations
 
@@ -39,15 +39,17 @@ async def root(world: World) -> SignedInUser:
     return await world.signed_in_platform_owner()
 
 
-async def do(root: SignedInUser, verb: str, organization_id: UUID | str, body: Any = None) -> Answer:
-    """Lead an organization into another state."""
+async def transition(root: SignedInUser, verb: str, organization_id: UUID | str, body: Any = None) -> Answer:
+    """Request a transition of an organization."""
     return await root.post(f"{PATH}/{organization_id}/{verb}", TRANSITIONS[verb][2] if body is None else body)
 
 
 class TestList:
     """Listing the organizations of the platform."""
 
-    async def test_each_is_listed_with_its_owner_and_its_tier(self, world: World, root: SignedInUser) -> None:
+    async def test_an_organization_is_listed_with_its_owner_and_its_tier(
+        self, world: World, root: SignedInUser
+    ) -> None:
         ada = await world.signed_in_member(world.organization())
         record = (await ada.get("/api/organizations/acme")).json["organization"]
 
@@ -65,9 +67,7 @@ class TestList:
             "total": 1,
         }
 
-    async def test_an_owner_who_is_gone_is_named_by_the_documented_words(
-        self, world: World, root: SignedInUser
-    ) -> None:
+    async def test_a_deleted_owner_is_shown_as_documented(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
         world.member(acme, world.user("bob@example.com"), "admin")
 
@@ -80,7 +80,7 @@ class TestList:
             "created_at": "1970-01-01T00:00:00Z",
         }
 
-    async def test_the_newest_comes_first_and_pages_go_on(
+    async def test_organizations_are_listed_in_pages_the_newest_first(
         self, world: World, root: SignedInUser, clock: SettableClock
     ) -> None:
         for number in range(3):
@@ -93,7 +93,7 @@ class TestList:
         assert slugs == [["org-2", "org-1"], ["org-0"], []]
         assert [page["total"] for page in pages] == [3, 3, 3]
 
-    async def test_a_page_has_fifty_unless_it_is_said_and_a_hundred_at_most(
+    async def test_a_page_has_50_organizations_by_default_and_100_at_most(
         self, world: World, root: SignedInUser
     ) -> None:
         for number in range(101):
@@ -113,7 +113,7 @@ class TestList:
             (f"?tier_id={NO_ID}", set()),
         ],
     )
-    async def test_state_and_tier_narrow_it_down(
+    async def test_the_list_is_filtered_by_state_and_tier(
         self, world: World, root: SignedInUser, query: str, slugs: set[str]
     ) -> None:
         for status, tier in product(("pending", "active"), ("free", "enterprise")):
@@ -126,10 +126,10 @@ class TestList:
         assert answer.json["total"] == len(slugs)
 
     @pytest.mark.parametrize("query", ["?status=open", "?tier_id=1", "?limit=0", "?offset=-1", "?limit=x"])
-    async def test_what_cannot_be_meant_is_refused(self, root: SignedInUser, query: str) -> None:
+    async def test_an_invalid_query_is_refused(self, root: SignedInUser, query: str) -> None:
         assert_refused(await root.get(PATH + query), 400, "BAD_REQUEST")
 
-    async def test_it_is_two_statements(self, world: World, root: SignedInUser) -> None:
+    async def test_the_list_executes_two_statements(self, world: World, root: SignedInUser) -> None:
         world.organization()
 
         with recorded_statements() as statements:
@@ -139,15 +139,15 @@ class TestList:
 
 
 class TestTransitions:
-    """Leading an organization through its states."""
+    """Changing the state of an organization."""
 
     @every_transition
-    async def test_it_goes_into_the_next_state_and_the_whole_record_is_answered(
+    async def test_a_transition_changes_the_state_and_returns_the_record(
         self, world: World, root: SignedInUser, verb: str
     ) -> None:
         acme = organization(world, verb)
 
-        answer = await do(root, verb, acme)
+        answer = await transition(root, verb, acme)
 
         assert answer.status == 200, answer.text
         [listed] = (await root.get(PATH)).json["organizations"]
@@ -163,14 +163,14 @@ class TestTransitions:
             ("activate", {"suspended_at": None, "suspension_reason": None}),
         ],
     )
-    async def test_the_record_says_when_and_why(
+    async def test_the_record_has_the_time_and_the_reason(
         self, world: World, root: SignedInUser, verb: str, marks: dict[str, Any]
     ) -> None:
         acme = organization(world, verb)
         if verb == "activate":
             world.rows("UPDATE organizations SET suspended_at = now(), suspension_reason = 'x' RETURNING id")
 
-        record = (await do(root, verb, acme)).json["organization"]
+        record = (await transition(root, verb, acme)).json["organization"]
 
         assert {name: record[name] for name in marks} == marks
         assert record["approved_by"] == (str(root.id) if verb == "approve" else None)
@@ -180,24 +180,24 @@ class TestTransitions:
         ("verb", "status"),
         [(verb, status) for verb in TRANSITIONS for status in STATUSES if status != TRANSITIONS[verb][0]],
     )
-    async def test_from_any_other_state_it_is_refused(
+    async def test_a_transition_from_any_other_state_is_refused(
         self, world: World, root: SignedInUser, verb: str, status: str
     ) -> None:
         acme = world.organization(status=status)
 
-        answer = await do(root, verb, acme)
+        answer = await transition(root, verb, acme)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["error"].endswith(f"this one is {status}.")
         assert world.platform_audit_entries(None, *PLATFORM_COLUMNS) == []
 
     @every_transition
-    async def test_it_is_written_into_the_log_of_the_platform_and_of_the_organization(
+    async def test_a_transition_is_recorded_in_both_logs_and_published(
         self, world: World, root: SignedInUser, verb: str
     ) -> None:
         acme = organization(world, verb)
 
-        await do(root, verb, acme)
+        await transition(root, verb, acme)
 
         before, after, body = TRANSITIONS[verb]
         [(action, actor, target, about, details)] = world.platform_audit_entries(None, *PLATFORM_COLUMNS)
@@ -211,24 +211,26 @@ class TestTransitions:
         assert own_details["changes"]["status"] == {"from": before, "to": after}
         assert (receiver, email, data) == (acme, root.email, own_details)
 
-    async def test_the_log_writes_times_as_they_are_written_everywhere(self, world: World, root: SignedInUser) -> None:
+    async def test_the_log_has_times_in_the_format_of_the_interface(self, world: World, root: SignedInUser) -> None:
         acme = organization(world, "approve")
 
-        await do(root, "approve", acme)
+        await transition(root, "approve", acme)
 
         [(_, _, details)] = world.audit_entries(None, *COLUMNS, organization_id=acme)
         assert details["changes"]["approved_at"] == {"from": None, "to": NOW}
 
     @every_transition
     async def test_an_unknown_organization_is_not_found(self, root: SignedInUser, verb: str) -> None:
-        assert_refused(await do(root, verb, NO_ID), 404, "NOT_FOUND")
+        assert_refused(await transition(root, verb, NO_ID), 404, "NOT_FOUND")
 
     @every_transition
-    async def test_of_two_who_do_it_at_once_one_does(self, world: World, root: SignedInUser, verb: str) -> None:
+    async def test_of_two_concurrent_transitions_one_succeeds(
+        self, world: World, root: SignedInUser, verb: str
+    ) -> None:
         acme = organization(world, verb)
         other = await world.signed_in_platform_owner("other@example.com")
 
-        answers = await at_once(partial(do, root, verb, acme), partial(do, other, verb, acme))
+        answers = await at_once(partial(transition, root, verb, acme), partial(transition, other, verb, acme))
 
         assert statuses_of(answers) == [200, 400]
         assert (
@@ -237,25 +239,25 @@ class TestTransitions:
             == 1
         )
 
-    async def test_of_approval_and_rejection_at_once_one_counts(self, world: World, root: SignedInUser) -> None:
+    async def test_of_concurrent_approval_and_rejection_one_succeeds(self, world: World, root: SignedInUser) -> None:
         acme = world.organization(status="pending")
         statuses: dict[str, int] = {}
 
-        async def try_it(verb: str) -> None:
-            statuses[verb] = (await do(root, verb, acme)).status
+        async def request(verb: str) -> None:
+            statuses[verb] = (await transition(root, verb, acme)).status
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(try_it, "approve")
-            nursery.start_soon(try_it, "reject")
+            nursery.start_soon(request, "approve")
+            nursery.start_soon(request, "reject")
 
         [winner] = [verb for verb, status in statuses.items() if status == 200]
         assert sorted(statuses.values()) == [200, 400]
         assert world.value("SELECT status FROM organizations") == TRANSITIONS[winner][1]
 
-    async def test_an_approval_may_name_the_tier(self, world: World, root: SignedInUser) -> None:
+    async def test_an_approval_may_set_the_tier(self, world: World, root: SignedInUser) -> None:
         acme = world.organization(status="pending")
 
-        answer = await do(root, "approve", acme, {"tier_id": str(TIERS["professional"])})
+        answer = await transition(root, "approve", acme, {"tier_id": str(TIERS["professional"])})
 
         assert answer.json["organization"]["tier_id"] == str(TIERS["professional"])
 
@@ -265,40 +267,40 @@ class TestTransitions:
     ) -> None:
         acme = world.organization(status="pending")
 
-        assert_refused(await do(root, "approve", acme, {"tier_id": tier_id}), 400, "BAD_REQUEST")
+        assert_refused(await transition(root, "approve", acme, {"tier_id": tier_id}), 400, "BAD_REQUEST")
         assert world.value("SELECT status FROM organizations") == "pending"
 
     @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}, {"reason": "x" * 1001}])
     async def test_a_rejection_needs_a_reason(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
-        answer = await do(root, "reject", world.organization(status="pending"), body)
+        answer = await transition(root, "reject", world.organization(status="pending"), body)
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert answer.json["details"][0]["field"] == "reason"
 
     @pytest.mark.parametrize("body", [{}, {"reason": None}, {"reason": "  "}])
-    async def test_a_suspension_does_not(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
-        answer = await do(root, "suspend", world.organization(), body)
+    async def test_a_suspension_needs_no_reason(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
+        answer = await transition(root, "suspend", world.organization(), body)
 
         assert (answer.status, answer.json["organization"]["suspension_reason"]) == (200, None)
 
     @every_transition
-    async def test_only_a_platform_owner_does_it(self, world: World, verb: str) -> None:
+    async def test_only_a_platform_owner_changes_the_state(self, world: World, verb: str) -> None:
         ada = await world.signed_in_member(organization(world, verb))
 
         for organization_id in (world.value("SELECT id FROM organizations"), NO_ID, "no-id"):
-            assert_refused(await do(ada, verb, organization_id, {"reason": 1}), 403, "FORBIDDEN")
+            assert_refused(await transition(ada, verb, organization_id, {"reason": 1}), 403, "FORBIDDEN")
 
 
 class TestSuspension:
-    """A suspended organization is closed from the very next request on, to tokens that are out already as well."""
+    """A suspended organization refuses the next request, also one with a token that was issued before."""
 
-    async def test_whatever_is_done_in_it_is_refused_until_it_is_active_again(
+    async def test_every_request_in_it_is_refused_until_it_is_active_again(
         self, world: World, root: SignedInUser
     ) -> None:
         acme = world.organization()
         ada = await world.signed_in_member(acme)
         inside = await world.sign_in_as(ada.id, ada.email, org_slug="acme")
-        asks = [
+        requests = [
             lambda: inside.patch("/api/organizations/acme", {"name": "Acme Ltd"}),
             lambda: inside.post("/api/organizations/acme/select"),
             lambda: inside.delete("/api/organizations/acme"),
@@ -306,23 +308,23 @@ class TestSuspension:
             lambda: world.log_in(ada.email, org_slug="acme"),
         ]
 
-        await do(root, "suspend", acme)
+        await transition(root, "suspend", acme)
 
-        for ask in asks:
-            assert_refused(await ask(), 403, "ORGANIZATION_NOT_ACTIVE")
-        # What concerns the person alone, and seeing that it is suspended, goes on.
+        for send in requests:
+            assert_refused(await send(), 403, "ORGANIZATION_NOT_ACTIVE")
+        # Requests about the user alone still work, and so does reading that it is suspended.
         for path in ("/api/user", "/api/organizations", "/api/organizations/acme"):
             assert (await inside.get(path)).status == 200
-        await do(root, "activate", acme)
-        assert (await asks[0]()).status == 200
+        await transition(root, "activate", acme)
+        assert (await requests[0]()).status == 200
         assert (await world.refresh(inside.refresh_token)).status == 200
 
 
 class TestDelete:
-    """Deleting an organization for good."""
+    """Deleting an organization."""
 
     @pytest.mark.parametrize("status", STATUSES)
-    async def test_it_is_gone_in_whichever_state_and_the_platform_remembers_it(
+    async def test_it_is_deleted_in_every_state_and_the_platform_log_records_it(
         self, world: World, root: SignedInUser, status: str
     ) -> None:
         acme = world.organization(status=status)
@@ -337,7 +339,7 @@ class TestDelete:
             ("organization.deleted", root.id, str(acme), acme, details)
         ]
 
-    async def test_of_two_who_delete_it_at_once_one_finds_it(self, world: World, root: SignedInUser) -> None:
+    async def test_of_two_concurrent_deletions_one_succeeds(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
 
         answers = await at_once(*[partial(root.delete, f"{PATH}/{acme}")] * 2)
@@ -345,7 +347,7 @@ class TestDelete:
         assert statuses_of(answers) == [204, 404]
         assert len(world.platform_audit_entries(None, *PLATFORM_COLUMNS)) == 1
 
-    async def test_its_slug_can_be_had_again(self, world: World, root: SignedInUser) -> None:
+    async def test_its_slug_can_be_used_again(self, world: World, root: SignedInUser) -> None:
         await root.delete(f"{PATH}/{world.organization()}")
 
         answer = await root.post("/api/organizations", {"slug": "acme", "name": "Acme"})

@@ -26,7 +26,7 @@ async def root(world: World) -> SignedInUser:
 
 
 class TestTier:
-    """Putting an organization into a tier."""
+    """Changing the tier of an organization."""
 
     @pytest.mark.parametrize(
         ("body", "max_services", "max_users"),
@@ -39,7 +39,7 @@ class TestTier:
             ({"max_services": 1, "max_users": 2}, 1, 2),
         ],
     )
-    async def test_null_clears_a_limit_and_what_is_not_named_stays(
+    async def test_null_clears_a_limit_and_an_omitted_limit_stays(
         self, world: World, root: SignedInUser, body: dict[str, Any], max_services: int | None, max_users: int | None
     ) -> None:
         acme = world.organization()
@@ -56,7 +56,7 @@ class TestTier:
         )
         assert record == (await root.get(PATH)).json["organizations"][0]["organization"]
 
-    async def test_it_is_written_into_both_logs(self, world: World, root: SignedInUser) -> None:
+    async def test_a_change_is_recorded_in_both_logs(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
 
         await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"]), "max_users": 12})
@@ -73,7 +73,7 @@ class TestTier:
             ("organization.updated", root.id, {"changes": changes})
         ]
 
-    async def test_the_same_again_leaves_no_trace(self, world: World, root: SignedInUser) -> None:
+    async def test_a_request_without_new_values_records_nothing(self, world: World, root: SignedInUser) -> None:
         acme = world.organization()
         world.rows("UPDATE organizations SET updated_at = '2020-01-01' RETURNING id")
 
@@ -87,7 +87,7 @@ class TestTier:
         )
 
     @pytest.mark.parametrize("status", STATUSES)
-    async def test_it_is_done_in_whichever_state(self, world: World, root: SignedInUser, status: str) -> None:
+    async def test_the_tier_can_be_changed_in_every_state(self, world: World, root: SignedInUser, status: str) -> None:
         acme = world.organization(status=status)
 
         assert (await root.patch(f"{PATH}/{acme}/tier", {"tier_id": str(TIERS["professional"])})).status == 200
@@ -104,9 +104,7 @@ class TestTier:
             {"tier_id": str(TIERS["free"]), "max_services": "5"},
         ],
     )
-    async def test_what_cannot_be_meant_is_refused(
-        self, world: World, root: SignedInUser, body: dict[str, Any]
-    ) -> None:
+    async def test_an_invalid_value_is_refused(self, world: World, root: SignedInUser, body: dict[str, Any]) -> None:
         acme = world.organization()
 
         assert_refused(await root.patch(f"{PATH}/{acme}/tier", body), 400, "BAD_REQUEST")

@@ -26,7 +26,7 @@ RACES = 20
 
 
 async def may_govern(platform: Platform, email: str) -> bool:
-    """Say whether somebody is let into what platform owners do."""
+    """Return whether a user may call an endpoint of platform owners."""
     answer = await platform.request("GET", "/api/platform/mfa/metrics", by=await platform.world.sign_in(email))
     return answer.status == 200
 
@@ -36,9 +36,9 @@ def owners(world: World) -> int:
 
 
 class TestPromote:
-    """Making somebody a platform owner."""
+    """Making a user a platform owner."""
 
-    async def test_who_is_promoted_governs_from_the_next_request_on(self, platform: Platform, world: World) -> None:
+    async def test_a_promoted_user_has_the_power_on_the_next_request(self, platform: Platform, world: World) -> None:
         user_id = world.user()
         ada = await world.sign_in()
 
@@ -60,14 +60,14 @@ class TestPromote:
             (platform.owner_id, str(user_id), {})
         ]
 
-    async def test_who_is_one_cannot_become_one(self, platform: Platform, world: World) -> None:
+    async def test_a_platform_owner_cannot_be_promoted_again(self, platform: Platform, world: World) -> None:
         user_id = world.user(is_platform_owner=True)
 
         assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
         assert platform.world.platform_audit_entries("platform_owner.promoted") == []
 
     @pytest.mark.parametrize(("is_verified", "is_active"), [(False, True), (True, False)])
-    async def test_nobody_is_promoted_who_has_not_proved_the_address_or_is_deactivated(
+    async def test_an_unverified_or_deactivated_user_cannot_be_promoted(
         self, platform: Platform, world: World, *, is_verified: bool, is_active: bool
     ) -> None:
         user_id = world.user(is_verified=is_verified, is_active=is_active)
@@ -75,11 +75,11 @@ class TestPromote:
         assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}), 409, "CONFLICT")
         assert owners(world) == 1
 
-    async def test_nobody_can_be_promoted_who_is_not_there(self, platform: Platform) -> None:
+    async def test_an_unknown_user_cannot_be_promoted(self, platform: Platform) -> None:
         assert_refused(await platform.request("POST", PATH, {"user_id": UNKNOWN}), 404, "NOT_FOUND")
 
     @pytest.mark.parametrize("body", [{}, {"user_id": "ada"}, {"user_id": None}])
-    async def test_what_is_no_id_is_refused(self, platform: Platform, body: dict[str, str]) -> None:
+    async def test_an_invalid_id_is_refused(self, platform: Platform, body: dict[str, str]) -> None:
         assert_refused(await platform.request("POST", PATH, body), 400, "BAD_REQUEST")
 
     async def test_only_platform_owners_promote(self, platform: Platform, world: World) -> None:
@@ -88,7 +88,7 @@ class TestPromote:
 
         assert_refused(await platform.request("POST", PATH, {"user_id": str(user_id)}, by=ada), 403, "FORBIDDEN")
 
-    async def test_whoever_acts_as_somebody_no_longer_does_when_they_are_promoted(
+    async def test_promoting_an_impersonated_user_ends_the_impersonation(
         self, platform: Platform, world: World
     ) -> None:
         user_id = world.user()
@@ -100,9 +100,9 @@ class TestPromote:
 
 
 class TestDemote:
-    """Taking the power away."""
+    """Demoting a platform owner."""
 
-    async def test_who_is_demoted_loses_the_power_at_once_and_stays_signed_in(
+    async def test_a_demoted_owner_loses_the_power_immediately_and_stays_signed_in(
         self, platform: Platform, world: World
     ) -> None:
         user_id = world.user(is_platform_owner=True)
@@ -117,13 +117,15 @@ class TestDemote:
             (platform.owner_id, str(user_id), {})
         ]
 
-    async def test_nobody_demotes_themselves_and_so_the_last_one_stays(self, platform: Platform, world: World) -> None:
+    async def test_an_owner_cannot_demote_themselves_and_so_the_last_one_stays(
+        self, platform: Platform, world: World
+    ) -> None:
         answer = await platform.request("DELETE", f"{PATH}/{platform.owner_id}")
 
         assert_refused(answer, 400, "BAD_REQUEST")
         assert owners(world) == 1
 
-    async def test_who_is_no_owner_cannot_be_demoted(self, platform: Platform, world: World) -> None:
+    async def test_a_user_who_is_no_owner_cannot_be_demoted(self, platform: Platform, world: World) -> None:
         user_id = world.user()
 
         for named in (user_id, UNKNOWN, "ada"):
@@ -135,9 +137,7 @@ class TestDemote:
 
         assert_refused(answer, 403, "FORBIDDEN")
 
-    async def test_whoever_they_act_as_they_no_longer_do_also_when_they_are_promoted_again(
-        self, platform: Platform, world: World
-    ) -> None:
+    async def test_demoting_an_owner_ends_their_impersonations_for_good(self, platform: Platform, world: World) -> None:
         second_id = world.user("second@example.com", is_platform_owner=True)
         second = Platform(world, second_id, await world.sign_in("second@example.com"))
         acting = await second.impersonate(world.user())
@@ -150,7 +150,9 @@ class TestDemote:
         await platform.request("POST", PATH, {"user_id": str(second_id)})
         assert (await world.list_sessions(acting)).status == 401
 
-    async def test_of_two_who_demote_each_other_at_once_one_stays(self, platform: Platform, world: World) -> None:
+    async def test_of_two_owners_who_demote_each_other_concurrently_one_stays(
+        self, platform: Platform, world: World
+    ) -> None:
         other_id = world.user(is_platform_owner=True)
         other = await world.sign_in()
 
@@ -164,7 +166,7 @@ class TestDemote:
             assert owners(world) == 1
             world.connection.execute("UPDATE users SET is_platform_owner = true")
 
-    async def test_who_was_demoted_after_they_were_let_in_changes_nothing_more(
+    async def test_an_owner_who_is_demoted_during_the_request_is_refused(
         self, platform: Platform, world: World, database: PostgresDatabase
     ) -> None:
         other_id = world.user(is_platform_owner=True)

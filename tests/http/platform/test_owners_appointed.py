@@ -1,4 +1,4 @@
-"""Appointing a platform owner to whose address somebody else brought an account before (decisions 3.13)."""
+"""Appointing a platform owner whose address another user has taken for an account before (decisions 3.13)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWNER = "owner@example.com"
 OWNERS_PASSWORD = "what only the owner knows"
 
 
-async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(world: World, keyring: Keyring) -> None:
+async def test_a_user_who_prepared_an_account_for_an_owner_is_locked_out_of_it(world: World, keyring: Keyring) -> None:
     await keyring.sign_up()
     passkey = await keyring.registered()
     app = Person(world, world.user_id(EMAIL), OWNER, token=keyring.token)
@@ -35,12 +35,12 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(worl
     assert appointment.is_new_account
     assert (await world.client.get("/api/user", token=keyring.token)).status == 401
     assert (await keyring.sign_in(passkey, OWNER)).status == 401
-    pressed = await world.client.post(
+    undo = await world.client.post(
         "/auth/undo-email-change",
         data=urlencode({"token": undo_token}).encode(),
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     )
-    assert pressed.status == 400
+    assert undo.status == 400
     assert not world.has_user(EMAIL)
     logged_in = await app.log_in(OWNERS_PASSWORD)
     assert (logged_in.status, "mfa_required" in logged_in.json) == (200, False)
@@ -48,7 +48,7 @@ async def test_whoever_prepared_an_account_for_an_owner_is_locked_out_of_it(worl
     assert (profile["is_platform_owner"], profile["email_verified"]) == (True, True)
 
 
-async def test_an_address_that_may_go_back_to_another_account_gets_no_new_one(world: World) -> None:
+async def test_an_address_that_another_account_may_restore_gets_no_new_account(world: World) -> None:
     await world.client.patch(
         "/api/user", token=(await world.register_and_sign_in()).access_token, body={"email": "ada@new.example"}
     )

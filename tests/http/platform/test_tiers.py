@@ -8,7 +8,7 @@ from tests.world.world import World, assert_refused
 PATH = "/api/platform/tiers"
 
 
-async def test_they_are_free_professional_and_enterprise_with_their_limits(world: World) -> None:
+async def test_the_tiers_are_free_professional_and_enterprise_with_their_limits(world: World) -> None:
     answer = await (await world.signed_in_platform_owner()).get(PATH)
 
     assert answer.status == 200

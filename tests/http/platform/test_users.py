@@ -1,4 +1,4 @@
-"""Finding people on the whole platform (operations 4.6)."""
+"""Searching the users of the platform (operations 4.6)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PATH = "/api/platform/users/search"
 
 
 async def found(platform: Platform, query: str) -> list[str]:
-    """The addresses of who is found."""
+    """Search, and return the addresses of the users that are found."""
     answer = await platform.request("GET", f"{PATH}?{query}")
     assert answer.status == 200, answer.text
     return [user["email"] for user in answer.json["users"]]
 
 
-async def test_a_person_is_shown_with_their_organizations(platform: Platform, world: World) -> None:
+async def test_a_user_is_shown_with_their_organizations(platform: Platform, world: World) -> None:
     user_id = world.user(has_mfa=True)
     acme, bolt = world.organization("acme"), world.organization("bolt")
     world.member(acme, user_id, "owner")
@@ -48,9 +48,7 @@ async def test_a_person_is_shown_with_their_organizations(platform: Platform, wo
     }
 
 
-async def test_a_part_of_the_address_finds_whoever_has_it_those_that_begin_with_it_first(
-    platform: Platform, world: World
-) -> None:
+async def test_a_part_of_the_address_finds_users_prefix_matches_first(platform: Platform, world: World) -> None:
     for email in ("oldlovelace@example.net", "lovelace.b@example.net", "grace@example.net", "lovelace.a@example.net"):
         world.user(email)
     world.user("newlovelace@example.net")
@@ -71,7 +69,7 @@ async def test_a_part_is_compared_as_addresses_are_stored(platform: Platform, wo
 
 
 @pytest.mark.parametrize(("part", "expected"), [("a", ["ada@example.com"]), ("ow", [PLATFORM_OWNER]), ("da", [])])
-async def test_one_or_two_letters_are_looked_for_at_the_beginning(
+async def test_one_or_two_letters_match_only_the_beginning(
     platform: Platform, world: World, part: str, expected: list[str]
 ) -> None:
     world.user()
@@ -80,7 +78,7 @@ async def test_one_or_two_letters_are_looked_for_at_the_beginning(
 
 
 @pytest.mark.parametrize("part", ["nob", "ada@example.comm", "a_a", "a%25a", "%5C"])
-async def test_who_is_not_there_is_not_found_and_no_character_stands_for_others(
+async def test_a_part_that_no_address_has_finds_no_user_and_no_character_is_a_wildcard(
     platform: Platform, world: World, part: str
 ) -> None:
     world.user()
@@ -88,7 +86,7 @@ async def test_who_is_not_there_is_not_found_and_no_character_stands_for_others(
     assert await found(platform, f"email={part}") == []
 
 
-async def test_at_most_as_many_are_found_as_were_asked_for(platform: Platform, world: World) -> None:
+async def test_the_number_of_results_is_limited(platform: Platform, world: World) -> None:
     for number in range(25):
         world.user(f"somebody{number:02}@example.com")
 
@@ -97,7 +95,7 @@ async def test_at_most_as_many_are_found_as_were_asked_for(platform: Platform, w
     assert len(await found(platform, "email=somebody2&limit=1000")) == 5
 
 
-async def test_an_id_and_a_part_must_both_fit(platform: Platform, world: World) -> None:
+async def test_an_id_and_a_part_must_both_match(platform: Platform, world: World) -> None:
     user_id = world.user()
 
     assert await found(platform, f"user_id={user_id}&email=ada") == ["ada@example.com"]
@@ -106,18 +104,18 @@ async def test_an_id_and_a_part_must_both_fit(platform: Platform, world: World) 
 
 
 @pytest.mark.parametrize("query", ["", "email=", "email=%20", "limit=5", "user_id=ada", "email=ada&limit=0"])
-async def test_nobody_to_look_for_is_an_error(platform: Platform, query: str) -> None:
+async def test_a_search_without_valid_criteria_is_refused(platform: Platform, query: str) -> None:
     assert_refused(await platform.request("GET", f"{PATH}?{query}"), 400, "BAD_REQUEST")
 
 
-async def test_only_platform_owners_find_people(platform: Platform, world: World) -> None:
+async def test_only_platform_owners_search_users(platform: Platform, world: World) -> None:
     world.user()
 
     assert_refused(await platform.request("GET", f"{PATH}?email=ada", by=await world.sign_in()), 403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize("by_id", [False, True])
-async def test_it_takes_two_statements(platform: Platform, world: World, *, by_id: bool) -> None:
+async def test_a_search_executes_two_statements(platform: Platform, world: World, *, by_id: bool) -> None:
     user_id = world.user()
     world.member(world.organization(), user_id)
 
@@ -127,7 +125,7 @@ async def test_it_takes_two_statements(platform: Platform, world: World, *, by_i
     assert len(statements) == 2
 
 
-async def test_of_very_many_organizations_those_joined_first_are_shown(
+async def test_a_limited_number_of_organizations_is_shown_those_joined_first(
     platform: Platform, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("core.platform.users.ORGANIZATIONS_SHOWN_MAX", 2)
