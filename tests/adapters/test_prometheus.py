@@ -82,11 +82,11 @@ def test_the_content_type_is_the_documented_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"])
-def test_the_process_is_measured_too(metrics: PrometheusMetrics, name: str) -> None:
+def test_process_metrics_are_exposed(metrics: PrometheusMetrics, name: str) -> None:
     assert any(line.startswith(f"{name} ") for line in lines(metrics))
 
 
-def test_the_build_names_the_version(metrics: PrometheusMetrics) -> None:
+def test_the_build_info_contains_the_version(metrics: PrometheusMetrics) -> None:
     assert 'sso_build_info{version="1.2.3"} 1.0' in lines(metrics)
 
 
@@ -100,7 +100,7 @@ def test_a_request_is_counted_under_its_template_and_the_class_of_its_status(met
     assert f'sso_http_request_duration_seconds_count{{{labels},status="4xx"}} 1.0' in lines(metrics)
 
 
-def test_a_duration_falls_into_its_bucket(metrics: PrometheusMetrics) -> None:
+def test_a_duration_is_counted_in_its_bucket(metrics: PrometheusMetrics) -> None:
     metrics.request_finished("GET", "/health", 200, 0.004)
 
     series = 'sso_http_request_duration_seconds_bucket{{le="{}",method="GET",route="/health",status="2xx"}} {}'
@@ -131,7 +131,7 @@ def test_the_series_of_requests_are_bounded_and_lose_no_request(metrics: Prometh
     assert any(f'route="{OTHER}"' in line and line.endswith(" 500.0") for line in counts)
 
 
-def test_a_known_series_is_still_counted_when_no_other_may_be_added(metrics: PrometheusMetrics) -> None:
+def test_an_existing_series_is_still_counted_when_no_other_may_be_added(metrics: PrometheusMetrics) -> None:
     for number in range(REQUEST_SERIES_MAX):
         metrics.request_finished("GET", f"/{number}", 200, 0.001)
 
@@ -145,7 +145,7 @@ def test_two_registries_are_independent(used: PrometheusMetrics) -> None:
     assert "sso_auth_tokens_issued_total 0.0" in lines(PrometheusMetrics(version="other"))
 
 
-def test_without_users_the_share_with_multi_factor_authentication_is_zero(metrics: PrometheusMetrics) -> None:
+def test_without_users_the_mfa_adoption_is_zero(metrics: PrometheusMetrics) -> None:
     metrics.figures_refreshed(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
 
     assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)

@@ -1,4 +1,4 @@
-"""Randomness: ids that sort by their time of creation, and secrets of the promised size."""
+"""Randomness: ids that sort by their time of creation, and secrets of the required size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from adapters.crypto.randomness import SystemRandomness
 MOMENT_MILLISECONDS = 1_770_091_506_789
 
 
-def standing_still(milliseconds: int = MOMENT_MILLISECONDS) -> SystemRandomness:
+def with_stopped_clock(milliseconds: int = MOMENT_MILLISECONDS) -> SystemRandomness:
     return SystemRandomness(lambda: milliseconds * 1_000_000)
 
 
@@ -46,7 +46,7 @@ def test_a_new_id_begins_with_the_milliseconds_of_its_creation() -> None:
 
 
 def test_every_bit_after_the_time_is_random() -> None:
-    tails = [tail_of(standing_still().new_id()) for _ in range(500)]
+    tails = [tail_of(with_stopped_clock().new_id()) for _ in range(500)]
 
     ever_set, always_set = 0, -1
     for tail in tails:
@@ -57,7 +57,7 @@ def test_every_bit_after_the_time_is_random() -> None:
 
 
 def test_ids_of_one_millisecond_are_in_the_order_of_their_creation() -> None:
-    randomness = standing_still()
+    randomness = with_stopped_clock()
 
     ids = [randomness.new_id() for _ in range(10_000)]
 
@@ -66,7 +66,7 @@ def test_ids_of_one_millisecond_are_in_the_order_of_their_creation() -> None:
 
 
 def test_the_next_id_cannot_be_guessed_by_counting() -> None:
-    randomness = standing_still()
+    randomness = with_stopped_clock()
 
     tails = [tail_of(randomness.new_id()) for _ in range(1000)]
 
@@ -74,7 +74,7 @@ def test_the_next_id_cannot_be_guessed_by_counting() -> None:
 
 
 @given(st.lists(st.integers(-5, 5), max_size=50))
-def test_ids_are_in_the_order_of_their_creation_however_the_clock_is_set(steps: list[int]) -> None:
+def test_ids_are_in_the_order_of_their_creation_when_the_clock_is_changed(steps: list[int]) -> None:
     milliseconds = MOMENT_MILLISECONDS
     randomness = SystemRandomness(lambda: milliseconds * 1_000_000)
     ids: list[UUID] = []
@@ -86,8 +86,8 @@ def test_ids_are_in_the_order_of_their_creation_however_the_clock_is_set(steps: 
     assert ids == sorted(set(ids))
 
 
-def test_a_millisecond_that_is_full_overflows_into_the_next() -> None:
-    randomness = standing_still()
+def test_a_full_millisecond_overflows_into_the_next() -> None:
+    randomness = with_stopped_clock()
     randomness.new_id()
     randomness._tail = (1 << 74) - 1
 
@@ -98,12 +98,12 @@ def test_a_millisecond_that_is_full_overflows_into_the_next() -> None:
     assert randomness.new_id() > new_id
 
 
-def test_an_id_is_greater_than_all_that_other_threads_had_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    randomness = standing_still()
+def test_an_id_is_greater_than_all_earlier_ids_of_other_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    randomness = with_stopped_clock()
     made: list[UUID] = [randomness.new_id()]
     randbits = secrets.randbits
 
-    def randbits_after_the_others(bits: int) -> int:
+    def randbits_after_other_threads(bits: int) -> int:
         time.sleep(0)
         return randbits(bits)
 
@@ -113,7 +113,7 @@ def test_an_id_is_greater_than_all_that_other_threads_had_made_before(monkeypatc
         made.append(new_id)
         return new_id > made_before
 
-    monkeypatch.setattr(secrets, "randbits", randbits_after_the_others)
+    monkeypatch.setattr(secrets, "randbits", randbits_after_other_threads)
     with ThreadPoolExecutor(4) as pool:
         are_greater = list(pool.map(make, range(500)))
 
@@ -148,7 +148,7 @@ def test_a_choice_has_the_given_length_and_characters(length: int) -> None:
     assert set(text) <= set("BCDFGHJKLMNPQRSTVWXZ")
 
 
-def test_a_choice_draws_every_character_about_as_often() -> None:
+def test_a_choice_draws_every_character_about_equally_often() -> None:
     text = SystemRandomness().choice("abcde", 50_000)
 
     # Seven standard deviations, so chance alone fails it about once in 10^11 runs.

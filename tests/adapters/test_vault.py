@@ -1,4 +1,4 @@
-"""The vault: a sealed value opens in the place that it was sealed for, and nowhere else."""
+"""The vault: a sealed value opens only with its table, column and row."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from core.secrets import Secret
 
 OLD_KEY = MasterKey(bytes(range(32)))
 NEW_KEY = MasterKey(bytes(range(32, 64)))
-STRANGE_KEY = MasterKey(bytes(range(64, 96)))
+UNKNOWN_KEY = MasterKey(bytes(range(64, 96)))
 ROW = UUID("0191d3c1-0000-7000-8000-000000000001")
 
 names = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 @given(plaintext=st.binary(max_size=200), table=names, column=names, row=names | st.uuids())
-def test_what_is_sealed_opens(plaintext: bytes, table: str, column: str, row: UUID | str) -> None:
+def test_a_sealed_value_opens(plaintext: bytes, table: str, column: str, row: UUID | str) -> None:
     vault = Vault([NEW_KEY])
 
     sealed = vault.seal(plaintext, table=table, column=column, row=row)
@@ -42,7 +42,7 @@ def test_any_flipped_bit_is_refused(data: st.DataObject) -> None:
 
 
 @given(length=st.integers(0, 8 + 1 + 12 + 16 + 7))
-def test_a_value_that_was_cut_is_refused(length: int) -> None:
+def test_a_truncated_value_is_refused(length: int) -> None:
     vault = Vault([NEW_KEY])
     sealed = vault.seal(b"a secret", table="users", column="totp", row=ROW)
 
@@ -85,36 +85,36 @@ def test_the_first_key_seals_and_every_key_opens() -> None:
     before = Vault([OLD_KEY])
     after = Vault([NEW_KEY, OLD_KEY])
 
-    of_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
-    of_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
+    sealed_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
+    sealed_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
 
-    assert after.open(of_before, table="users", column="totp", row=ROW) == b"a secret"
-    assert Vault([NEW_KEY]).open(of_after, table="users", column="totp", row=ROW) == b"a secret"
+    assert after.open(sealed_before, table="users", column="totp", row=ROW) == b"a secret"
+    assert Vault([NEW_KEY]).open(sealed_after, table="users", column="totp", row=ROW) == b"a secret"
 
 
-def test_only_values_of_another_key_need_rewrapping() -> None:
+def test_only_values_sealed_with_another_key_need_rewrapping() -> None:
     before = Vault([OLD_KEY])
     after = Vault([NEW_KEY, OLD_KEY])
 
-    of_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
-    of_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
+    sealed_before = before.seal(b"a secret", table="users", column="totp", row=ROW)
+    sealed_after = after.seal(b"a secret", table="users", column="totp", row=ROW)
 
-    assert after.needs_rewrap(of_before)
-    assert not after.needs_rewrap(of_after)
-    assert of_after.startswith(after.current_mark)
+    assert after.needs_rewrap(sealed_before)
+    assert not after.needs_rewrap(sealed_after)
+    assert sealed_after.startswith(after.current_mark)
 
 
 def test_a_key_that_is_not_in_the_list_is_named_in_the_error_by_its_id() -> None:
-    sealed = Vault([STRANGE_KEY]).seal(b"a secret", table="users", column="totp", row=ROW)
+    sealed = Vault([UNKNOWN_KEY]).seal(b"a secret", table="users", column="totp", row=ROW)
 
     with pytest.raises(SealBroken) as refusal:
         Vault([NEW_KEY, OLD_KEY]).open(sealed, table="users", column="totp", row=ROW)
 
-    assert STRANGE_KEY.id.hex() in str(refusal.value)
+    assert UNKNOWN_KEY.id.hex() in str(refusal.value)
     assert f"users.totp of {ROW}" in str(refusal.value)
 
 
-def test_the_same_secret_is_never_sealed_the_same_way_twice() -> None:
+def test_every_sealed_value_has_its_own_nonce() -> None:
     vault = Vault([NEW_KEY])
 
     sealed = {vault.seal(b"a secret", table="users", column="totp", row=ROW) for _ in range(100)}
@@ -152,7 +152,7 @@ def test_a_key_of_another_length_is_refused(length: int) -> None:
         f"  {base64.b64encode(bytes(range(251, 256)) * 6 + b'--').decode()}\n",
     ],
 )
-def test_a_key_is_read_in_either_alphabet_with_or_without_padding(text: str) -> None:
+def test_a_key_is_parsed_in_either_base64_alphabet_with_or_without_padding(text: str) -> None:
     (key,) = parse_master_keys(Secret(text))
 
     assert len(key.value) == 32
@@ -175,7 +175,7 @@ def test_the_encoded_form_of_a_generated_key_is_a_valid_setting() -> None:
     "wrong",
     ["", "not base64!", "c2hvcnQ=", base64.b64encode(bytes(33)).decode(), "ключ", "=" * 44, NEW_KEY.encoded() + "A"],
 )
-def test_a_wrong_key_is_named_by_its_position_and_never_shown(wrong: str) -> None:
+def test_an_invalid_key_is_reported_by_its_position_and_never_shown(wrong: str) -> None:
     setting = Secret(f"{NEW_KEY.encoded()},{wrong}")
 
     with pytest.raises(MasterKeysInvalid, match=r"^Master key 2 ") as refusal:
@@ -192,7 +192,7 @@ def test_the_same_key_twice_is_refused() -> None:
         parse_master_keys(setting)
 
 
-def test_nothing_that_is_printed_shows_a_key() -> None:
+def test_neither_str_nor_repr_shows_a_key() -> None:
     vault = Vault([NEW_KEY, OLD_KEY])
 
     printed = f"{vault!r} {vault} {NEW_KEY!r} {NEW_KEY}"

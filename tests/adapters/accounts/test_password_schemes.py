@@ -1,7 +1,7 @@
-"""Password hashes of other systems: each kind is compared as its maker does, and none can harm the house.
+"""Password hashes of other systems: each kind is verified as its origin does, and none can exhaust the service.
 
-The specimens were made by Django 5.2, passlib 1.7.4 and argon2-cffi 25.1 themselves, those of Keycloak's form are the
-known answers of PBKDF2 (password "password", salt "salt").
+The specimens were created by Django 5.2, passlib 1.7.4 and argon2-cffi 25.1; those in Keycloak's form are the known
+answers of PBKDF2 (password "password", salt "salt").
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ UNREADABLE = [
     f"$pbkdf2-sha256$i=100${'A' * 5}${DIGEST}",
     f"$pbkdf2-sha512$i=100${SALT}${'A' * 200}",
 ]
-TOO_DEAR = [
+TOO_EXPENSIVE = [
     f"$argon2id$v=19$m=10485760,t=1,p=1${SALT}${DIGEST}",
     f"$argon2id$v=19$m=262144,t=5,p=1${SALT}${DIGEST}",
     f"$argon2id$v=19$m=1024,t=999999,p=1${SALT}${DIGEST}",
@@ -134,7 +134,7 @@ def test_a_password_is_right_for_its_own_hash_and_no_other_password_is(encoded: 
 
 
 @pytest.mark.parametrize("encoded", SPECIMENS)
-def test_a_hash_with_another_digest_fits_no_more(encoded: str) -> None:
+def test_a_hash_with_another_digest_does_not_match(encoded: str) -> None:
     bare = encoded.rstrip("=")
     changed = bare[:-4] + ("A" if bare[-4] != "A" else "B") + bare[-3:] + encoded[len(bare) :]
 
@@ -142,11 +142,11 @@ def test_a_hash_with_another_digest_fits_no_more(encoded: str) -> None:
 
 
 @pytest.mark.parametrize("encoded", SPECIMENS)
-def test_an_imported_text_is_kept_as_it_is(encoded: str) -> None:
+def test_an_imported_hash_is_stored_unchanged(encoded: str) -> None:
     assert stored_form(encoded) == encoded
 
 
-def test_a_kind_that_is_in_the_table_has_a_specimen() -> None:
+def test_every_scheme_has_a_specimen() -> None:
     forms = {scheme_of(encoded) for encoded in SPECIMENS}
     forms |= {scheme_of(stored_form(keycloak(*row)) or "") for row in KEYCLOAK}
 
@@ -154,7 +154,7 @@ def test_a_kind_that_is_in_the_table_has_a_specimen() -> None:
 
 
 @pytest.mark.parametrize(("algorithm", "rounds", "digest"), KEYCLOAK)
-def test_a_credential_of_keycloak_is_kept_as_a_text_and_compared(algorithm: str, rounds: int, digest: str) -> None:
+def test_a_credential_of_keycloak_is_stored_as_text_and_verified(algorithm: str, rounds: int, digest: str) -> None:
     encoded = stored_form(keycloak(algorithm, rounds, digest))
 
     assert encoded is not None
@@ -179,12 +179,12 @@ def test_a_credential_of_keycloak_is_kept_as_a_text_and_compared(algorithm: str,
         {"value": {"a": 1}},
     ],
 )
-def test_a_credential_that_is_not_keycloaks_is_unknown(change: dict[str, object]) -> None:
+def test_a_malformed_credential_of_keycloak_is_refused(change: dict[str, object]) -> None:
     assert stored_form(keycloak(*KEYCLOAK[1]) | change) is None
 
 
-@pytest.mark.parametrize("given", [None, 7, True, [], {}, ["$2y$"], *UNREADABLE, *TOO_DEAR])
-def test_what_could_not_be_compared_later_is_not_kept(given: object) -> None:
+@pytest.mark.parametrize("given", [None, 7, True, [], {}, ["$2y$"], *UNREADABLE, *TOO_EXPENSIVE])
+def test_a_hash_that_cannot_be_verified_later_is_refused(given: object) -> None:
     assert stored_form(given) is None
 
 
@@ -201,8 +201,8 @@ def test_bcrypt_over_sha256_reads_all_of_a_password() -> None:
     assert not is_right(PASSWORD.ljust(128, "x"), encoded)
 
 
-@given(st.text(), st.sampled_from([*SPECIMENS, *UNREADABLE, *TOO_DEAR]), st.data())
-def test_nothing_that_is_stored_makes_reading_it_fail(text: str, specimen: str, data: st.DataObject) -> None:
+@given(st.text(), st.sampled_from([*SPECIMENS, *UNREADABLE, *TOO_EXPENSIVE]), st.data())
+def test_no_text_makes_parsing_raise_an_error(text: str, specimen: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(specimen)))
 
     for encoded in (
@@ -216,29 +216,27 @@ def test_nothing_that_is_stored_makes_reading_it_fail(text: str, specimen: str, 
 
 
 class TestHasher:
-    """What the port `PasswordHasher` makes of them."""
+    """The hashes behind the port `PasswordHasher`."""
 
     @pytest.mark.parametrize("encoded", SPECIMENS)
-    async def test_a_right_password_is_hashed_anew(self, encoded: str) -> None:
+    async def test_a_right_password_needs_an_upgrade_of_its_hash(self, encoded: str) -> None:
         hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
         assert await hasher.verify(PASSWORD, encoded) == Verdict(is_right=True, needs_upgrade=True)
         assert await hasher.verify("wrong", encoded) == Verdict(is_right=False, needs_upgrade=False)
 
-    @pytest.mark.parametrize("encoded", [*UNREADABLE, *TOO_DEAR])
-    async def test_what_cannot_be_read_or_costs_too_much_is_wrong_at_once(self, encoded: str) -> None:
+    @pytest.mark.parametrize("encoded", [*UNREADABLE, *TOO_EXPENSIVE])
+    async def test_an_unreadable_or_too_expensive_hash_is_refused_at_once(self, encoded: str) -> None:
         hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
         started = time.process_time()
 
         verdict = await hasher.verify(PASSWORD, encoded)
 
         assert verdict == Verdict(is_right=False, needs_upgrade=False)
-        # The cheapest of those that cost too much would take some seconds of the processor.
+        # The cheapest of the too expensive hashes would take some seconds of processor time.
         assert time.process_time() - started < 1
 
-    async def test_each_kind_that_cannot_be_read_is_logged_once_and_never_shown(
-        self, secret_watch: SecretWatch
-    ) -> None:
+    async def test_each_unreadable_kind_is_logged_once_without_the_hash(self, secret_watch: SecretWatch) -> None:
         hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
         for encoded in ["$2y$99$broken", "$2y$98$broken", "$1$salt$hash", "plain", "$1$salt$hash"]:

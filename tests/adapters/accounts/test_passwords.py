@@ -1,4 +1,4 @@
-"""Password hashing: what is right, what is old, and that many sign-ins at once neither stall the house nor pile up."""
+"""Password hashing: right, wrong and outdated hashes, and a bounded load under many concurrent sign-ins."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ RIGHT = Verdict(is_right=True, needs_upgrade=False)
 OUTDATED = Verdict(is_right=True, needs_upgrade=True)
 WRONG = Verdict(is_right=False, needs_upgrade=False)
 # Nothing here takes long; this ends a test that hangs.
-PATIENCE_SECONDS = 10
+DEADLINE_SECONDS = 10
 
 
 class SlowScheme:
-    """A scheme whose comparisons take until the test lets them end, and that counts how many run at once."""
+    """A scheme whose comparisons last until the test ends them, and which counts how many run at once."""
 
     def __init__(self) -> None:
         self.running = 0
@@ -53,25 +53,25 @@ class SlowScheme:
             self.running += 1
             self.running_max = max(self.running, self.running_max)
             self.compared.append(password)
-        assert self._may_end.acquire(timeout=PATIENCE_SECONDS)
+        assert self._may_end.acquire(timeout=DEADLINE_SECONDS)
         with self._lock:
             self.running -= 1
         return encoded == f"$slow${password}"
 
-    def let_end(self, comparisons: int) -> None:
+    def finish(self, comparisons: int) -> None:
         self._may_end.release(comparisons)
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> SlowScheme:
-    """One more line in the table of schemes."""
+    """An additional scheme, registered in the table of schemes."""
     scheme = SlowScheme()
     monkeypatch.setitem(password_schemes.SCHEMES, "slow", scheme.read)
     return scheme
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    await trio.to_thread.run_sync(wait_until, is_so)
+async def until(condition: Callable[[], bool]) -> None:
+    await trio.to_thread.run_sync(wait_until, condition)
 
 
 async def test_a_password_is_right_for_its_own_hash_and_no_other_password_is() -> None:
@@ -90,7 +90,7 @@ async def test_hashes_are_salted() -> None:
     assert await hasher.hash("correct horse") != await hasher.hash("correct horse")
 
 
-async def test_a_hash_has_the_parameters_of_the_decisions() -> None:
+async def test_a_hash_has_the_decided_parameters() -> None:
     hasher = Argon2PasswordHasher(places=1)
 
     encoded = await hasher.hash("correct horse")
@@ -108,20 +108,20 @@ async def test_a_hash_of_other_parameters_is_upgraded_when_the_password_is_right
 
 async def test_a_hash_of_another_scheme_is_upgraded_when_the_password_is_right(slow: SlowScheme) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
-    slow.let_end(2)
+    slow.finish(2)
 
     assert await hasher.verify("correct horse", "$slow$correct horse") == OUTDATED
     assert await hasher.verify("wrong horse", "$slow$correct horse") == WRONG
 
 
 @pytest.mark.parametrize("password", ["", "correct horse", "A" * 43])
-async def test_nobody_has_a_right_password(password: str) -> None:
+async def test_every_password_is_wrong_without_an_account(password: str) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     assert await hasher.verify(password, None) == WRONG
 
 
-async def test_a_comparison_with_nobody_costs_what_one_with_somebody_costs() -> None:
+async def test_a_comparison_without_an_account_has_the_cost_of_one_with_an_account() -> None:
     hasher = Argon2PasswordHasher(places=1)
 
     encoded = await hasher.hash("correct horse")
@@ -129,7 +129,7 @@ async def test_a_comparison_with_nobody_costs_what_one_with_somebody_costs() -> 
     assert argon2.extract_parameters(hasher._decoy_hash) == argon2.extract_parameters(encoded)
 
 
-async def test_a_comparison_with_nobody_waits_for_its_turn_like_any_other(tmp_path: Path) -> None:
+async def test_a_comparison_without_an_account_waits_for_a_slot_like_any_other(tmp_path: Path) -> None:
     hasher = Argon2PasswordHasher(places=1, machine=MachineSlots(tmp_path, 1), cost=CHEAP)
     verdicts: list[Verdict] = []
 
@@ -155,7 +155,7 @@ async def test_a_password_over_the_maximum_length_is_never_hashed(method: str) -
         await (hasher.hash(too_long) if method == "hash" else hasher.verify(too_long, None))
 
 
-async def test_the_event_loop_goes_on_while_a_password_is_hashed(slow: SlowScheme) -> None:
+async def test_the_event_loop_runs_while_a_password_is_hashed(slow: SlowScheme) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     async with trio.open_nursery() as nursery:
@@ -164,7 +164,7 @@ async def test_the_event_loop_goes_on_while_a_password_is_hashed(slow: SlowSchem
         for _ in range(100):
             await trio.lowlevel.checkpoint()
         was_running = slow.running
-        slow.let_end(1)
+        slow.finish(1)
 
     assert was_running == 1
 
@@ -177,13 +177,13 @@ async def test_no_more_hashes_run_at_once_than_there_are_places(slow: SlowScheme
             nursery.start_soon(hasher.verify, str(number), "$slow$")
         await until(lambda: slow.running == 2)
         await wait_all_tasks_blocked()
-        slow.let_end(6)
+        slow.finish(6)
 
     assert slow.running_max == 2
     assert len(slow.compared) == 6
 
 
-async def test_whoever_finds_the_queue_full_is_told_when_to_come_back(slow: SlowScheme) -> None:
+async def test_a_full_queue_refuses_with_the_time_to_retry(slow: SlowScheme) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     async with trio.open_nursery() as nursery:
@@ -193,38 +193,38 @@ async def test_whoever_finds_the_queue_full_is_told_when_to_come_back(slow: Slow
         await wait_all_tasks_blocked()
         with pytest.raises(ServiceUnavailable) as refusal:
             await hasher.verify("one too many", "$slow$")
-        slow.let_end(1 + passwords.QUEUED_PER_PLACE_MAX)
+        slow.finish(1 + passwords.QUEUED_PER_PLACE_MAX)
 
     assert refusal.value.retry_after_seconds == passwords.RETRY_AFTER_SECONDS
     assert "one too many" not in slow.compared
 
 
-async def test_a_cancelled_waiter_leaves_the_queue_to_another(slow: SlowScheme) -> None:
+async def test_a_cancelled_waiter_leaves_the_queue(slow: SlowScheme) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hasher.verify, "running", "$slow$")
         await until(lambda: slow.running == 1)
-        async with trio.open_nursery() as impatient:
+        async with trio.open_nursery() as waiters:
             for _ in range(passwords.QUEUED_PER_PLACE_MAX):
-                impatient.start_soon(hasher.verify, "cancelled", "$slow$")
+                waiters.start_soon(hasher.verify, "cancelled", "$slow$")
             await wait_all_tasks_blocked()
-            impatient.cancel_scope.cancel()
-        nursery.start_soon(hasher.verify, "patient", "$slow$")
+            waiters.cancel_scope.cancel()
+        nursery.start_soon(hasher.verify, "waiting", "$slow$")
         await wait_all_tasks_blocked()
-        slow.let_end(2)
+        slow.finish(2)
 
-    assert slow.compared == ["running", "patient"]
+    assert slow.compared == ["running", "waiting"]
 
 
-async def test_a_hash_that_has_begun_is_finished_though_its_caller_is_cancelled(slow: SlowScheme) -> None:
+async def test_a_started_hash_is_finished_when_its_caller_is_cancelled(slow: SlowScheme) -> None:
     hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hasher.verify, "running", "$slow$")
         await until(lambda: slow.running == 1)
         nursery.cancel_scope.cancel()
-        slow.let_end(1)
+        slow.finish(1)
 
     assert slow.running == 0
     assert hasher._places.borrowed_tokens == 0
@@ -239,7 +239,7 @@ async def test_hashers_of_one_machine_share_its_slots(slow: SlowScheme, tmp_path
                 nursery.start_soon(worker.verify, str(number), "$slow$")
         await until(lambda: slow.running == 2)
         await until(lambda: all(worker._places.borrowed_tokens == 2 for worker in workers))
-        slow.let_end(12)
+        slow.finish(12)
 
     assert slow.running_max == 2
     assert len(slow.compared) == 12
@@ -264,24 +264,24 @@ def test_a_slot_that_another_process_holds_is_taken(tmp_path: Path) -> None:
         assert _lock_at_once(tmp_path / "slot-0") is None
 
 
-def test_a_process_that_is_killed_leaves_no_slot_taken(tmp_path: Path) -> None:
+def test_a_killed_process_releases_its_slot(tmp_path: Path) -> None:
     with another_process_that_holds_a_slot(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
-        process.wait(PATIENCE_SECONDS)
+        process.wait(DEADLINE_SECONDS)
 
         with MachineSlots(tmp_path, 1).held():
             assert _lock_at_once(tmp_path / "slot-0") is None
 
 
-def test_argon2_computes_what_is_known_from_elsewhere() -> None:
+def test_argon2_computes_the_known_answers() -> None:
     assert passwords.passes_known_answers()
 
 
-def test_a_wrong_answer_of_argon2_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_answer_of_argon2_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(passwords._KNOWN_ANSWERS, 256, "00" * 32)
 
     assert not passwords.passes_known_answers()
 
 
-def test_the_speed_is_measured_on_as_many_threads_as_asked_for() -> None:
+def test_the_speed_is_measured_on_the_given_number_of_threads() -> None:
     assert passwords.hashes_per_second(threads=2, seconds=0.02, cost=CHEAP) > 0

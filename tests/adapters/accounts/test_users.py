@@ -1,4 +1,4 @@
-"""Accounts in PostgreSQL: one for each address, and nothing secret where nobody needs it."""
+"""Accounts in PostgreSQL: one for each address, and no secret in a list of users."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def ada(clock: SettableClock) -> User:
-    """Somebody who is not stored yet."""
+    """A user who is not stored yet."""
     return User(
         id=uuid4(),
         email="ada@example.org",
@@ -40,12 +40,12 @@ def ada(clock: SettableClock) -> User:
 
 @pytest.fixture
 def other(database_url: str) -> Iterator[Connection]:
-    """Somebody else's connection, which waits for no lock."""
+    """A second connection, with a short lock timeout."""
     with connected(database_url, options="-c lock_timeout=50ms") as connection:
         yield connection
 
 
-def is_somebody_waiting(connection: Connection) -> bool:
+def is_a_lock_awaited(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
 
 
@@ -59,7 +59,7 @@ def test_an_account_is_found_by_its_id_and_by_its_address(connection: Connection
     assert users.lock_by_email("ada@example.org") == ada
 
 
-def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: User) -> None:
+def test_every_query_returns_the_whole_account(connection: Connection, ada: User) -> None:
     users = PostgresUsers(transaction_on(connection))
     whole = replace(ada, is_platform_owner=True, deactivated_at=ada.created_at, mfa_enabled_at=ada.created_at)
     users.add(ada)
@@ -76,7 +76,7 @@ def test_however_an_account_is_found_all_of_it_is(connection: Connection, ada: U
         assert found == whole
 
 
-def test_who_has_no_account_is_not_found(connection: Connection) -> None:
+def test_an_unknown_id_or_address_is_not_found(connection: Connection) -> None:
     users = PostgresUsers(transaction_on(connection))
 
     assert users.by_id(uuid4()) is None
@@ -93,21 +93,23 @@ def test_an_address_has_one_account(connection: Connection, ada: User) -> None:
     assert users.by_email(ada.email) == ada
 
 
-def test_of_two_who_take_an_address_at_once_one_gets_it(connection: Connection, database_url: str, ada: User) -> None:
-    second_has_it: list[bool] = []
+def test_of_two_concurrent_registrations_of_an_address_one_wins(
+    connection: Connection, database_url: str, ada: User
+) -> None:
+    second_was_added: list[bool] = []
 
     def add_second() -> None:
         with connected(database_url) as second:
-            second_has_it.append(PostgresUsers(transaction_on(second)).add(replace(ada, id=uuid4())))
+            second_was_added.append(PostgresUsers(transaction_on(second)).add(replace(ada, id=uuid4())))
 
     racer = threading.Thread(target=add_second)
     with connection.transaction():
-        first_has_it = PostgresUsers(transaction_on(connection)).add(ada)
+        first_was_added = PostgresUsers(transaction_on(connection)).add(ada)
         racer.start()
-        wait_until(lambda: is_somebody_waiting(connection))
+        wait_until(lambda: is_a_lock_awaited(connection))
     racer.join()
 
-    assert (first_has_it, second_has_it) == (True, [False])
+    assert (first_was_added, second_was_added) == (True, [False])
 
 
 def test_a_changed_account_is_stored(connection: Connection, ada: User, clock: SettableClock) -> None:
@@ -121,7 +123,7 @@ def test_a_changed_account_is_stored(connection: Connection, ada: User, clock: S
     assert users.by_id(ada.id) == changed
 
 
-def test_a_change_touches_one_account(connection: Connection, ada: User) -> None:
+def test_a_change_affects_one_account(connection: Connection, ada: User) -> None:
     users = PostgresUsers(transaction_on(connection))
     grace = replace(ada, id=uuid4(), email="grace@example.org")
     users.add(ada)
@@ -132,7 +134,9 @@ def test_a_change_touches_one_account(connection: Connection, ada: User) -> None
     assert users.by_id(grace.id) == grace
 
 
-def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, other: Connection, ada: User) -> None:
+def test_a_locked_account_cannot_be_changed_by_another_transaction(
+    connection: Connection, other: Connection, ada: User
+) -> None:
     PostgresUsers(transaction_on(connection)).add(ada)
 
     with connection.transaction():
@@ -143,7 +147,7 @@ def test_a_locked_account_is_changed_by_nobody_else(connection: Connection, othe
             other.flush()
 
 
-def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, ada: User) -> None:
+def test_only_platform_owners_are_listed_as_such(connection: Connection, ada: User) -> None:
     users = PostgresUsers(transaction_on(connection))
     owner = replace(ada, id=uuid4(), email="grace@example.org", is_platform_owner=True)
     users.add(ada)
@@ -152,7 +156,7 @@ def test_the_platform_owners_are_listed_and_nobody_else(connection: Connection, 
     assert users.lock_platform_owners() == (owner,)
 
 
-def test_only_one_at_a_time_decides_about_platform_owners(connection: Connection, other: Connection) -> None:
+def test_one_transaction_at_a_time_locks_the_platform_owners(connection: Connection, other: Connection) -> None:
     with connection.transaction():
         PostgresUsers(transaction_on(connection)).lock_platform_owners()
 
@@ -177,6 +181,6 @@ def test_listing_users_can_never_select_a_password_hash() -> None:
     assert {field.name for field in fields(User)}.isdisjoint({"password_hash", "password"})
 
 
-def test_a_longer_address_than_allowed_is_refused_by_the_database_too(transact: Callable[..., Any], ada: User) -> None:
+def test_the_database_refuses_an_address_over_the_maximum_length(transact: Callable[..., Any], ada: User) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
         transact(lambda uow: uow.users.add(replace(ada, email="a" * 250 + "@x.yz")))

@@ -1,4 +1,4 @@
-"""The counts of sign-ins are read from one index, and only from the part of it that is asked for."""
+"""Login analytics in PostgreSQL: every query reads one range of one index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection, RawConnection
 
 ACME = UUID("02000000-0000-7000-8000-000000000001")
-# 20,000 sign-ins of fifty organizations, one an hour and organization, from the beginning of 2026 on.
+# 20,000 sign-ins of fifty organizations, one per hour and organization, from the beginning of 2026.
 MANY = b"""
     INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
     SELECT ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org-' || n, 'Org', 'active', id, now(), now()
@@ -35,22 +35,22 @@ MANY = b"""
 """
 DAYS: dict[str, object] = {"organization_id": ACME, "start": "2026-01-03", "end": "2026-01-05"}
 HOURS_OF_DAYS = 3 * 24
-# Four hundred hours.
+# One organization has sign-ins in four hundred hours.
 DAYS_OF_ONE = 17
-# The first sign-in and the last one, between which days are looked at.
+# The query by day also reads the first and the last sign-in, which bound the days.
 EDGES = ("first", "last")
 
 
-def test_what_is_asked_is_a_range_of_one_index(connection: Connection, raw_connection: RawConnection) -> None:
+def test_every_query_reads_a_range_of_one_index(connection: Connection, raw_connection: RawConnection) -> None:
     raw_connection.execute(MANY)
     connection.execute("VACUUM ANALYZE")
-    asked: tuple[tuple[LiteralString, dict[str, object], int], ...] = (
+    queries: tuple[tuple[LiteralString, dict[str, object], int], ...] = (
         (sql.BY_DAY, DAYS, HOURS_OF_DAYS + len(EDGES)),
         (sql.BY_SERVICE, DAYS, HOURS_OF_DAYS),
         (sql.BY_PROVIDER, DAYS, HOURS_OF_DAYS),
         (sql.RECENT, {"organization_id": ACME, "limit": 10}, 10),
     )
-    for query, values, rows in asked:
+    for query, values, rows in queries:
         plan = explained(connection, query, values)
 
         assert "login_events" not in tables_read_whole(plan)
@@ -58,15 +58,15 @@ def test_what_is_asked_is_a_range_of_one_index(connection: Connection, raw_conne
         assert rows_read(plan, "login_events") == rows
 
 
-def test_days_on_which_nobody_can_have_signed_in_are_not_looked_at(
+def test_days_before_the_first_and_after_the_last_sign_in_are_not_generated(
     connection: Connection, raw_connection: RawConnection
 ) -> None:
     raw_connection.execute(MANY)
-    ages: dict[str, object] = {"start": "0001-01-01", "end": "9999-12-31"}
-    nobody = UUID("02000000-0000-7000-8000-000000000099")
+    all_days: dict[str, object] = {"start": "0001-01-01", "end": "9999-12-31"}
+    without_sign_ins = UUID("02000000-0000-7000-8000-000000000099")
 
-    for organization_id, days_looked_at in ((ACME, DAYS_OF_ONE), (nobody, 0)):
-        plan = explained(connection, sql.BY_DAY, ages | {"organization_id": organization_id})
+    for organization_id, days_generated in ((ACME, DAYS_OF_ONE), (without_sign_ins, 0)):
+        plan = explained(connection, sql.BY_DAY, all_days | {"organization_id": organization_id})
 
         [series] = [node for node in nodes_of(plan) if node["Node Type"] == "Function Scan"]
-        assert series["Actual Rows"] * series["Actual Loops"] == days_looked_at
+        assert series["Actual Rows"] * series["Actual Loops"] == days_generated

@@ -1,4 +1,4 @@
-"""The stored audit log: what is counted beforehand, and that every filter is a range of an index."""
+"""The audit log in PostgreSQL: entries are counted in advance, and every filter is a range of an index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 BOLT = UUID("02000000-0000-7000-8000-000000000002")
 TARGET = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
-# As many as the organization has, which are a hundredth of all.
+# All entries of the organization, which are a hundredth of the table.
 ENTRIES_READ_MAX = 600
 PAGES_MAX = 600
 new_id = SystemRandomness().new_id
@@ -62,7 +62,7 @@ LONG = b"""
 """
 LONG_ENTRIES = 24_000
 BATCH_ENTRIES = 5_000
-# The same in small, where the milestones are as much closer to each other.
+# The same with a tenth of the entries, and with milestones at a tenth of the distance.
 SHORT = LONG.replace(b"24000", b"2400")
 SHORT_ENTRIES = 2_400
 SHORT_BATCH_ENTRIES = 500
@@ -88,7 +88,7 @@ KINDS: tuple[tuple[LiteralString, str], ...] = (
 
 @pytest.fixture(autouse=True)
 def organizations(connection: Connection, clock: SettableClock) -> None:
-    """Two organizations, long after what was written in them."""
+    """Two organizations; the clock is so far ahead that their entries have settled."""
     for organization_id, slug in ((ACME, "acme"), (BOLT, "bolt")):
         connection.execute(
             """
@@ -133,7 +133,7 @@ def test_entries_are_counted_by_organization_and_action(connection: Connection, 
     assert totals(connection) == {(ACME, "plan.created", 2), (ACME, "plan.deleted", 1), (BOLT, "plan.created", 1)}
 
 
-def test_each_is_counted_once_however_many_batches_it_takes(connection: Connection, transact: Transact) -> None:
+def test_each_entry_is_counted_once_in_several_batches(connection: Connection, transact: Transact) -> None:
     write(connection, times=5)
 
     assert [transact(audit_log.count_next, 2) for _ in range(5)] == [2, 2, 1, 0, 0]
@@ -142,7 +142,7 @@ def test_each_is_counted_once_however_many_batches_it_takes(connection: Connecti
     assert total(connection) == 5
 
 
-def test_what_has_not_settled_is_counted_by_the_page(
+def test_unsettled_entries_are_counted_by_the_page(
     connection: Connection, transact: Transact, clock: SettableClock
 ) -> None:
     write(connection, times=2)
@@ -154,7 +154,7 @@ def test_what_has_not_settled_is_counted_by_the_page(
     assert total(connection) == 2
 
 
-def test_the_total_is_right_between_two_batches(connection: Connection, transact: Transact) -> None:
+def test_the_total_is_correct_between_two_batches(connection: Connection, transact: Transact) -> None:
     write(connection, times=3)
     write(connection, action="plan.deleted", times=3)
 
@@ -168,7 +168,7 @@ def test_the_total_is_right_between_two_batches(connection: Connection, transact
         transact(audit_log.count_next, 2)
 
 
-def test_of_two_who_count_at_once_one_does(connection: Connection, transact: Transact, database_url: str) -> None:
+def test_of_two_concurrent_counts_one_counts(connection: Connection, transact: Transact, database_url: str) -> None:
     write(connection, times=2)
     transact(audit_log.count_next, 1)
 
@@ -200,7 +200,7 @@ def test_a_deleted_organization_leaves_no_totals(connection: Connection, transac
         (AuditLogFilter(action=AuditAction.USER_INVITED, target_type=TargetType.USER), "target_type = 'user'"),
     ],
 )
-def test_a_page_is_the_same_whichever_way_it_is_found(
+def test_a_page_is_the_same_before_and_after_its_entries_are_counted(
     connection: Connection, transact: Transact, wanted: AuditLogFilter, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql, "MILESTONE_ENTRIES", SHORT_MILESTONE_ENTRIES)
@@ -218,14 +218,14 @@ def test_a_page_is_the_same_whichever_way_it_is_found(
     check_all()
     while transact(audit_log.count_next, SHORT_BATCH_ENTRIES):
         check_all()
-    # Those that are younger than what is counted come before all the others.
+    # Entries that are younger than the counted ones come first.
     write(connection, times=60, action="user.invited")
     connection.execute("UPDATE audit_entries SET target_type = 'user' WHERE action = 'user.invited'")
     expected = [entry_id for (entry_id,) in connection.execute(entries.encode())]
     check_all()
 
 
-def test_a_page_in_the_depth_is_counted_from_a_milestone(connection: Connection, transact: Transact) -> None:
+def test_a_deep_page_is_found_from_a_milestone(connection: Connection, transact: Transact) -> None:
     connection.execute(LONG)
     while transact(audit_log.count_next, BATCH_ENTRIES):
         pass

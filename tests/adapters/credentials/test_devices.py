@@ -1,4 +1,4 @@
-"""Devices in their tables: what a removal and a sign-in at the same moment do to each other, and what looking costs."""
+"""Devices in PostgreSQL: a removal and a sign-in at the same time, and the cost of recognizing a device."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RACES = 50
 
 
 class Person:
-    """Somebody who signs in, as the core does it, on connections of their own."""
+    """A user who signs in by the use cases of the core, on connections of their own."""
 
     def __init__(self, url: str, tools: Tools) -> None:
         self.drivers = [psycopg.connect(url, autocommit=True) for _ in range(3)]
@@ -58,7 +58,7 @@ class Person:
             return use_case(PostgresUnitOfWork(connection, origin, self.tools, session_id=session), *args)
 
     def sign_in(self, uow: UnitOfWork, presented: str | None = None) -> tuple[UUID, UUID, str]:
-        """Begin a session; give it, its device and the device's token."""
+        """Begin a session; return its id, its device's id and the device's token."""
         sighting = recognition.recognize(uow, self.id, presented)
         device = recognition.admit(uow, self.id, sighting, NO_RISK, trust=False)
         session = Session(
@@ -82,7 +82,7 @@ class Person:
         return session.id, device.device_id, device.token.reveal()
 
     def alive_on_removed_devices(self) -> int:
-        """Count the sessions that outlived their device."""
+        """Count the live sessions on removed devices."""
         row = self.connections[0].execute(
             "SELECT count(*) FROM sessions s JOIN devices d ON d.id = s.device_id"
             " WHERE s.revoked_at IS NULL AND d.revoked_at IS NOT NULL"
@@ -90,7 +90,7 @@ class Person:
         return (row.fetchone() or (0,))[0]
 
     def is_waiting(self, on: int) -> bool:
-        """Say whether a connection waits for the other one."""
+        """Return whether a connection waits for a lock."""
         pid = self.drivers[on].info.backend_pid
         row = self.watcher.execute("SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = %s", (pid,))
         return bool((row.fetchone() or (False,))[0])
@@ -111,7 +111,7 @@ class Person:
 
 @pytest.fixture
 def ada(database_url: str, tools: Tools) -> Iterator[Person]:
-    """Somebody with an account."""
+    """A user with an account."""
     person = Person(database_url, tools)
     yield person
     for driver in person.drivers:
@@ -119,7 +119,7 @@ def ada(database_url: str, tools: Tools) -> Iterator[Person]:
 
 
 def in_a_thread(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
-    """Start work elsewhere; its result, or the refusal that it met, comes into the list."""
+    """Start work in a thread; its result, or the refusal that it raised, is appended to the list."""
     results: list[Any] = []
 
     def run() -> None:
@@ -141,7 +141,7 @@ def test_a_removal_waits_for_a_sign_in_from_the_device_and_ends_its_session(ada:
         uow = PostgresUnitOfWork(ada.connections[0], PHONE, ada.tools)
         ada.sign_in(uow, token)
         thread, _ = in_a_thread(lambda: ada.run(devices.remove_mine, device_id, session=laptop, on=1))
-        # Until the sign-in is whole.
+        # The removal waits for the sign-in to commit.
         wait_until(lambda: ada.is_waiting(1))
     thread.join()
 
@@ -160,12 +160,12 @@ def test_a_sign_in_from_a_device_that_is_being_removed_waits_and_is_refused(ada:
 
     [refusal] = results
     assert isinstance(refusal, DeviceRemovedMeanwhile)
-    # It does not come back by that, and the next try finds no such device.
+    # The refused sign-in does not restore the device, and the next one does not recognize it.
     assert ada.alive_on_removed_devices() == 0
     assert ada.run(ada.sign_in, token, origin=PHONE)[1] != device_id
 
 
-def test_whoever_comes_first_no_session_outlives_its_device(ada: Person) -> None:
+def test_no_session_outlives_its_device_whichever_transaction_commits_first(ada: Person) -> None:
     laptop, _, _ = ada.run(ada.sign_in)
     for _ in range(RACES):
         _, device_id, token = ada.run(ada.sign_in, origin=PHONE)
@@ -183,7 +183,7 @@ def test_whoever_comes_first_no_session_outlives_its_device(ada: Person) -> None
         assert ada.alive_on_removed_devices() == 0
 
 
-def test_of_two_who_remove_a_device_one_tells_of_it(ada: Person, connection: Connection) -> None:
+def test_of_two_concurrent_removals_one_publishes_the_event(ada: Person, connection: Connection) -> None:
     laptop, _, _ = ada.run(ada.sign_in)
     for _ in range(RACES):
         _, device_id, _ = ada.run(ada.sign_in, origin=PHONE)
@@ -199,11 +199,11 @@ def test_of_two_who_remove_a_device_one_tells_of_it(ada: Person, connection: Con
         for thread in threads:
             thread.join()
 
-    told = connection.execute("SELECT data FROM events WHERE type = 'session.revoked'").fetchall()
-    assert told == [({"reason": "device_removed", "sessions": 1},)] * RACES
+    published = connection.execute("SELECT data FROM events WHERE type = 'session.revoked'").fetchall()
+    assert published == [({"reason": "device_removed", "sessions": 1},)] * RACES
 
 
-def test_a_name_that_is_given_during_a_sign_in_stays(ada: Person, connection: Connection) -> None:
+def test_a_rename_during_a_sign_in_is_kept(ada: Person, connection: Connection) -> None:
     laptop, device_id, token = ada.run(ada.sign_in)
 
     with ada.connections[0].transaction():
@@ -215,7 +215,7 @@ def test_a_name_that_is_given_during_a_sign_in_stays(ada: Person, connection: Co
     assert connection.execute("SELECT name FROM devices").fetchall() == [("Mine",)]
 
 
-def test_a_name_does_not_reach_a_device_that_is_removed_at_that_moment(ada: Person) -> None:
+def test_a_rename_during_a_removal_is_refused(ada: Person) -> None:
     laptop, _, _ = ada.run(ada.sign_in)
     _, device_id, _ = ada.run(ada.sign_in, origin=PHONE)
     with ada.connections[0].transaction():
@@ -233,7 +233,7 @@ def test_a_name_does_not_reach_a_device_that_is_removed_at_that_moment(ada: Pers
     assert results == ["refused"]
 
 
-def test_looking_takes_the_same_single_statement_whoever_comes_with_whatever(ada: Person) -> None:
+def test_recognition_executes_the_same_single_statement_for_every_user_and_token(ada: Person) -> None:
     _, _, token = ada.run(ada.sign_in)
     statements: list[list[str]] = []
 
@@ -252,9 +252,7 @@ def test_looking_takes_the_same_single_statement_whoever_comes_with_whatever(ada
     assert all(others == statements[0] for others in statements)
 
 
-def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
-    ada: Person, connection: Connection
-) -> None:
+def test_a_device_is_found_by_its_token_or_user_agent_through_an_index(ada: Person, connection: Connection) -> None:
     ada.run(ada.sign_in)
     connection.execute(
         """
@@ -286,8 +284,8 @@ def test_a_token_is_found_by_its_key_and_a_make_among_the_persons_own_devices(
     assert {"device_tokens_pkey", "devices_of_user"} <= indexes_used(plan)
 
 
-def test_deleting_an_account_does_not_search_whole_tables_for_its_devices(ada: Person, connection: Connection) -> None:
-    """Every reference to `devices` stands on an index that begins with it."""
+def test_deleting_an_account_scans_no_whole_table_for_its_devices(ada: Person, connection: Connection) -> None:
+    """Every foreign key to `devices` has an index that begins with it."""
     references = connection.execute(
         """
         SELECT c.conrelid::regclass::text
@@ -301,9 +299,7 @@ def test_deleting_an_account_does_not_search_whole_tables_for_its_devices(ada: P
     assert references == []
 
 
-def test_a_sign_in_a_year_ago_leaves_a_device_that_is_still_listed(
-    ada: Person, tools: Tools, connection: Connection
-) -> None:
+def test_a_device_used_almost_a_year_ago_is_still_listed(ada: Person, tools: Tools, connection: Connection) -> None:
     ada.run(ada.sign_in, origin=PHONE)
     clock: Any = tools.clock
     clock.advance(timedelta(days=364))

@@ -1,4 +1,4 @@
-"""Second factors in their tables: sealed, bound to their person, and used up by one racer."""
+"""Second factors in PostgreSQL: sealed, bound to their user, and used by one of two concurrent requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RACES = 50
 
 @pytest.fixture
 def add_user(transact: Callable[..., Any]) -> Callable[[str], UUID]:
-    """Makes accounts."""
+    """A function that creates an account and returns its id."""
 
     def add(uow: UnitOfWork, email: str) -> UUID:
         user = User(
@@ -52,7 +52,7 @@ def add_user(transact: Callable[..., Any]) -> Callable[[str], UUID]:
 
 @pytest.fixture
 def ada(add_user: Callable[[str], UUID]) -> UUID:
-    """An account."""
+    """The id of an account."""
     return add_user("ada@example.com")
 
 
@@ -68,7 +68,7 @@ def codes(connection: Connection, tools: Tools) -> PostgresBackupCodes:
     return PostgresBackupCodes(transaction_on(connection))
 
 
-def test_a_secret_comes_back_as_it_was(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
+def test_a_stored_secret_is_read_back_unchanged(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
     assert secrets.lock(ada) is None
 
     assert secrets.put_pending(ada, SECRET, at=clock()) is True
@@ -93,7 +93,7 @@ def test_a_pending_secret_is_replaced_and_an_enabled_one_is_not(
     assert (found.secret, found.enabled_at) == (OTHER_SECRET, clock())
 
 
-def test_a_secret_is_sealed_and_cannot_be_moved_to_somebody_else(
+def test_a_secret_is_sealed_and_cannot_be_moved_to_another_user(
     secrets: PostgresTotpSecrets,
     ada: UUID,
     add_user: Callable[[str], UUID],
@@ -101,8 +101,8 @@ def test_a_secret_is_sealed_and_cannot_be_moved_to_somebody_else(
     clock: SettableClock,
 ) -> None:
     grace = add_user("grace@example.com")
-    for person in (ada, grace):
-        secrets.put_pending(person, SECRET, at=clock())
+    for user_id in (ada, grace):
+        secrets.put_pending(user_id, SECRET, at=clock())
     sealed = connection.execute("SELECT secret_sealed FROM totp_secrets WHERE user_id = %s", (ada,)).fetchone()
     assert sealed is not None
     assert SECRET.reveal().encode() not in sealed[0]
@@ -113,7 +113,7 @@ def test_a_secret_is_sealed_and_cannot_be_moved_to_somebody_else(
         secrets.lock(grace)
 
 
-def test_secrets_come_under_a_new_key_with_the_rest(
+def test_rewrapping_includes_totp_secrets(
     connection: Connection, raw_connection: RawConnection, ada: UUID, clock: SettableClock
 ) -> None:
     old, new = MasterKey.generate(), MasterKey.generate()
@@ -126,7 +126,7 @@ def test_secrets_come_under_a_new_key_with_the_rest(
     assert found.secret == SECRET
 
 
-def test_the_status_is_that_of_the_account_and_its_codes(
+def test_the_status_combines_the_secret_and_the_backup_codes(
     secrets: PostgresTotpSecrets, codes: PostgresBackupCodes, ada: UUID, clock: SettableClock
 ) -> None:
     secrets.put_pending(ada, SECRET, at=clock())
@@ -140,13 +140,15 @@ def test_the_status_is_that_of_the_account_and_its_codes(
     assert secrets.status(ada) == MfaStatus(enabled=True, has_backup_codes=False)
 
 
-def test_steps_are_used_once_and_forwards_only(secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock) -> None:
+def test_a_step_is_used_once_and_no_earlier_one_afterwards(
+    secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
+) -> None:
     secrets.put_pending(ada, SECRET, at=clock())
 
     assert [secrets.use_step(ada, step) for step in (10, 10, 9, 11, 10, 12)] == [True, False, False, True, False, True]
 
 
-def test_removing_says_whether_codes_were_asked_for(
+def test_removing_returns_whether_the_second_factor_was_enabled(
     secrets: PostgresTotpSecrets, ada: UUID, clock: SettableClock
 ) -> None:
     assert secrets.remove(ada) is False
@@ -159,7 +161,9 @@ def test_removing_says_whether_codes_were_asked_for(
     assert secrets.remove(ada) is False
 
 
-def test_a_set_of_codes_replaces_the_one_before(codes: PostgresBackupCodes, ada: UUID, clock: SettableClock) -> None:
+def test_new_backup_codes_replace_the_previous_ones(
+    codes: PostgresBackupCodes, ada: UUID, clock: SettableClock
+) -> None:
     codes.replace(ada, [b"one", b"two"], at=clock())
     codes.use(ada, b"one", at=clock())
     codes.replace(ada, [b"three", b"four"], at=clock())
@@ -175,7 +179,7 @@ def test_a_set_of_codes_replaces_the_one_before(codes: PostgresBackupCodes, ada:
     assert codes.count_unused(ada) == 0
 
 
-def test_a_code_is_its_owners_alone(
+def test_another_user_cannot_use_a_backup_code(
     codes: PostgresBackupCodes, ada: UUID, add_user: Callable[[str], UUID], clock: SettableClock
 ) -> None:
     codes.replace(ada, [b"one"], at=clock())
@@ -184,7 +188,7 @@ def test_a_code_is_its_owners_alone(
 
 
 @pytest.mark.parametrize("kind", ["step", "backup code"])
-def test_of_two_racers_one_gets_it(
+def test_of_two_concurrent_uses_one_wins(
     kind: str, connection: Connection, database_url: str, tools: Tools, ada: UUID, clock: SettableClock
 ) -> None:
     secrets = PostgresTotpSecrets(transaction_on(connection, tools.vault))
@@ -210,7 +214,7 @@ def test_of_two_racers_one_gets_it(
             assert sorted(wins) == [False, True]
 
 
-def test_an_account_that_goes_takes_its_second_factor_along(
+def test_deleting_an_account_deletes_its_second_factor(
     secrets: PostgresTotpSecrets,
     codes: PostgresBackupCodes,
     ada: UUID,

@@ -1,4 +1,4 @@
-"""What is believed of browsers and authenticators (WebAuthn 7.1 and 7.2), and that nothing they send breaks us."""
+"""Checks of passkeys (WebAuthn 7.1 and 7.2), and malformed input from browsers and authenticators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEBAUTHN = PyWebAuthn(rp_id="localhost", origin=ORIGIN)
 
 
 def attestation(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> Attestation:
-    """Let an authenticator make its key."""
+    """Let an authenticator create a passkey."""
     options = WEBAUTHN.creation_options(challenge, user_handle=USER_HANDLE, user_name="ada@example.com", excluded=())
     response = authenticator.create(options)["response"]
     return Attestation(
@@ -34,7 +34,7 @@ def attestation(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -
 
 
 def assertion(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> Assertion:
-    """Let an authenticator sign."""
+    """Let an authenticator sign a challenge."""
     response = authenticator.get(WEBAUTHN.request_options(challenge, allowed=()))["response"]
     return Assertion(
         credential_id=authenticator.credential_id,
@@ -46,16 +46,16 @@ def assertion(authenticator: Authenticator, *, challenge: bytes = CHALLENGE) -> 
 
 
 def registered(authenticator: Authenticator) -> VerifiedAttestation:
-    """Register what an authenticator has made."""
+    """Let an authenticator create a passkey, and check its attestation."""
     attested = WEBAUTHN.check_attestation(attestation(authenticator), CHALLENGE)
     assert attested is not None
     return attested
 
 
 class TestOptions:
-    """What browsers are told."""
+    """The options sent to browsers."""
 
-    def test_a_new_passkey_is_found_by_its_device_and_checks_its_owner_where_it_can(self) -> None:
+    def test_a_new_passkey_is_discoverable_and_prefers_user_verification(self) -> None:
         options = WEBAUTHN.creation_options(
             CHALLENGE,
             user_handle=USER_HANDLE,
@@ -81,7 +81,7 @@ class TestOptions:
         assert (options["attestation"], options["timeout"]) == ("none", LIFETIME.total_seconds() * 1000)
         assert json.loads(json.dumps(options)) == options
 
-    def test_a_sign_in_names_the_passkeys_or_none(self) -> None:
+    def test_a_sign_in_lists_the_allowed_passkeys_or_none(self) -> None:
         named = WEBAUTHN.request_options(
             CHALLENGE, allowed=[Descriptor(credential_id=b"\x03", transports=(Transport.SMART_CARD,))]
         )
@@ -100,10 +100,10 @@ class TestOptions:
 
 
 class TestAttestations:
-    """What comes of a new key."""
+    """The check of a new passkey."""
 
     @pytest.mark.parametrize("algorithm", [-7, -8, -257])
-    def test_a_key_of_each_algorithm_is_taken(self, algorithm: int) -> None:
+    def test_a_key_of_each_algorithm_is_accepted(self, algorithm: int) -> None:
         authenticator = Authenticator(key=make_key(algorithm))
 
         attested = registered(authenticator)
@@ -113,10 +113,10 @@ class TestAttestations:
         assert attested.aaguid.replace("-", "") == AAGUID.hex()
 
     @pytest.mark.parametrize("is_backup_eligible", [True, False])
-    def test_it_is_known_whether_it_may_be_copied(self, is_backup_eligible: bool) -> None:
+    def test_the_backup_eligibility_of_a_passkey_is_returned(self, is_backup_eligible: bool) -> None:
         assert registered(Authenticator(is_backup_eligible=is_backup_eligible)).is_backup_eligible is is_backup_eligible
 
-    def test_a_statement_that_nobody_asked_for_is_not_looked_at(self) -> None:
+    def test_an_unrequested_attestation_statement_is_ignored(self) -> None:
         statement = {"fmt": "packed", "attStmt": {"alg": -7, "sig": b"nonsense", "x5c": [b"nonsense"]}}
 
         assert registered(Authenticator(statement=statement)) is not None
@@ -129,13 +129,13 @@ class TestAttestations:
             {"origin": "http://evil.localhost:8000"},
             {"rp_id": "example.com"},
             {"is_user_present": False},
-            {"is_backed_up": True},  # what cannot be backed up is not
+            {"is_backed_up": True},  # backed up, but not eligible for backup
             {"cross_origin": True},
             {"aaguid": b""},
             {"statement": {}, "credential_id": b""},
         ],
     )
-    def test_what_is_wrong_is_refused(self, wrong: dict[str, Any]) -> None:
+    def test_an_invalid_attestation_is_refused(self, wrong: dict[str, Any]) -> None:
         assert WEBAUTHN.check_attestation(attestation(Authenticator(**wrong)), CHALLENGE) is None
 
     def test_another_challenge_is_refused(self) -> None:
@@ -148,7 +148,7 @@ class TestAttestations:
 
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None
 
-    def test_an_answer_to_a_sign_in_is_no_registration(self) -> None:
+    def test_the_response_to_a_sign_in_is_refused_as_a_registration(self) -> None:
         authenticator = Authenticator()
         made = replace(attestation(authenticator), client_data=assertion(authenticator).client_data)
 
@@ -169,12 +169,12 @@ class TestAttestations:
             4,
         ],
     )
-    def test_a_key_that_is_none_is_refused(self, key: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_malformed_key_is_refused(self, key: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tests.authenticators.cose_key", lambda _key: key)
 
         assert WEBAUTHN.check_attestation(attestation(Authenticator()), CHALLENGE) is None
 
-    def test_a_key_whose_algorithm_is_another_is_refused_at_once_and_not_at_the_first_sign_in(
+    def test_a_key_that_does_not_match_its_algorithm_is_refused_at_registration(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         key = cose_key(make_key(-7)) | {3: -257}
@@ -184,11 +184,11 @@ class TestAttestations:
 
 
 class TestAssertions:
-    """What comes of a sign-in."""
+    """The check of a sign-in."""
 
     @pytest.mark.parametrize("algorithm", [-7, -8, -257])
     @pytest.mark.parametrize("is_user_verified", [True, False])
-    def test_a_signature_of_each_algorithm_is_right(self, algorithm: int, is_user_verified: bool) -> None:
+    def test_a_signature_of_each_algorithm_is_accepted(self, algorithm: int, is_user_verified: bool) -> None:
         authenticator = Authenticator(key=make_key(algorithm))
         attested = registered(authenticator)
         authenticator.is_user_verified = is_user_verified
@@ -208,7 +208,7 @@ class TestAssertions:
             {"key": ec.generate_private_key(ec.SECP256R1())},
         ],
     )
-    def test_what_is_wrong_is_refused(self, wrong: dict[str, Any]) -> None:
+    def test_an_invalid_assertion_is_refused(self, wrong: dict[str, Any]) -> None:
         authenticator = Authenticator()
         attested = registered(authenticator)
 
@@ -217,7 +217,7 @@ class TestAssertions:
         assert WEBAUTHN.check_assertion(made, CHALLENGE, attested.public_key) is None
 
     @pytest.mark.parametrize("part", ["client_data", "authenticator_data", "signature"])
-    def test_what_was_altered_is_refused(self, part: str) -> None:
+    def test_an_altered_assertion_is_refused(self, part: str) -> None:
         authenticator = Authenticator()
         attested = registered(authenticator)
         made = assertion(authenticator)
@@ -230,7 +230,7 @@ class TestAssertions:
                 is None
             )
 
-    def test_the_signature_covers_whether_the_owner_was_checked(self) -> None:
+    def test_the_signature_covers_the_user_verification_flag(self) -> None:
         authenticator = Authenticator(is_user_verified=False)
         attested = registered(authenticator)
         made = assertion(authenticator)
@@ -249,7 +249,7 @@ class TestAssertions:
 
         assert WEBAUTHN.check_assertion(made, CHALLENGE, attested.public_key) is None
 
-    def test_an_answer_to_a_registration_is_no_sign_in(self) -> None:
+    def test_the_response_to_a_registration_is_refused_as_a_sign_in(self) -> None:
         authenticator = Authenticator()
         made = attestation(authenticator)
 
@@ -257,7 +257,7 @@ class TestAssertions:
 
         assert WEBAUTHN.check_assertion(signed, CHALLENGE, registered(authenticator).public_key) is None
 
-    def test_without_a_key_nothing_is_right(self) -> None:
+    def test_an_assertion_without_a_known_key_is_refused(self) -> None:
         assert WEBAUTHN.check_assertion(assertion(Authenticator()), CHALLENGE, None) is None
 
 
@@ -273,21 +273,21 @@ json_values = st.recursive(
 )
 
 
-class TestNonsense:
-    """Whatever is sent is answered, and never believed."""
+class TestMalformedInput:
+    """Malformed input is refused without an unexpected error."""
 
     @given(
         st.binary(max_size=200)
         | cbor_values.map(cbor2.dumps)
         | st.dictionaries(st.sampled_from(["fmt", "attStmt", "authData"]), cbor_values).map(cbor2.dumps)
     )
-    def test_no_attestation_object_breaks_us(self, attestation_object: bytes) -> None:
+    def test_a_malformed_attestation_object_is_refused(self, attestation_object: bytes) -> None:
         made = replace(attestation(Authenticator()), attestation_object=attestation_object)
 
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None
 
     @given(cbor_values.map(cbor2.dumps) | st.binary(max_size=100))
-    def test_no_public_key_breaks_us(self, key: bytes) -> None:
+    def test_a_malformed_public_key_is_refused(self, key: bytes) -> None:
         authenticator = Authenticator()
         made = attestation(authenticator)
         whole = cbor2.loads(made.attestation_object)
@@ -304,7 +304,7 @@ class TestNonsense:
             st.sampled_from(["type", "challenge", "origin", "crossOrigin", "tokenBinding"]), json_values
         ).map(lambda value: json.dumps(value).encode())
     )
-    def test_no_client_data_break_us(self, client_data: bytes) -> None:
+    def test_malformed_client_data_are_refused(self, client_data: bytes) -> None:
         authenticator = Authenticator()
 
         made = replace(attestation(authenticator), client_data=client_data)
@@ -314,7 +314,7 @@ class TestNonsense:
         assert WEBAUTHN.check_assertion(signed, CHALLENGE, None) is None
 
     @given(st.binary(max_size=200), st.binary(max_size=100))
-    def test_no_authenticator_data_and_no_signature_break_us(self, data: bytes, signature: bytes) -> None:
+    def test_malformed_authenticator_data_and_signatures_are_refused(self, data: bytes, signature: bytes) -> None:
         authenticator = Authenticator()
         attested = registered(authenticator)
 
@@ -323,13 +323,13 @@ class TestNonsense:
         assert WEBAUTHN.check_assertion(signed, CHALLENGE, attested.public_key) is None
 
     @pytest.mark.parametrize("opening", [b"\x81", b"\xa1\x01", b"\xd8\x18", b"\x9f"])
-    def test_no_depth_breaks_us(self, opening: bytes) -> None:
+    def test_deeply_nested_cbor_is_refused(self, opening: bytes) -> None:
         made = replace(attestation(Authenticator()), attestation_object=opening * 20_000)
 
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None
 
     @pytest.mark.parametrize("client_data", [b"[" * 50_000, b'{"type": ' * 10_000, b"1" * 50_000])
-    def test_no_depth_of_client_data_breaks_us(self, client_data: bytes) -> None:
+    def test_deeply_nested_client_data_are_refused(self, client_data: bytes) -> None:
         made = replace(attestation(Authenticator()), client_data=client_data)
 
         assert WEBAUTHN.check_attestation(made, CHALLENGE) is None

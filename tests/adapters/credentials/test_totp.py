@@ -16,7 +16,7 @@ from core.secrets import Secret
 TOTP = PyotpTotp()
 RFC_SECRET = Secret(base64.b32encode(b"12345678901234567890").decode())
 STEP = timedelta(seconds=30)
-# The RFC prints eight digits; six are the last six of them.
+# The RFC lists eight digits; a code of six digits is the last six of them.
 VECTORS = [
     (59, "287082", 0x1),
     (1111111109, "081804", 0x23523EC),
@@ -38,22 +38,22 @@ def test_the_codes_are_those_of_the_rfc(seconds: int, code: str, step: int) -> N
 
 @pytest.mark.parametrize(("seconds", "code", "step"), VECTORS[1:])
 @pytest.mark.parametrize("drift", [-1, 0, 1])
-def test_a_clock_that_is_one_step_off_is_understood(seconds: int, code: str, step: int, drift: int) -> None:
+def test_the_code_of_a_clock_one_step_off_is_accepted(seconds: int, code: str, step: int, drift: int) -> None:
     assert TOTP.step_of(RFC_SECRET, code, at=moment(seconds) + drift * STEP) == step
 
 
 @pytest.mark.parametrize(("seconds", "code", "step"), VECTORS[1:])
 @pytest.mark.parametrize("drift", [-2, 2])
-def test_a_clock_that_is_two_steps_off_is_not(seconds: int, code: str, step: int, drift: int) -> None:
+def test_the_code_of_a_clock_two_steps_off_is_refused(seconds: int, code: str, step: int, drift: int) -> None:
     assert TOTP.step_of(RFC_SECRET, code, at=moment(seconds) + drift * STEP) is None
 
 
 @pytest.mark.parametrize("code", ["287083", "87082", "0287082", "", "\uff12\uff18\uff17\uff10\uff18\uff12"])
-def test_another_code_belongs_to_no_step(code: str) -> None:
+def test_a_wrong_code_matches_no_step(code: str) -> None:
     assert TOTP.step_of(RFC_SECRET, code, at=moment(59)) is None
 
 
-def test_the_code_of_another_secret_belongs_to_no_step() -> None:
+def test_the_code_of_another_secret_matches_no_step() -> None:
     assert TOTP.step_of(TOTP.new_secret(), "353130", at=moment(20000000000)) is None
 
 
@@ -64,7 +64,7 @@ def test_a_secret_has_160_random_bits() -> None:
     assert all(len(base64.b32decode(secret)) == 20 for secret in secrets)
 
 
-def test_the_address_for_apps_names_product_account_and_secret() -> None:
+def test_the_otpauth_uri_contains_product_account_and_secret() -> None:
     uri = TOTP.uri(RFC_SECRET, "ada+test@example.com")
 
     address = urlsplit(uri.reveal())
@@ -75,7 +75,7 @@ def test_the_address_for_apps_names_product_account_and_secret() -> None:
 
 
 @given(st.text(max_size=254))
-def test_no_account_adds_anything_to_the_address(account: str) -> None:
+def test_no_account_name_adds_a_parameter_to_the_otpauth_uri(account: str) -> None:
     address = urlsplit(TOTP.uri(RFC_SECRET, account.encode("utf-8", "ignore").decode()).reveal())
 
     assert parse_qs(address.query) == {"secret": [RFC_SECRET.reveal()], "issuer": ["Gatehouse"]}

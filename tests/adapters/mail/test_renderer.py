@@ -1,4 +1,4 @@
-"""Letters as people read them: every one can be written, and nobody's name writes a letter of its own."""
+"""Rendered mails: every template can be rendered, and no value changes the structure of a mail."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from core.mail.mail import RenderedMail
 
 BASE_URL = "https://id.example.com"
-# What the renderer brings to every letter.
-BROUGHT = {"base_url", "subject"}
-# The parts that letters share.
+# The values that the renderer provides to every mail.
+PROVIDED = {"base_url", "subject"}
+# The templates that mails share.
 SHARED = {"layout"}
 
 HOSTILE = [
@@ -37,7 +37,7 @@ HOSTILE = [
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its elements with their attributes, and its text."""
+    """A page as a browser parses it: its elements with their attributes, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -53,12 +53,12 @@ class Page(HTMLParser):
 
 
 def names_in(template: MailTemplate) -> set[str]:
-    """List the values that a letter's templates ask for."""
+    """Return the names of the values that the templates of a mail use."""
     environment = Environment()  # noqa: S701 - nothing is rendered with it
     sources = [(TEMPLATES_FOLDER / f"{template}.{kind}").read_text() for kind in ("txt", "html")]
     names = set[str]().union(*(meta.find_undeclared_variables(environment.parse(source)) for source in sources))
     # The layout defines it.
-    return names - BROUGHT - {"button"}
+    return names - PROVIDED - {"button"}
 
 
 def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) -> RenderedMail:
@@ -67,7 +67,7 @@ def rendered(template: MailTemplate, value: str, *, base_url: str = BASE_URL) ->
 
 
 def folder_with(path: Path, *, text: str, html: str) -> Path:
-    """Make a folder of templates that all say the same."""
+    """Fill a folder with templates of the same text."""
     for template in MailTemplate:
         path.joinpath(f"{template}.txt").write_text(text)
         path.joinpath(f"{template}.html").write_text(html)
@@ -91,7 +91,7 @@ def test_the_vocabulary_and_the_files_match_exactly() -> None:
 
 @pytest.mark.parametrize("template", MailTemplate)
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_value_whatever_adds_an_element_to_a_page(template: MailTemplate, value: str) -> None:
+def test_no_value_adds_an_element_to_a_page(template: MailTemplate, value: str) -> None:
     harmless = Page(rendered(template, "harmless").html)
 
     page = Page(rendered(template, value, base_url=f"{BASE_URL}/{value}").html)
@@ -110,18 +110,18 @@ def test_every_subject_is_one_line_of_bounded_length(template: MailTemplate, val
 
 
 @pytest.mark.parametrize("template", MailTemplate)
-def test_every_letter_can_be_read_without_a_page(template: MailTemplate) -> None:
+def test_every_mail_can_be_read_as_plain_text(template: MailTemplate) -> None:
     message = rendered(template, "https://id.example.com/somewhere")
 
     assert BASE_URL in message.text
     assert message.subject not in message.text
     assert not any(mark in message.text for mark in ("<", ">", "{", "}"))
-    # A link cannot be broken; everything around it can.
+    # A link cannot be wrapped; everything around it can.
     assert max(len(line) for line in message.text.splitlines() if "://" not in line) <= 78
 
 
 @pytest.mark.parametrize("template", MailTemplate)
-def test_no_page_fetches_anything_or_runs_anything(template: MailTemplate) -> None:
+def test_no_page_loads_resources_or_runs_scripts(template: MailTemplate) -> None:
     html = rendered(template, "harmless").html
 
     elements = {tag for tag, _ in Page(html).elements}
@@ -138,7 +138,7 @@ def test_every_page_shows_the_addresses_behind_its_links(template: MailTemplate)
     assert not has_links or "https://id.example.com" in page.text
 
 
-def test_a_value_stays_on_its_line_in_the_text(tmp_path: Path) -> None:
+def test_line_breaks_in_a_value_become_spaces_in_the_text(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Hello {{ name }}\n\nDear {{ name }},\n", html="{{ name }}")
 
     message = render_from(folder, name="Ada\r\n\r\nDear customer\u2028click here")
@@ -147,7 +147,7 @@ def test_a_value_stays_on_its_line_in_the_text(tmp_path: Path) -> None:
     assert message.text == "Dear Ada Dear customer click here,\n"
 
 
-def test_marks_that_turn_the_direction_of_writing_are_taken_out(tmp_path: Path) -> None:
+def test_bidirectional_control_characters_are_removed(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="{{ name }}")
 
     message = render_from(folder, name="safe\u202egro.live\u202c\u2066!")
@@ -155,13 +155,13 @@ def test_marks_that_turn_the_direction_of_writing_are_taken_out(tmp_path: Path) 
     assert (message.subject, message.html) == ("safe gro.live !", "safe gro.live !")
 
 
-def test_what_joins_the_parts_of_a_character_stays(tmp_path: Path) -> None:
+def test_zero_width_joiners_are_kept(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="{{ name }}")
 
     assert render_from(folder, name="👩‍👩‍👧 می‌خواهم").subject == "👩‍👩‍👧 می‌خواهم"
 
 
-def test_text_is_not_escaped_and_a_page_is(tmp_path: Path) -> None:
+def test_html_is_escaped_and_text_is_not(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\n{{ name }}\n", html="<a title='{{ name }}'>")
 
     message = render_from(folder, name="R&D's <b>")
@@ -170,7 +170,7 @@ def test_text_is_not_escaped_and_a_page_is(tmp_path: Path) -> None:
     assert message.html == "<a title='R&amp;D&#39;s &lt;b&gt;'>"
 
 
-def test_a_long_subject_is_cut_and_says_so(tmp_path: Path) -> None:
+def test_a_long_subject_is_cut_and_ends_with_an_ellipsis(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ name }}\n\ntext\n", html="")
 
     subject = render_from(folder, name="東" * 1_000).subject
@@ -178,13 +178,13 @@ def test_a_long_subject_is_cut_and_says_so(tmp_path: Path) -> None:
     assert subject == "東" * (SUBJECT_CHARACTERS_MAX - 1) + "…"
 
 
-def test_no_letter_takes_over_what_the_house_says_of_itself(tmp_path: Path) -> None:
+def test_no_value_of_a_mail_replaces_a_value_of_the_renderer(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="{{ base_url }}\n\ntext\n", html="{{ base_url }}")
 
     assert render_from(folder, base_url="https://evil.example").html == BASE_URL
 
 
-def test_a_letter_without_a_value_that_it_needs_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_a_mail_without_a_required_value_is_refused_with_the_name_of_the_value(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, text="Hello\n\n{{ link }}\n", html="")
 
     with pytest.raises(MailRefused, match=r"test\.txt cannot be filled in: 'link' is undefined"):

@@ -1,4 +1,4 @@
-"""Letters on their way to a real mail server: whole, private, of a stable id, and refused for the right reason."""
+"""Mails sent to a real mail server: complete, encrypted, with a stable id, and refused for the right reason."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     import trustme
 
 
-class TestLetter:
-    """What arrives."""
+class TestMail:
+    """The mail that the server receives."""
 
-    async def test_it_reaches_its_recipient_from_our_address(self) -> None:
+    async def test_a_mail_has_the_configured_sender_and_its_recipient(self) -> None:
         with PostOffice().open() as office:
             await send(gateway_to(office.port))
 
         (received,) = office.received
         assert (received.sender, received.recipients) == ("gatehouse@example.com", ("ada@example.org",))
 
-    async def test_it_has_the_headers_of_an_automatic_letter(self) -> None:
+    async def test_a_mail_has_the_headers_of_an_automatic_mail(self) -> None:
         with PostOffice().open() as office:
             await send(gateway_to(office.port))
 
@@ -38,14 +38,14 @@ class TestLetter:
         assert headers == {
             "From": SENDER,
             "To": "ada@example.org",
-            "Subject": "Your letter",
+            "Subject": "Your mail",
             "Date": "Tue, 03 Feb 2026 04:05:06 +0000",
             "Message-ID": f"<{MAIL_ID}@example.com>",
             "Auto-Submitted": "auto-generated",
             "MIME-Version": "1.0",
         }
 
-    async def test_it_is_readable_as_text_and_as_a_page(self) -> None:
+    async def test_a_mail_has_a_text_and_an_html_part(self) -> None:
         with PostOffice().open() as office:
             await send(gateway_to(office.port))
 
@@ -55,7 +55,7 @@ class TestLetter:
             ("text/html", "<p>Good morning.</p>\n"),
         ]
 
-    async def test_sent_again_it_shows_as_the_same_letter(self) -> None:
+    async def test_a_mail_that_is_sent_again_has_the_same_id(self) -> None:
         with PostOffice().open() as office:
             gateway = gateway_to(office.port)
             await send(gateway)
@@ -64,7 +64,7 @@ class TestLetter:
         first, second = office.received
         assert first.message["Message-ID"] == second.message["Message-ID"]
 
-    async def test_every_script_survives(self) -> None:
+    async def test_every_script_is_preserved(self) -> None:
         rendered = RenderedMail(subject="Grüße aus 東京 🗼", text="สวัสดี, नमस्ते 👋\n", html="<p>שלום</p>\n")
 
         with PostOffice().open() as office:
@@ -75,7 +75,7 @@ class TestLetter:
         assert message["From"] == "Torhüter <gatehouse@xn--mnchen-3ya.example>"
         assert office.received[0].parts == {"text/plain": rendered.text, "text/html": rendered.html}
 
-    async def test_lines_of_any_length_and_lines_of_one_dot_survive(self) -> None:
+    async def test_lines_of_any_length_and_lines_of_one_dot_are_preserved(self) -> None:
         text = "\n".join(["before", ".", "..", "x" * 5_000, "after", ""])
 
         with PostOffice().open() as office:
@@ -86,20 +86,20 @@ class TestLetter:
         assert office.received[0].parts == {"text/plain": text, "text/html": text}
         assert max(map(len, office.received[0].raw.split(b"\r\n"))) <= 998
 
-    async def test_a_domain_of_another_script_is_written_as_mail_servers_know_it(self) -> None:
+    async def test_an_international_domain_is_sent_in_its_ascii_form(self) -> None:
         with PostOffice().open(takes_international_addresses=False) as office:
             await send(gateway_to(office.port), to="ada@münchen.example")
 
         assert office.received[0].recipients == ("ada@xn--mnchen-3ya.example",)
 
-    async def test_a_name_of_another_script_goes_to_a_server_that_takes_it(self) -> None:
+    async def test_an_international_local_part_is_sent_to_a_server_that_supports_it(self) -> None:
         with PostOffice().open() as office:
             await send(gateway_to(office.port), to="jürgen@example.org")
 
         assert office.received[0].recipients == ("jürgen@example.org",)
         assert "To: jürgen@example.org".encode() in office.received[0].raw
 
-    async def test_a_name_of_another_script_is_refused_by_a_server_that_does_not_take_it(self) -> None:
+    async def test_an_international_local_part_is_refused_if_the_server_does_not_support_it(self) -> None:
         with (
             PostOffice().open(takes_international_addresses=False) as office,
             pytest.raises(MailRefused, match="non-ASCII"),
@@ -110,7 +110,7 @@ class TestLetter:
 
 
 class TestInjection:
-    """Nothing that a stranger chooses writes a header or an envelope."""
+    """No recipient and no subject adds a header or a recipient."""
 
     @pytest.mark.parametrize(
         "to",
@@ -131,7 +131,7 @@ class TestInjection:
             "=?utf-8?b?YWRhDQpCY2M6IGV2ZQ==?=@example.org",
         ],
     )
-    async def test_what_is_no_address_is_refused_before_anything_is_said(self, to: str) -> None:
+    async def test_an_invalid_address_is_refused_before_anything_is_sent(self, to: str) -> None:
         with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot be used in a mail"):
             await send(gateway_to(office.port), to=to)
 
@@ -152,7 +152,7 @@ class TestInjection:
             "Hello ==?utf-8?q?=0AX-Evil=3A_yes?= " + "x" * 100,
         ],
     )
-    async def test_a_subject_with_an_encoded_line_break_writes_no_header(self, subject: str) -> None:
+    async def test_a_subject_with_an_encoded_line_break_adds_no_header(self, subject: str) -> None:
         with PostOffice().open() as office:
             await send(gateway_to(office.port), rendered=RenderedMail(subject=subject, text="", html=""))
 
@@ -165,7 +165,7 @@ class TestInjection:
 
 
 class TestPrivacy:
-    """TLS where it is offered, verified, and no login without it."""
+    """TLS is used where it is offered, its certificate is verified, and no login is sent without it."""
 
     async def test_starttls_is_used_where_it_is_offered(self, certificate: ssl.SSLContext, tls: ssl.SSLContext) -> None:
         with PostOffice().open(starttls=certificate) as office:
@@ -182,7 +182,7 @@ class TestPrivacy:
         assert office.received[0].is_encrypted
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-    async def test_a_certificate_that_nobody_vouches_for_ends_the_conversation(
+    async def test_an_untrusted_certificate_ends_the_conversation(
         self, certificate: ssl.SSLContext, scheme: str
     ) -> None:
         office = PostOffice(logins={"gate": "secret"})
@@ -213,13 +213,13 @@ class TestPrivacy:
 
         assert (office.received[0].login, office.received[0].is_encrypted) == ("gate", True)
 
-    async def test_a_login_goes_to_this_very_machine_without_tls(self) -> None:
+    async def test_a_login_is_sent_to_the_same_machine_without_tls(self) -> None:
         with PostOffice(logins={"gate": "secret"}).open() as office:
             await send(gateway_to(office.port, login="gate:secret@"))
 
         assert office.received[0].login == "gate"
 
-    async def test_a_login_goes_to_no_other_machine_without_tls(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_login_is_not_sent_to_another_machine_without_tls(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smtp, "_is_this_machine", lambda address: False)
 
         with PostOffice(logins={"gate": "secret"}).open() as office, pytest.raises(MailDeferred, match="no encryption"):
@@ -231,27 +231,29 @@ class TestPrivacy:
         ("address", "is_this_machine"),
         [("127.0.0.1", True), ("127.8.9.1", True), ("::1", True), ("10.0.0.1", False), ("fe80::1%eth0", False)],
     )
-    def test_this_machine_is_known_by_its_loopback_addresses(self, address: str, is_this_machine: bool) -> None:
+    def test_the_same_machine_is_recognized_by_its_loopback_addresses(
+        self, address: str, is_this_machine: bool
+    ) -> None:
         assert smtp._is_this_machine(address) is is_this_machine
 
-    async def test_what_came_before_tls_is_not_believed_after_it(
+    async def test_answers_received_before_tls_are_discarded(
         self, certificate: ssl.SSLContext, tls: ssl.SSLContext
     ) -> None:
-        heard: list[bytes] = []
+        received: list[bytes] = []
 
         def inject(connection: socket.socket) -> None:
             connection.sendall(b"220 mail.test\r\n")
             connection.recv(1000)
             connection.sendall(b"250-mail.test\r\n250-AUTH PLAIN\r\n250 STARTTLS\r\n")
             connection.recv(1000)
-            # A stranger on the way answers in plain text what will be asked under TLS.
+            # An attacker on the network answers in plain text the commands that will follow under TLS.
             connection.sendall(b"220 go ahead\r\n250-mail.test\r\n250 AUTH PLAIN\r\n")
             with certificate.wrap_socket(connection, server_side=True) as private:
-                heard.append(private.recv(1000))
+                received.append(private.recv(1000))
                 private.sendall(b"500 not now\r\n")
-                heard.append(private.recv(1000))
+                received.append(private.recv(1000))
 
         with scripted_server(inject) as port, pytest.raises(MailDeferred):
             await send(gateway_to(port, login="gate:secret@", tls=tls))
 
-        assert [line.split()[0] for line in heard if line] == [b"ehlo", b"helo"]
+        assert [line.split()[0] for line in received if line] == [b"ehlo", b"helo"]

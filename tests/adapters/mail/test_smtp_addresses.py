@@ -1,4 +1,4 @@
-"""The address of a mail server, and the check of a mail server."""
+"""The setting with the address of the mail server, and the check of the server."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class TestCheck:
-    """What `gatehouse doctor` asks."""
+    """The check of `gatehouse doctor`."""
 
-    async def test_a_server_that_lets_us_in_is_fine_and_gets_no_letter(
+    async def test_a_server_that_accepts_the_login_passes_the_check_and_gets_no_mail(
         self, certificate: ssl.SSLContext, tls: ssl.SSLContext
     ) -> None:
         with PostOffice(logins={"gate": "secret"}).open(starttls=certificate) as office:
@@ -28,7 +28,7 @@ class TestCheck:
 
         assert office.received == []
 
-    async def test_a_server_that_refuses_us_is_not(self) -> None:
+    async def test_a_server_that_refuses_the_login_fails_the_check(self) -> None:
         with PostOffice(logins={"gate": "another"}).open() as office, pytest.raises(MailDeferred, match="login"):
             await gateway_to(office.port, login="gate:secret@").check()
 
@@ -36,7 +36,7 @@ class TestCheck:
 class TestServerAddress:
     """The setting that names the mail server."""
 
-    def test_it_names_host_port_login_and_sender(self) -> None:
+    def test_the_setting_contains_host_port_login_and_sender(self) -> None:
         server = SmtpServer.parse("smtp://gate:p%40ss@mail.example.com:2525?from=Gate House <a+b@example.com>")
 
         assert (server.host, server.port, server.uses_implicit_tls) == ("mail.example.com", 2525, False)
@@ -45,7 +45,7 @@ class TestServerAddress:
         assert (server.login.username, server.login.password.reveal()) == ("gate", "p@ss")
 
     @pytest.mark.parametrize(("scheme", "port", "uses_implicit_tls"), [("smtp", 587, False), ("smtps", 465, True)])
-    def test_each_scheme_has_its_usual_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
+    def test_each_scheme_has_a_default_port(self, scheme: str, port: int, uses_implicit_tls: bool) -> None:
         server = SmtpServer.parse(f"{scheme}://mail.example.com?from=a@example.com")
 
         assert (server.port, server.uses_implicit_tls, server.login) == (port, uses_implicit_tls, None)
@@ -54,7 +54,7 @@ class TestServerAddress:
         "sender",
         ["a@b.example", "<a@b.example>", "R&D <a@b.example>", "R%26D%20%3Ca@b.example%3E", '"R, D" <a@b.example>'],
     )
-    def test_the_sender_may_be_written_as_people_write_it(self, sender: str) -> None:
+    def test_the_sender_may_have_a_display_name(self, sender: str) -> None:
         server = SmtpServer.parse(f"smtp://mail.example.com?from={sender}")
 
         assert server.sender.addr_spec == "a@b.example"
@@ -84,15 +84,15 @@ class TestServerAddress:
             ("smtp://mail..example.com?from=a@b.example", "percent-encoded"),
         ],
     )
-    def test_what_cannot_be_meant_is_refused_by_what_is_wrong_with_it(self, url: str, problem: str) -> None:
+    def test_an_invalid_setting_is_refused_with_the_reason(self, url: str, problem: str) -> None:
         with pytest.raises(SmtpUrlInvalid, match=problem):
             SmtpServer.parse(url)
 
     @given(st.text(max_size=20))
-    def test_neither_a_complaint_nor_the_parsed_server_tells_the_password(self, rest: str) -> None:
+    def test_neither_the_error_nor_the_repr_contains_the_password(self, rest: str) -> None:
         try:
-            told = repr(SmtpServer.parse(f"smtp://gate:hunter2{rest}@mail.example.com?from=a@b.example"))
-        except SmtpUrlInvalid as complaint:
-            told = str(complaint)
+            shown = repr(SmtpServer.parse(f"smtp://gate:hunter2{rest}@mail.example.com?from=a@b.example"))
+        except SmtpUrlInvalid as error:
+            shown = str(error)
 
-        assert "hunter2" not in told
+        assert "hunter2" not in shown

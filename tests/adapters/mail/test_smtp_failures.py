@@ -1,4 +1,4 @@
-"""What a mail server's refusals mean, and conversations that are given up."""
+"""Refusals of a mail server, and cancelled SMTP conversations."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 class TestVerdict:
-    """What is final and what may pass."""
+    """Which refusals are final and which are temporary."""
 
     @pytest.mark.parametrize("command", ["RCPT", "DATA"])
-    async def test_a_letter_that_the_server_does_not_want_is_refused(self, command: str) -> None:
+    async def test_a_permanent_refusal_of_the_mail_is_final(self, command: str) -> None:
         office = PostOffice(answers={command: "550 5.1.1 no such user"})
 
         with office.open(), pytest.raises(MailRefused, match=r"550 5\.1\.1 no such user"):
             await send(gateway_to(office.port))
 
     @pytest.mark.parametrize("command", ["RCPT", "DATA", "MAIL"])
-    async def test_a_letter_that_the_server_does_not_want_now_is_deferred(self, command: str) -> None:
+    async def test_a_temporary_refusal_defers_the_mail(self, command: str) -> None:
         office = PostOffice(answers={command: "451 4.7.1 try again later"})
 
         with office.open(), pytest.raises(MailDeferred, match=r"451 4\.7\.1 try again later"):
             await send(gateway_to(office.port))
 
-    async def test_a_refused_sender_is_for_us_to_mend_so_the_letter_waits(self) -> None:
+    async def test_a_refused_sender_defers_the_mail_because_the_operator_can_correct_it(self) -> None:
         office = PostOffice(answers={"MAIL": "550 5.7.1 not your address"})
 
         with office.open(), pytest.raises(MailDeferred, match="not your address"):
             await send(gateway_to(office.port))
 
-    async def test_a_refused_login_is_for_us_to_mend_so_the_letter_waits(self) -> None:
+    async def test_a_refused_login_defers_the_mail_because_the_operator_can_correct_it(self) -> None:
         office = PostOffice(logins={"gate": "another"})
 
         with office.open(), pytest.raises(MailDeferred, match=r"refused the login \(535\)") as caught:
@@ -50,11 +50,11 @@ class TestVerdict:
 
         assert "hunter2" not in str(caught.value)
 
-    async def test_a_server_that_knows_no_logins_is_for_us_to_mend_so_the_letter_waits(self) -> None:
+    async def test_a_server_without_logins_defers_the_mail_because_the_operator_can_correct_it(self) -> None:
         with scripted_server(accept_message(b"250 accepted\r\n")) as port, pytest.raises(MailDeferred, match="AUTH"):
             await send(gateway_to(port, login="gate:secret@"))
 
-    async def test_nobody_there_means_later(self) -> None:
+    async def test_an_unreachable_server_defers_the_mail(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
 
@@ -64,51 +64,51 @@ class TestVerdict:
     @pytest.mark.parametrize(
         "greeting", [b"554 5.7.1 you are on a list\r\n", b"421 busy\r\n", b"garbage\r\n", b"", b"2\xff0 \x00\r\n"]
     )
-    async def test_an_unfriendly_greeting_means_later(self, greeting: bytes) -> None:
+    async def test_an_invalid_or_negative_greeting_defers_the_mail(self, greeting: bytes) -> None:
         with scripted_server(lambda connection: connection.sendall(greeting)) as port, pytest.raises(MailDeferred):
             await send(gateway_to(port))
 
-    async def test_a_server_that_leaves_before_it_has_accepted_means_later(self) -> None:
+    async def test_a_server_that_disconnects_before_it_accepts_defers_the_mail(self) -> None:
         with scripted_server(accept_message(b"")) as port, pytest.raises(MailDeferred):
             await send(gateway_to(port))
 
     @pytest.mark.parametrize("goodbye", [b"", b"500 what?\r\n"])
-    async def test_what_was_accepted_stays_accepted_however_the_server_says_goodbye(self, goodbye: bytes) -> None:
+    async def test_an_accepted_mail_is_sent_whatever_the_server_answers_to_quit(self, goodbye: bytes) -> None:
         with scripted_server(accept_message(b"250 accepted\r\n", goodbye)) as port:
             await send(gateway_to(port))
 
-    async def test_a_server_without_extensions_is_good_enough(self) -> None:
+    async def test_a_server_without_extensions_is_supported(self) -> None:
         with scripted_server(accept_message(b"250 accepted\r\n", b"221 bye\r\n", ehlo=b"500 what?\r\n")) as port:
             await send(gateway_to(port))
 
 
-class TestGivingUp:
-    """A caller that no longer waits holds nothing up."""
+class TestCancellation:
+    """A cancelled conversation ends at once."""
 
     @pytest.mark.parametrize(
-        ("scheme", "said"),
+        ("scheme", "answers"),
         [
             ("smtp", []),
             ("smtps", [b""]),
             ("smtp", [b"220 mail.test\r\n"]),
             ("smtp", [b"220 mail.test\r\n", b"250 mail.test\r\n", b"250 fine\r\n"]),
         ],
-        ids=["before the greeting", "in the handshake", "after the greeting", "in the letter"],
+        ids=["before the greeting", "in the handshake", "after the greeting", "in the mail"],
     )
-    async def test_a_conversation_that_is_given_up_ends_on_the_wire(self, scheme: str, said: list[bytes]) -> None:
+    async def test_a_cancelled_conversation_closes_its_connection(self, scheme: str, answers: list[bytes]) -> None:
         is_silent, has_ended = trio.Event(), trio.Event()
         token = trio.lowlevel.current_trio_token()
 
         def fall_silent(connection: socket.socket) -> None:
-            for words in said:
-                connection.sendall(words)
+            for answer in answers:
+                connection.sendall(answer)
                 connection.recv(1000)
             token.run_sync_soon(is_silent.set)
             while connection.recv(1000):
-                """It may have had something to say."""
+                """Discard what the client still sends."""
             token.run_sync_soon(has_ended.set)
 
-        # Sooner than any time limit of the conversation itself.
+        # Shorter than any time limit of the conversation itself.
         with scripted_server(fall_silent) as port, trio.fail_after(smtp.SOCKET_SECONDS_MAX / 2):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(send, gateway_to(port, scheme=scheme))
@@ -116,23 +116,23 @@ class TestGivingUp:
                 nursery.cancel_scope.cancel()
             await has_ended.wait()
 
-    def test_a_conversation_that_was_given_up_before_it_began_says_nothing(self) -> None:
-        heard: list[bytes] = []
+    def test_a_conversation_cancelled_before_its_start_sends_nothing(self) -> None:
+        received: list[bytes] = []
 
-        with scripted_server(lambda connection: heard.append(connection.recv(1000))) as port:
+        with scripted_server(lambda connection: received.append(connection.recv(1000))) as port:
             server = SmtpServer.parse(f"smtp://127.0.0.1:{port}?from={SENDER}")
             session = smtp._Session(server, ssl.create_default_context())
             session.abandon()
             with pytest.raises(ConnectionAbortedError):
                 session.run(None)
 
-        assert b"".join(heard) == b""
+        assert b"".join(received) == b""
 
 
 def accept_message(
     verdict: bytes, goodbye: bytes = b"", *, ehlo: bytes = b"250 mail.test\r\n"
 ) -> Callable[[socket.socket], None]:
-    """Be a mail server that says yes to everything, then this to the letter and that to the goodbye."""
+    """Return a mail server that accepts every command, and answers the verdict to the mail and the goodbye to QUIT."""
 
     def talk(connection: socket.socket) -> None:
         connection.sendall(b"220 mail.test\r\n")
@@ -144,7 +144,7 @@ def accept_message(
                     case b"DATA":
                         connection.sendall(b"354 go ahead\r\n")
                         while lines.readline() != b".\r\n":
-                            """It is still being written."""
+                            """Skip the lines of the mail."""
                         if not verdict:
                             return
                         connection.sendall(verdict)

@@ -1,4 +1,4 @@
-"""Memberships in PostgreSQL: whatever members do to each other, and however many there are."""
+"""Memberships in PostgreSQL: one owner after any sequence of operations, and pages among many members."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ if TYPE_CHECKING:
     from adapters.postgres.transaction import Tools
     from tests.postgres import Databases
 
-PEOPLE = 4
+USERS = 4
 KEEPER = "keeper"
 EXAMPLES = 30
 STEPS = 15
 # One large organization, which is still a small part of all memberships.
 MEMBERS_OF_LARGE = 3000
-# Those whose address begins with 100: 100, and 1000 to 1009.
+# The users whose address begins with 100: 100, and 1000 to 1009.
 ADMINS_OF_LARGE = 11
 OTHERS = 200
 MEMBERS_OF_OTHERS = 100
 
-somebody = st.integers(0, PEOPLE - 1)
+users = st.integers(0, USERS - 1)
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """People with sessions, and organizations of theirs."""
+    """Users with sessions, and their organizations."""
 
     connection: Connection
     clock: SettableClock
-    people: list[UUID] = field(default_factory=list["UUID"])
+    users: list[UUID] = field(default_factory=list["UUID"])
     sessions: dict[UUID, UUID] = field(default_factory=dict["UUID", "UUID"])
 
-    def gather(self) -> None:
-        """Make the people, and sign them in."""
-        for number in range(PEOPLE):
+    def sign_in_users(self) -> None:
+        """Insert the users, each with a session."""
+        for number in range(USERS):
             user_id, session_id, now = new_id(), new_id(), self.clock()
             self.connection.execute(
                 "INSERT INTO users (id, email, created_at, updated_at) VALUES (%s, %s, %s, %s)",
@@ -72,11 +72,11 @@ class Crowd:
                 """,
                 (session_id, user_id, now, now, now, now),
             )
-            self.people.append(user_id)
+            self.users.append(user_id)
             self.sessions[user_id] = session_id
 
-    def found(self, *ranks: str) -> tuple[UUID, str]:
-        """Make an organization in which the first people have these roles."""
+    def add_organization(self, *member_roles: str) -> tuple[UUID, str]:
+        """Insert an organization in which the first users have these roles; return its id and slug."""
         organization_id, now = new_id(), self.clock()
         slug = f"org-{organization_id.hex[-12:]}"
         self.connection.execute(
@@ -93,7 +93,7 @@ class Crowd:
             """,
             (organization_id, KEEPER, now, now),
         )
-        for user_id, role in zip(self.people, ranks, strict=False):
+        for user_id, role in zip(self.users, member_roles, strict=False):
             self.connection.execute(
                 "INSERT INTO memberships (id, organization_id, user_id, role, created_at) VALUES (%s, %s, %s, %s, %s)",
                 (new_id(), organization_id, user_id, role, now),
@@ -101,7 +101,7 @@ class Crowd:
         return organization_id, slug
 
     def owners(self, organization_id: UUID) -> list[UUID]:
-        """List the owners."""
+        """Return the ids of the owners."""
         rows = self.connection.execute(
             "SELECT user_id FROM memberships WHERE organization_id = %s AND role = 'owner'", (organization_id,)
         )
@@ -110,63 +110,63 @@ class Crowd:
 
 @pytest.fixture
 def crowd(connection: Connection, clock: SettableClock) -> Crowd:
-    """Some people."""
+    """A few users with sessions."""
     crowd = Crowd(connection, clock)
-    crowd.gather()
+    crowd.sign_in_users()
     return crowd
 
 
-class Doings(RuleBasedStateMachine):
-    """What people do to each other in an organization, allowed or not."""
+class Operations(RuleBasedStateMachine):
+    """Operations of users on each other in an organization, allowed or not."""
 
     crowd: ClassVar[Crowd]
     tools: ClassVar[Tools]
 
     def __init__(self) -> None:
         super().__init__()
-        self.organization_id, self.slug = self.crowd.found(OWNER, ADMIN, MEMBER)
+        self.organization_id, self.slug = self.crowd.add_organization(OWNER, ADMIN, MEMBER)
         self.owner = 0
 
-    @rule(by=somebody, whom=somebody, role=st.sampled_from([OWNER, ADMIN, MEMBER, KEEPER, "nothing"]))
-    def change_role(self, by: int, whom: int, role: str) -> None:
-        if self._does(by, members.change_role, self.crowd.people[whom], role):
+    @rule(by=users, member=users, role=st.sampled_from([OWNER, ADMIN, MEMBER, KEEPER, "nothing"]))
+    def change_role(self, by: int, member: int, role: str) -> None:
+        if self._is_allowed(by, members.change_role, self.crowd.users[member], role):
             assert by == self.owner
-            assert whom != self.owner
+            assert member != self.owner
 
-    @rule(by=somebody, whom=somebody)
-    def remove(self, by: int, whom: int) -> None:
-        if self._does(by, members.remove, self.crowd.people[whom]):
-            assert whom not in (by, self.owner)
+    @rule(by=users, member=users)
+    def remove(self, by: int, member: int) -> None:
+        if self._is_allowed(by, members.remove, self.crowd.users[member]):
+            assert member not in (by, self.owner)
 
-    @rule(to=somebody)
+    @rule(to=users)
     def transfer_as_owner(self, to: int) -> None:
-        if self._does(self.owner, ownership.transfer, self.crowd.people[to]):
+        if self._is_allowed(self.owner, ownership.transfer, self.crowd.users[to]):
             self.owner = to
 
-    @rule(by=somebody, to=somebody)
-    def transfer_as_anybody(self, by: int, to: int) -> None:
-        if self._does(by, ownership.transfer, self.crowd.people[to]):
+    @rule(by=users, to=users)
+    def transfer_as_any_user(self, by: int, to: int) -> None:
+        if self._is_allowed(by, ownership.transfer, self.crowd.users[to]):
             assert by == self.owner
             self.owner = to
 
-    @rule(whom=somebody, role=st.sampled_from([ADMIN, MEMBER, KEEPER]))
-    def join(self, whom: int, role: str) -> None:
+    @rule(member=users, role=st.sampled_from([ADMIN, MEMBER, KEEPER]))
+    def join(self, member: int, role: str) -> None:
         with self.crowd.connection.transaction():
             uow = PostgresUnitOfWork(self.crowd.connection, BACKGROUND, self.tools)
             if role != KEEPER or uow.roles.by_slug(self.organization_id, KEEPER) is not None:
                 at = self.crowd.clock()
-                uow.members.add(membership_of(self.organization_id, self.crowd.people[whom], role, at))
+                uow.members.add(membership_of(self.organization_id, self.crowd.users[member], role, at))
 
-    @rule(by=somebody)
+    @rule(by=users)
     def delete_role(self, by: int) -> None:
-        self._does(by, roles.delete, KEEPER)
+        self._is_allowed(by, roles.delete, KEEPER)
 
     @invariant()
-    def there_is_one_owner_and_we_know_who(self) -> None:
-        assert self.crowd.owners(self.organization_id) == [self.crowd.people[self.owner]]
+    def there_is_one_owner_and_it_is_the_expected_one(self) -> None:
+        assert self.crowd.owners(self.organization_id) == [self.crowd.users[self.owner]]
 
     @invariant()
-    def every_role_that_somebody_has_exists(self) -> None:
+    def the_role_of_every_member_exists(self) -> None:
         orphans = self.crowd.connection.execute(
             """
             SELECT m.role
@@ -178,9 +178,9 @@ class Doings(RuleBasedStateMachine):
         )
         assert orphans.fetchall() == []
 
-    def _does(self, by: int, use_case: Callable[..., Any], *args: Any) -> bool:
-        """Do it, and say whether it was allowed."""
-        session_id = self.crowd.sessions[self.crowd.people[by]]
+    def _is_allowed(self, by: int, use_case: Callable[..., Any], *args: Any) -> bool:
+        """Run a use case; return whether it was allowed."""
+        session_id = self.crowd.sessions[self.crowd.users[by]]
         try:
             with self.crowd.connection.transaction():
                 uow = PostgresUnitOfWork(self.crowd.connection, BACKGROUND, self.tools, session_id=session_id)
@@ -190,14 +190,14 @@ class Doings(RuleBasedStateMachine):
         return True
 
 
-def test_there_is_exactly_one_owner_after_any_sequence_of_what_members_do(crowd: Crowd, tools: Tools) -> None:
-    class DoingsOfTheCrowd(Doings):
+def test_there_is_exactly_one_owner_after_any_sequence_of_operations(crowd: Crowd, tools: Tools) -> None:
+    class OperationsOfTheCrowd(Operations):
         pass
 
-    DoingsOfTheCrowd.crowd, DoingsOfTheCrowd.tools = crowd, tools
+    OperationsOfTheCrowd.crowd, OperationsOfTheCrowd.tools = crowd, tools
 
     run_state_machine_as_test(
-        DoingsOfTheCrowd,
+        OperationsOfTheCrowd,
         settings=settings(
             max_examples=EXAMPLES, stateful_step_count=STEPS, suppress_health_check=[HealthCheck.too_slow]
         ),
@@ -205,17 +205,17 @@ def test_there_is_exactly_one_owner_after_any_sequence_of_what_members_do(crowd:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-async def test_there_is_exactly_one_owner_however_many_act_at_once(
+async def test_there_is_exactly_one_owner_after_concurrent_operations(
     crowd: Crowd, database: PostgresDatabase, seed: int
 ) -> None:
-    organization_id, slug = crowd.found(OWNER, ADMIN, ADMIN, KEEPER)
-    doings: list[tuple[Callable[..., Any], UUID, tuple[Any, ...]]] = [
-        *[(ownership.transfer, by, (to,)) for by in crowd.people for to in crowd.people],
-        *[(members.remove, by, (whom,)) for by in crowd.people for whom in crowd.people],
-        *[(members.change_role, by, (whom, MEMBER)) for by in crowd.people for whom in crowd.people],
-        *[(roles.delete, by, (KEEPER,)) for by in crowd.people],
+    organization_id, slug = crowd.add_organization(OWNER, ADMIN, ADMIN, KEEPER)
+    operations: list[tuple[Callable[..., Any], UUID, tuple[Any, ...]]] = [
+        *[(ownership.transfer, by, (to,)) for by in crowd.users for to in crowd.users],
+        *[(members.remove, by, (member,)) for by in crowd.users for member in crowd.users],
+        *[(members.change_role, by, (member, MEMBER)) for by in crowd.users for member in crowd.users],
+        *[(roles.delete, by, (KEEPER,)) for by in crowd.users],
     ]
-    random.Random(seed).shuffle(doings)
+    random.Random(seed).shuffle(operations)
     transferred: list[UUID] = []
 
     async def act(use_case: Callable[..., Any], by: UUID, args: tuple[Any, ...]) -> None:
@@ -227,51 +227,48 @@ async def test_there_is_exactly_one_owner_however_many_act_at_once(
             transferred.append(result.new_owner_user_id)
 
     async with trio.open_nursery() as nursery:
-        for doing in doings:
-            nursery.start_soon(act, *doing)
+        for operation in operations:
+            nursery.start_soon(act, *operation)
 
     [owner] = crowd.owners(organization_id)
-    assert owner in {crowd.people[0], *transferred}
+    assert owner in {crowd.users[0], *transferred}
 
 
-def test_two_owners_cannot_even_be_written(crowd: Crowd) -> None:
-    organization_id, _ = crowd.found(OWNER, ADMIN)
+def test_a_second_owner_is_refused_by_the_database(crowd: Crowd) -> None:
+    organization_id, _ = crowd.add_organization(OWNER, ADMIN)
 
     with pytest.raises(psycopg.errors.UniqueViolation):
         crowd.connection.execute("UPDATE memberships SET role = 'owner' WHERE organization_id = %s", (organization_id,))
 
 
-def test_somebody_is_made_a_member_once(crowd: Crowd, transact: Callable[..., Any]) -> None:
-    organization_id, _ = crowd.found(OWNER)
-    membership = membership_of(organization_id, crowd.people[1], MEMBER, crowd.clock())
+def test_a_user_becomes_a_member_once(crowd: Crowd, transact: Callable[..., Any]) -> None:
+    organization_id, _ = crowd.add_organization(OWNER)
+    membership = membership_of(organization_id, crowd.users[1], MEMBER, crowd.clock())
 
     added = [transact(lambda uow: uow.members.add(membership)) for _ in range(2)]
 
     assert added == [True, False]
     assert transact(lambda uow: uow.members.count(organization_id)) == 2
-    assert transact(lambda uow: uow.members.of_user(organization_id, crowd.people[1])) == membership
+    assert transact(lambda uow: uow.members.of_user(organization_id, crowd.users[1])) == membership
 
 
 @pytest.fixture(scope="module")
 def large(databases: Databases) -> Iterator[tuple[Connection, dict[str, object]]]:
-    """An organization with many members, of whom few are admins, among others, and a member's session.
-
-    Nobody changes anything there.
-    """
+    """A database with an organization of many members and few admins, and its id; no test changes it."""
     with databases.migrated() as url, databases.connection(url) as connection:
         crowd = Crowd(connection, SettableClock())
-        crowd.gather()
-        slug = found_large(crowd)
+        crowd.sign_in_users()
+        slug = add_large_organization(crowd)
         row = connection.execute("SELECT id FROM organizations WHERE slug = %s", (slug,)).fetchone()
         assert row is not None
         yield connection, {"organization_id": row[0]}
 
 
-def found_large(crowd: Crowd) -> str:
-    """Make an organization with many members, and others."""
-    organization_id, slug = crowd.found(MEMBER)
+def add_large_organization(crowd: Crowd) -> str:
+    """Insert an organization with many members, and others; return its slug."""
+    organization_id, slug = crowd.add_organization(MEMBER)
     for number in range(OTHERS):
-        crowd.found(*[MEMBER] * (number % 2))
+        crowd.add_organization(*[MEMBER] * (number % 2))
     crowd.connection.execute(
         """
         INSERT INTO users (id, email, created_at, updated_at)
@@ -298,17 +295,17 @@ def found_large(crowd: Crowd) -> str:
 
 @pytest.mark.parametrize("mode", ["force_generic_plan", "force_custom_plan"])
 def test_a_page_of_many_members_is_found_by_indexes(large: tuple[Connection, dict[str, object]], mode: str) -> None:
-    connection, place = large
+    connection, organization = large
     connection.execute(f"SET plan_cache_mode = {mode}".encode())
-    values = place | {"limit": 50, "offset": MEMBERS_OF_LARGE // 2}
+    values = organization | {"limit": 50, "offset": MEMBERS_OF_LARGE // 2}
 
-    everybody = explained(connection, PAGE_OF_ALL, values)
+    all_members = explained(connection, PAGE_OF_ALL, values)
     admins = explained(connection, PAGE_OF_ROLE, values | {"role": ADMIN, "limit": 5, "offset": 0})
 
-    for plan, members_listed in ((everybody, 50), (admins, 5)):
+    for plan, members_listed in ((all_members, 50), (admins, 5)):
         assert tables_read_whole(plan) & {"memberships", "users"} == set()
         assert plan["Actual Rows"] == members_listed
-    # Neither the others of the organization nor what comes before the page is fetched for the few of a role.
+    # A page of one role fetches neither the other members nor what comes before the page.
     assert max(node["Actual Rows"] for node in nodes_of(admins)) <= ADMINS_OF_LARGE
 
 

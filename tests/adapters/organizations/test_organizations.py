@@ -1,4 +1,4 @@
-"""Organizations in their tables: what is asked of many of them is found by an index, and so is what goes with one."""
+"""Organizations in PostgreSQL: queries and deletions among many organizations use indexes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NO_TIER = "00000000-0000-7000-8000-00000000000f"
 
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
-    """A database with many organizations, one of a hundred of them pending; nobody changes anything in it."""
+    """A database with many organizations, one of a hundred of them pending, which no test changes."""
     with databases.migrated() as url, databases.connection(url) as connection:
         fill(connection)
         yield connection
 
 
 def fill(connection: Connection) -> None:
-    """Make many organizations of an owner and some members each, and say what was done with them."""
+    """Insert many organizations with an owner, some members and a platform audit entry each."""
     connection.execute(
         """
         INSERT INTO users (id, email, created_at, updated_at)
@@ -84,7 +84,7 @@ def fill(connection: Connection) -> None:
 
 
 def plan(connection: Connection, query: str, values: Any) -> str:
-    """Ask how a query is answered."""
+    """Return the plan of a query."""
     rows = connection.execute(b"EXPLAIN " + query.encode(), values).fetchall()
     return "\n".join(line for (line,) in rows)
 
@@ -112,7 +112,7 @@ def test_a_page_of_organizations_is_a_range_of_an_index(
         assert f"Seq Scan on {table}" not in found, found
 
 
-def test_those_of_a_member_are_found_by_an_index(many: Connection) -> None:
+def test_the_organizations_of_a_member_are_found_by_an_index(many: Connection) -> None:
     [user_id] = many.execute("SELECT id FROM users LIMIT 1").fetchall()
 
     found = plan(many, OF_MEMBER, user_id)
@@ -129,19 +129,21 @@ def test_those_of_a_member_are_found_by_an_index(many: Connection) -> None:
         ({"target_type": "organization", "target_id": "x"}, "platform_audit_entries_target"),
     ],
 )
-def test_a_page_of_the_platforms_log_is_a_range_of_an_index(
+def test_a_page_of_the_platform_audit_log_is_a_range_of_an_index(
     many: Connection, wanted: dict[str, str], index: str
 ) -> None:
-    nothing = {"action": None, "target_type": None, "target_id": None}
+    no_filter = {"action": None, "target_type": None, "target_id": None}
 
-    found = plan(many, AUDIT_PAGE, nothing | wanted | {"limit": 50, "offset": 0})
+    found = plan(many, AUDIT_PAGE, no_filter | wanted | {"limit": 50, "offset": 0})
 
     assert index in found.partition("->  Limit")[2], found
 
 
-def test_whatever_goes_with_an_organization_or_a_service_is_found_by_an_index(connection: Connection) -> None:
-    # An index serves a foreign key when it begins with its columns, in any order, and leaves out nothing but nulls.
-    bare = connection.execute(
+def test_rows_that_are_deleted_with_an_organization_service_or_membership_are_found_by_an_index(
+    connection: Connection,
+) -> None:
+    # An index suffices for a foreign key if it begins with the key's columns, in any order, and omits only nulls.
+    unindexed = connection.execute(
         """
         SELECT f.conrelid::regclass::text, f.conname
         FROM   pg_constraint f
@@ -155,10 +157,10 @@ def test_whatever_goes_with_an_organization_or_a_service_is_found_by_an_index(co
         """
     ).fetchall()
 
-    assert bare == []
+    assert unindexed == []
 
 
-def test_an_organization_with_more_than_goes_at_once_is_deleted_all_the_same(
+def test_an_organization_with_more_rows_than_one_batch_is_deleted_completely(
     connection: Connection, transact: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(organizations, "DELETED_AT_ONCE_MAX", 10)
@@ -179,7 +181,7 @@ def test_an_organization_with_more_than_goes_at_once_is_deleted_all_the_same(
 
 
 def organization(connection: Connection, slug: str) -> UUID:
-    """Make an organization."""
+    """Insert an organization and return its id."""
     organization_id = SystemRandomness().new_id()
     connection.execute(
         """

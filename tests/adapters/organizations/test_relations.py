@@ -1,4 +1,4 @@
-"""The view of relations in PostgreSQL, and the one check that is decided from it (decisions 5.5)."""
+"""The view of relations in PostgreSQL, and the relation check that reads it (decisions 5.5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Related:
     till: UUID
 
     def member(self, organization_id: UUID, role: str) -> UUID:
-        """Insert a user who is a member."""
+        """Insert a user who is a member, and return the user's id."""
         user_id = self.builder.user(f"{role}@{organization_id}.example.com")
         self.builder.member(organization_id, user_id, role)
         return user_id
@@ -51,7 +51,7 @@ def related(builder: Builder) -> Related:
     return Related(builder, acme, bolt, builder.service(acme, "shop").id, builder.service(bolt, "till").id)
 
 
-def test_every_membership_and_every_grant_is_one_tuple(related: Related) -> None:
+def test_every_membership_and_every_grant_is_one_row(related: Related) -> None:
     ada = related.member(related.acme, "member")
     related.grant(related.acme, related.shop, ada, "viewer")
 
@@ -63,7 +63,7 @@ def test_every_membership_and_every_grant_is_one_tuple(related: Related) -> None
     ]
 
 
-def test_a_check_is_decided_in_one_statement(related: Related, transact: Callable[..., Any]) -> None:
+def test_a_check_takes_one_statement(related: Related, transact: Callable[..., Any]) -> None:
     ada = related.member(related.acme, "member")
     related.grant(related.acme, related.shop, ada, "manager")
     shop = RelationObject(organization_id=related.acme, service_id=related.shop)
@@ -75,7 +75,7 @@ def test_a_check_is_decided_in_one_statement(related: Related, transact: Callabl
     assert len([statement for statement in statements if "relations" in statement]) == 1
 
 
-def test_a_custom_role_is_worth_what_its_organization_put_into_it(
+def test_a_custom_role_has_the_permissions_of_its_own_organization(
     related: Related, transact: Callable[..., Any]
 ) -> None:
     for organization_id, permissions in ((related.acme, ["services.manage"]), (related.bolt, ["services.view"])):
@@ -93,7 +93,7 @@ def test_a_custom_role_is_worth_what_its_organization_put_into_it(
     assert not transact(relations.check, RelationObject(organization_id=related.acme), "keeper", bob)
 
 
-def test_the_service_of_another_organization_is_nothing_to_an_owner(
+def test_an_owner_has_no_relation_to_a_service_of_another_organization(
     related: Related, transact: Callable[..., Any]
 ) -> None:
     ada = related.member(related.acme, "owner")
@@ -112,7 +112,7 @@ def test_a_grant_ends_with_the_membership(related: Related) -> None:
     assert related.builder.connection.execute("SELECT count(*) FROM relations").fetchone() == (0,)
 
 
-def test_among_many_a_check_reads_no_table_whole(related: Related) -> None:
+def test_a_check_among_many_members_scans_no_whole_table(related: Related) -> None:
     ada = related.member(related.acme, "member")
     related.grant(related.acme, related.shop, ada, "manager")
     related.builder.connection.execute(

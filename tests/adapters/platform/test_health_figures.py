@@ -1,4 +1,4 @@
-"""The figures of the gauges, counted in PostgreSQL."""
+"""The figures behind the gauges, counted in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
 
 
-def test_an_empty_platform_counts_nothing(transact: Callable[..., Any]) -> None:
+def test_every_figure_of_an_empty_platform_is_zero(transact: Callable[..., Any]) -> None:
     assert transact(health_figures.platform) == PlatformFigures(
         active_users=0, organizations=0, mfa_users=0, queued_mails=0
     )
 
 
-def test_users_organizations_and_waiting_mail_are_counted(transact: Callable[..., Any], connection: Connection) -> None:
+def test_users_organizations_and_queued_mails_are_counted(transact: Callable[..., Any], connection: Connection) -> None:
     connection.execute(
         """
         INSERT INTO users (id, email, created_at, updated_at, mfa_enabled_at, deactivated_at)
@@ -48,9 +48,9 @@ def test_users_organizations_and_waiting_mail_are_counted(transact: Callable[...
     )
 
 
-def test_a_probe_says_that_the_database_answers(transact: Callable[..., Any]) -> None:
+def test_a_probe_succeeds_when_the_database_answers(transact: Callable[..., Any]) -> None:
     assert transact(health_figures.probe) is None
 
 
-def test_the_database_says_what_time_it_is(transact: Callable[..., Any]) -> None:
+def test_the_time_of_the_database_is_the_present_time(transact: Callable[..., Any]) -> None:
     assert abs(transact(health_figures.database_time) - datetime.now(UTC)) < timedelta(minutes=1)

@@ -1,4 +1,4 @@
-"""Leftovers in their tables: only what has ended goes, by an index, and whoever sweeps waits for nobody."""
+"""Housekeeping in PostgreSQL: only ended rows are deleted, through an index, and without waiting for locks."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MANY = 20_000
 
 @dataclass(frozen=True)
 class Kind:
-    """How rows of a kind are made that end at certain moments, and for how long they are kept after that."""
+    """A statement that inserts rows of a kind with given ends, and how long the rows are kept after that."""
 
     ends: str
     kept_for: timedelta
     insert: LiteralString
 
 
-# `ends` is a series of moments at which the rows end.
+# Each statement reads the times at which its rows end from `ends`.
 KINDS = {
     Leftover.SIGN_IN_FAILURES: Kind(
         "created_at",
@@ -90,7 +90,7 @@ leftovers = pytest.mark.parametrize("leftover", Leftover)
 
 @pytest.fixture(autouse=True)
 def owner(connection: Connection) -> None:
-    """Somebody with a device, to whom rows can belong."""
+    """A user with a device, the owner of all rows."""
     values = {"user": USER, "device": DEVICE, "now": NOW}
     connection.execute(
         "INSERT INTO users (id, email, created_at, updated_at) VALUES (%(user)s, 'ada@example.com', %(now)s, %(now)s)",
@@ -106,7 +106,7 @@ def owner(connection: Connection) -> None:
 
 
 def put(connection: Connection, leftover: Leftover, *ends: datetime) -> None:
-    """Make rows that end at these moments."""
+    """Insert rows that end at these times."""
     connection.execute(
         b"WITH ends AS (SELECT unnest(%(ends)s::timestamptz[]) AS ended) " + KINDS[leftover].insert.encode(),
         {"ends": list(ends), "user": USER, "device": DEVICE},
@@ -114,7 +114,7 @@ def put(connection: Connection, leftover: Leftover, *ends: datetime) -> None:
 
 
 def put_many(connection: Connection, leftover: Leftover) -> None:
-    """Make very many rows, of which one ended in each of the last seconds."""
+    """Insert very many rows, of which one ended in each of the last seconds."""
     connection.execute(
         b"WITH ends AS (SELECT %(now)s::timestamptz - n * interval '1 s' AS ended FROM generate_series(1, %(many)s) n)"
         + KINDS[leftover].insert.encode(),
@@ -122,15 +122,15 @@ def put_many(connection: Connection, leftover: Leftover) -> None:
     )
 
 
-def left(connection: Connection, leftover: Leftover) -> list[datetime]:
-    """List when the rows that are there end, but for the device that everything belongs to."""
+def remaining(connection: Connection, leftover: Leftover) -> list[datetime]:
+    """Return when the remaining rows end, except for the owner's device."""
     ends = KINDS[leftover].ends
     rows = connection.execute(f"SELECT {ends} FROM {leftover.value} WHERE {ends} <> %s ORDER BY 1".encode(), (NOW,))
     return [ended for (ended,) in rows]
 
 
 @leftovers
-def test_what_has_ended_goes_when_it_was_kept_long_enough(
+def test_an_ended_row_is_deleted_after_its_retention(
     leftover: Leftover, connection: Connection, transact: Callable[..., Any], clock: SettableClock
 ) -> None:
     ends = [NOW - KINDS[leftover].kept_for - MOMENT * seconds for seconds in (-1, 0, 1)]
@@ -139,21 +139,21 @@ def test_what_has_ended_goes_when_it_was_kept_long_enough(
 
     assert transact(housekeeping.sweep, leftover, 10) == 2
 
-    assert left(connection, leftover) == [ends[0], NOW + DAY]
+    assert remaining(connection, leftover) == [ends[0], NOW + DAY]
 
 
 @leftovers
-def test_a_batch_takes_the_oldest_and_no_more_than_it_may(leftover: Leftover, connection: Connection) -> None:
+def test_a_batch_deletes_the_oldest_rows_up_to_its_limit(leftover: Leftover, connection: Connection) -> None:
     ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
     put(connection, leftover, *ends)
 
     assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 2) == 2
 
-    assert left(connection, leftover) == ends[2:]
+    assert remaining(connection, leftover) == ends[2:]
 
 
 @leftovers
-def test_several_who_sweep_at_once_take_different_rows_and_nobody_waits(
+def test_concurrent_sweeps_delete_different_rows_without_waiting(
     leftover: Leftover, connection: Connection, database_url: str
 ) -> None:
     ends = [NOW - DAY * days for days in (5, 4, 3, 2, 1)]
@@ -165,13 +165,11 @@ def test_several_who_sweep_at_once_take_different_rows_and_nobody_waits(
             assert PostgresHousekeeping(transaction_on(connection)).delete(leftover, NOW - MOMENT, 3) == 3
             assert PostgresHousekeeping(transaction_on(other)).delete(leftover, NOW - MOMENT, 3) == 2
 
-    assert left(connection, leftover) == []
+    assert remaining(connection, leftover) == []
 
 
 @leftovers
-def test_a_row_that_somebody_holds_is_left_for_the_next_time(
-    leftover: Leftover, connection: Connection, database_url: str
-) -> None:
+def test_a_locked_row_is_left_for_the_next_sweep(leftover: Leftover, connection: Connection, database_url: str) -> None:
     put(connection, leftover, NOW - DAY)
 
     with connected(database_url) as holder, holder.transaction():
@@ -182,7 +180,7 @@ def test_a_row_that_somebody_holds_is_left_for_the_next_time(
 
 
 @leftovers
-def test_among_very_many_it_finds_them_by_an_index(leftover: Leftover, connection: Connection) -> None:
+def test_a_sweep_of_a_large_table_uses_an_index(leftover: Leftover, connection: Connection) -> None:
     put_many(connection, leftover)
     connection.execute(f"ANALYZE {leftover.value}".encode())
 
@@ -194,16 +192,16 @@ def test_among_very_many_it_finds_them_by_an_index(leftover: Leftover, connectio
     assert not [node for node in nodes_of(plan) if "Sort" in node["Node Type"]]
 
 
-def test_with_a_device_go_its_tokens_and_not_its_sessions(connection: Connection) -> None:
+def test_deleting_a_device_deletes_its_tokens_and_keeps_its_sessions(connection: Connection) -> None:
     put(connection, Leftover.DEVICE_TOKENS, NOW + DAY)
     put(connection, Leftover.SESSIONS, NOW + DAY)
     connection.execute("UPDATE sessions SET device_id = %s", (DEVICE,))
 
     assert PostgresHousekeeping(transaction_on(connection)).delete(Leftover.DEVICES, NOW, 10) == 1
 
-    assert left(connection, Leftover.DEVICE_TOKENS) == []
+    assert remaining(connection, Leftover.DEVICE_TOKENS) == []
     assert connection.execute("SELECT device_id FROM sessions").fetchall() == [(None,)]
 
 
-def test_there_is_a_statement_for_every_kind() -> None:
+def test_every_kind_of_leftover_is_tested() -> None:
     assert set(KINDS) == set(Leftover)

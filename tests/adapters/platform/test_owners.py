@@ -1,4 +1,4 @@
-"""Platform owners in PostgreSQL: whoever comes first is the first, however many come at once."""
+"""Platform owners in PostgreSQL: of concurrent first appointments one succeeds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-async def test_of_many_first_owners_that_are_founded_at_once_one_is(
+async def test_of_many_concurrent_first_appointments_one_succeeds(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     together = Meeting(CONNECTIONS_MAX)
     appointments: list[Appointment | None] = []
 
-    def found(uow: UnitOfWork, email: str) -> Appointment | None:
+    def appoint(uow: UnitOfWork, email: str) -> Appointment | None:
         together.wait()
         return owners.appoint_first(uow, email, "hash")
 
     async def start(number: int) -> None:
-        appointments.append(await database.transact(found, f"owner{number}@example.org"))
+        appointments.append(await database.transact(appoint, f"owner{number}@example.org"))
 
     async with trio.open_nursery() as nursery:
         for number in range(CONNECTIONS_MAX):
@@ -38,7 +38,7 @@ async def test_of_many_first_owners_that_are_founded_at_once_one_is(
     assert connection.execute("SELECT email, password_hash FROM users").fetchall() == [(first.owner.email, "hash")]
 
 
-async def test_one_address_that_is_appointed_twice_at_once_is_one_owner(
+async def test_concurrent_appointments_of_one_address_make_one_owner(
     database: PostgresDatabase, connection: Connection
 ) -> None:
     together = Meeting(CONNECTIONS_MAX)

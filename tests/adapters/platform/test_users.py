@@ -1,4 +1,4 @@
-"""Finding people among very many: always by an index."""
+"""The search for users among very many always uses an index."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.postgres import Databases
 
-PEOPLE = 10_000
+USERS = 10_000
 
 
 @pytest.fixture(scope="module")
 def crowd(databases: Databases) -> Iterator[Connection]:
-    """Very many people, for tests that only ask how they would be found."""
+    """A database with very many users, for tests that only explain queries."""
     with databases.migrated() as url, databases.connection(url) as connection:
         connection.execute(
             """
             INSERT INTO users (id, email, created_at, updated_at)
             SELECT gen_random_uuid(), 'somebody' || n || '@example.com', now(), now() FROM generate_series(1, %s) AS n
             """,
-            (PEOPLE,),
+            (USERS,),
         )
         connection.execute("ANALYZE users")
         yield connection
@@ -40,11 +40,11 @@ def test_a_part_of_an_address_is_found_by_an_index(crowd: Connection, part: str)
     assert "users_email_prefix" in plan
 
 
-def test_a_rare_part_is_found_by_its_groups_of_letters(crowd: Connection) -> None:
+def test_a_rare_part_is_found_by_its_letter_groups(crowd: Connection) -> None:
     assert "users_letter_groups" in plan_of(crowd, WITH_PART, "ody1234@")
 
 
-def test_a_beginning_and_an_id_are_found_by_an_index(crowd: Connection) -> None:
+def test_a_prefix_and_an_id_are_found_by_an_index(crowd: Connection) -> None:
     assert "Seq Scan on users" not in plan_of(crowd, WITH_BEGINNING, "so")
     assert "Seq Scan on users" not in plan_of(crowd, WITH_ID, "so")
 

@@ -1,4 +1,4 @@
-"""Being rid of one person among very many entries: each is found by an index, and every address in them is known."""
+"""Anonymizing a user among very many entries: every statement uses an index, and every address is found."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ STATEMENTS = (
         ({"reason": "nobody @ all", "count": 7}, []),
     ],
 )
-def test_every_address_in_a_value_is_known(connection: Connection, value: Any, addresses: list[str] | None) -> None:
+def test_every_address_in_a_value_is_found(connection: Connection, value: Any, addresses: list[str] | None) -> None:
     [[found]] = connection.execute("SELECT addresses_in(%s)", (Jsonb(value),)).fetchall()
 
     assert sorted(found) == (
         addresses if addresses is not None else ["a.b+c@x.example", "bob@x.example", "eve@x.example"]
     )
-    # What is found is what is replaced.
+    # The core replaces every address that is found.
     for address in found:
         assert address not in str(without_addresses(value, [address], "gone@deleted.local")).lower()
 
 
 @pytest.fixture
 def crowded(connection: Connection) -> tuple[Connection, UUID]:
-    """Logs with very many entries of others, and somebody."""
+    """Logs with very many entries of many users, and the id of one of the users."""
     organization_id, user_id = uuid4(), uuid4()
     connection.execute(
         """
@@ -121,7 +121,7 @@ def crowded(connection: Connection) -> tuple[Connection, UUID]:
     return connection, user_id
 
 
-def test_no_statement_reads_through_a_log(crowded: tuple[Connection, UUID]) -> None:
+def test_no_statement_scans_a_whole_log(crowded: tuple[Connection, UUID]) -> None:
     connection, user_id = crowded
     values = {
         "user_id": user_id,

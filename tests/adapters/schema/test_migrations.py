@@ -31,7 +31,7 @@ def empty(empty_database_url: str) -> Iterator[RawConnection]:
 
 
 def ignore(_line: str) -> None:
-    """Take a report that the test does not check."""
+    """Discard a progress report."""
 
 
 def tables(connection: RawConnection) -> set[str]:
@@ -58,7 +58,7 @@ def test_a_migration_leaves_its_transaction_to_the_runner(migration: Migration) 
     assert not (migration.is_transactional and re.search(r"\b(CONCURRENTLY|VACUUM)\b", migration.sql))
 
 
-def test_a_database_that_is_current_is_left_alone(empty: RawConnection) -> None:
+def test_a_current_database_is_not_changed(empty: RawConnection) -> None:
     migrations.migrate(empty, ignore)
 
     assert migrations.migrate(empty, ignore) == []
@@ -81,7 +81,7 @@ def test_planning_changes_nothing(empty: RawConnection) -> None:
     assert not migrations.is_current(empty)
 
 
-def test_a_migration_that_fails_leaves_nothing_behind_and_keeps_those_before_it(empty: RawConnection) -> None:
+def test_a_failed_migration_leaves_nothing_behind_and_keeps_the_earlier_ones(empty: RawConnection) -> None:
     broken = Migration(version=2, name="broken", sql="CREATE TABLE books (id integer); INSERT INTO nowhere VALUES (1);")
 
     with pytest.raises(MigrationError, match=r"0002_broken failed and left nothing behind.*nowhere"):
@@ -108,7 +108,7 @@ def test_a_migration_whose_connection_breaks_leaves_nothing_behind_and_can_be_re
         assert migrations.migrate(second, ignore, [SHELF]) == [SHELF]
 
 
-def test_a_refusal_of_the_database_is_one_sentence(empty_database_url: str) -> None:
+def test_an_error_of_postgresql_is_reported_in_one_sentence(empty_database_url: str) -> None:
     forbidden = make_conninfo(empty_database_url, options="-c search_path=pg_catalog")
 
     with (
@@ -118,7 +118,7 @@ def test_a_refusal_of_the_database_is_one_sentence(empty_database_url: str) -> N
         migrations.migrate(connection, ignore, [SHELF])
 
 
-def test_a_changed_migration_is_named(empty: RawConnection) -> None:
+def test_a_changed_migration_is_named_in_the_error(empty: RawConnection) -> None:
     migrations.migrate(empty, ignore, [SHELF])
     changed = Migration(version=1, name="shelf", sql="CREATE TABLE shelf (id bigint);")
 
@@ -126,7 +126,7 @@ def test_a_changed_migration_is_named(empty: RawConnection) -> None:
         migrations.migrate(empty, ignore, [changed, BOOKS])
 
 
-def test_another_migration_under_the_same_number_is_named(empty: RawConnection) -> None:
+def test_another_migration_of_the_same_number_is_named_in_the_error(empty: RawConnection) -> None:
     migrations.migrate(empty, ignore, [SHELF])
     other = Migration(version=1, name="cellar", sql=SHELF.sql)
 
@@ -170,7 +170,7 @@ def test_replicas_that_start_together_migrate_once(empty_database_url: str) -> N
     assert sorted(map(len, applied)) == [0, 0, 0, len(migrations.known())]
 
 
-def test_a_replica_that_waits_reports_it_and_goes_on_when_the_lock_is_free(
+def test_a_waiting_replica_reports_it_and_continues_when_the_lock_is_free(
     empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
@@ -191,7 +191,7 @@ def test_a_replica_that_waits_reports_it_and_goes_on_when_the_lock_is_free(
     assert lines[-2] == "Applying 0001_shelf."
 
 
-def test_a_replica_does_not_wait_for_ever(
+def test_a_replica_waits_for_a_limited_time(
     empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "REPLICA_REPORT_SECONDS", 0.01)
@@ -207,7 +207,7 @@ def test_a_replica_does_not_wait_for_ever(
     assert tables(empty) == set()
 
 
-def test_a_table_that_others_use_is_not_waited_for_long(
+def test_a_migration_waits_for_a_locked_table_for_a_limited_time(
     empty: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
@@ -222,7 +222,7 @@ def test_a_table_that_others_use_is_not_waited_for_long(
     assert migrations.migrate(empty, ignore, [SHELF, wider]) == [wider]
 
 
-def test_long_work_may_outlast_the_limit_on_statements(empty: RawConnection) -> None:
+def test_a_migration_may_exceed_the_statement_timeout(empty: RawConnection) -> None:
     empty.execute("SET statement_timeout = '20ms'")
     slow = Migration(version=1, name="slow", sql="SELECT pg_sleep(0.1);")
 
@@ -239,7 +239,7 @@ def test_progress_is_reported_with_the_notices_of_the_migration(empty: RawConnec
     assert lines[2].startswith("Applied 0001_noisy in 0.")
 
 
-def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_address() -> None:
+def test_an_unreachable_database_is_reported_in_one_sentence_without_its_address() -> None:
     with (
         pytest.raises(
             DatabaseUnreachable, match=r"^The database cannot be reached: Connection refused\. Check"
@@ -283,7 +283,7 @@ def test_an_older_postgresql_is_refused(empty: RawConnection, monkeypatch: pytes
         migrations.plan(empty)
 
 
-def test_a_migration_belongs_to_the_schema_of_the_address(empty: RawConnection, empty_database_url: str) -> None:
+def test_a_migration_is_recorded_in_the_schema_of_the_address(empty: RawConnection, empty_database_url: str) -> None:
     empty.execute("CREATE SCHEMA other")
     elsewhere = make_conninfo(empty_database_url, options="-c search_path=other")
 

@@ -32,7 +32,7 @@ def shelf(empty_database_url: str) -> Iterator[RawConnection]:
 
 
 def ignore(_line: str) -> None:
-    """Take a report that the test does not check."""
+    """Discard a progress report."""
 
 
 def outside(*lines: str) -> Migration:
@@ -70,19 +70,19 @@ def test_the_plan_and_the_progress_show_that_there_is_no_transaction(shelf: RawC
     assert lines[-1].startswith("Applied 0002_outside in ")
 
 
-def test_a_statement_that_fails_keeps_those_before_it_and_all_are_repeated(shelf: RawConnection) -> None:
+def test_a_failed_statement_keeps_the_earlier_ones_and_a_rerun_repeats_all(shelf: RawConnection) -> None:
     broken = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", "INSERT INTO nowhere VALUES (1);")
-    mended = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", INDEX)
+    repaired = outside("ALTER TABLE shelf ADD COLUMN IF NOT EXISTS width integer;", INDEX)
 
     with pytest.raises(MigrationError, match=r"0002_outside failed after 1 of 2 statements, which were kept.*nowhere"):
         migrations.migrate(shelf, ignore, [SHELF, broken])
     pending = migrations.plan(shelf, [SHELF, broken]).pending
     width = shelf.execute("SELECT width FROM shelf").fetchall()
-    applied = migrations.migrate(shelf, ignore, [SHELF, mended])
+    applied = migrations.migrate(shelf, ignore, [SHELF, repaired])
 
     assert pending == (broken,)
     assert width == [(None,)]
-    assert applied == [mended]
+    assert applied == [repaired]
 
 
 def test_a_connection_that_breaks_between_statements_leaves_a_migration_that_can_be_repeated(
@@ -115,7 +115,7 @@ def test_an_index_that_an_interrupted_run_left_invalid_is_created_again(shelf: R
     assert indexes(shelf) == [("shelf_by_id", True)]
 
 
-def test_an_invalid_index_of_another_name_is_left_alone(shelf: RawConnection) -> None:
+def test_an_invalid_index_of_another_name_is_not_changed(shelf: RawConnection) -> None:
     shelf.execute("INSERT INTO shelf VALUES (7)")
     with pytest.raises(psycopg.errors.UniqueViolation):
         shelf.execute("CREATE UNIQUE INDEX CONCURRENTLY by_the_operator ON shelf (id)")
@@ -125,7 +125,9 @@ def test_an_invalid_index_of_another_name_is_left_alone(shelf: RawConnection) ->
     assert indexes(shelf) == [("by_the_operator", False), ("shelf_by_id", True)]
 
 
-def test_two_runners_at_once_create_one_index_without_a_deadlock(shelf: RawConnection, empty_database_url: str) -> None:
+def test_two_concurrent_runners_create_one_index_without_a_deadlock(
+    shelf: RawConnection, empty_database_url: str
+) -> None:
     applied: list[list[Migration]] = []
     lines: list[str] = []
     creation = outside(INDEX)
@@ -156,7 +158,7 @@ def is_waiting_for_a_lock(connection: RawConnection) -> bool:
     return row == (1,)
 
 
-def test_a_concurrent_statement_waits_longer_than_one_that_others_queue_behind(
+def test_a_concurrent_statement_waits_longer_for_a_lock_than_a_blocking_one(
     shelf: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
@@ -186,7 +188,7 @@ def test_a_concurrent_statement_waits_longer_than_one_that_others_queue_behind(
     assert indexes(shelf) == [("shelf_by_id", True)]
 
 
-def test_a_transactional_migration_afterwards_has_the_short_limit_again(
+def test_a_later_transactional_migration_has_the_short_lock_timeout_again(
     shelf: RawConnection, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "TABLE_LOCK_SECONDS_MAX", 0.05)
@@ -194,17 +196,17 @@ def test_a_transactional_migration_afterwards_has_the_short_limit_again(
 
     with psycopg.connect(empty_database_url) as reader:
 
-        def take_the_table(line: str) -> None:
+        def lock_the_table(line: str) -> None:
             if line == "Applying 0003_wider.":
                 reader.execute("SELECT count(*) FROM shelf")
 
         with pytest.raises(MigrationError, match=r"0003_wider waited 0\.05 s for a table"):
-            migrations.migrate(shelf, take_the_table, [SHELF, outside(INDEX), wider])
+            migrations.migrate(shelf, lock_the_table, [SHELF, outside(INDEX), wider])
 
     assert migrations.plan(shelf, [SHELF, outside(INDEX), wider]).pending == (wider,)
 
 
-def test_a_file_is_taken_apart_at_the_semicolons_that_end_a_line() -> None:
+def test_a_file_is_split_at_the_semicolons_that_end_a_line() -> None:
     migration = outside(
         "-- First the index; it takes long;",
         "CREATE INDEX CONCURRENTLY IF NOT EXISTS shelf_by_id",

@@ -1,4 +1,4 @@
-"""Rewrapping: every sealed value is re-encrypted with the first master key, while others use the same rows."""
+"""Rewrapping: every sealed value is re-encrypted with the first master key, under concurrent use."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def connection(raw_connection: RawConnection) -> RawConnection:
-    """A connection as rewrapping takes it."""
+    """The driver's own connection, which rewrapping requires."""
     return raw_connection
 
 
 def add_mail(connection: RawConnection, vault: Vault | None, text: bytes = b"hello") -> UUID:
-    """Store a mail; without a vault, one that was sent and erased."""
+    """Store a mail; without a vault, one whose values were erased after it was sent."""
     mail_id = new_id()
     sealed = vault.seal(text, table="mails", column="values_sealed", row=mail_id) if vault else None
     connection.execute(
@@ -69,7 +69,7 @@ def text_of(connection: RawConnection, mail_id: UUID, vault: Vault = AFTER) -> b
     return vault.open(stored(connection)[mail_id], table="mails", column="values_sealed", row=mail_id)
 
 
-def of_mails(outcome: tuple[Rewrapped, ...]) -> Rewrapped:
+def result_for_mails(outcome: tuple[Rewrapped, ...]) -> Rewrapped:
     return next(part for part in outcome if part.column is MAILS)
 
 
@@ -102,13 +102,13 @@ def test_every_sealed_column_of_the_schema_is_in_the_list_with_its_primary_key(c
     assert sorted(columns) == sorted((column.table, column.column, column.key) for column in SEALED_COLUMNS)
 
 
-def test_everything_is_sealed_with_the_first_key_afterwards_and_opens_with_it_alone(connection: RawConnection) -> None:
+def test_afterwards_every_value_opens_with_the_first_key_alone(connection: RawConnection) -> None:
     ids = [add_mail(connection, BEFORE, f"mail {number}".encode()) for number in range(10)]
 
     outcome = rewrap(connection, DURING, lambda _: None)
 
     assert [text_of(connection, mail_id) for mail_id in ids] == [f"mail {number}".encode() for number in range(10)]
-    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=10)
+    assert result_for_mails(outcome) == Rewrapped(column=MAILS, rewrapped=10)
     assert all(part.is_complete for part in outcome)
 
 
@@ -132,7 +132,7 @@ def test_signing_keys_are_rewrapped(connection: RawConnection) -> None:
     assert key.private_pem == pair.private_pem
 
 
-def test_what_is_sealed_with_the_first_key_already_is_not_written_again(connection: RawConnection) -> None:
+def test_values_already_sealed_with_the_first_key_are_not_rewritten(connection: RawConnection) -> None:
     for vault in (DURING, BEFORE, DURING, DURING, DURING, BEFORE):
         add_mail(connection, vault)
     before = stored(connection)
@@ -142,7 +142,7 @@ def test_what_is_sealed_with_the_first_key_already_is_not_written_again(connecti
     after = stored(connection)
     changed = {mail_id for mail_id in before if before[mail_id] != after[mail_id]}
     assert changed == {mail_id for mail_id, sealed in before.items() if DURING.needs_rewrap(sealed)}
-    assert of_mails(outcome).rewrapped == 2
+    assert result_for_mails(outcome).rewrapped == 2
 
 
 def test_a_second_run_finds_nothing_to_do(connection: RawConnection) -> None:
@@ -153,7 +153,7 @@ def test_a_second_run_finds_nothing_to_do(connection: RawConnection) -> None:
 
     outcome = rewrap(connection, DURING, lambda _: None)
 
-    assert of_mails(outcome) == Rewrapped(column=MAILS)
+    assert result_for_mails(outcome) == Rewrapped(column=MAILS)
     assert stored(connection) == after_first
 
 
@@ -162,24 +162,24 @@ def test_an_erased_value_stays_erased(connection: RawConnection) -> None:
 
     outcome = rewrap(connection, DURING, lambda _: None)
 
-    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2)
+    assert result_for_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2)
     assert [stored(connection)[mail_id] is None for mail_id in ids] == [True, False, True, True, True, False]
 
 
-def test_a_value_that_cannot_be_opened_is_reported_and_left_and_the_others_are_done(connection: RawConnection) -> None:
+def test_an_unreadable_value_is_reported_and_kept_and_the_others_are_rewrapped(connection: RawConnection) -> None:
     ids = [add_mail(connection, vault) for vault in (BEFORE, Vault([MasterKey.generate()]), BEFORE)]
     broken = stored(connection)[ids[1]]
     lines: list[str] = []
 
     outcome = rewrap(connection, DURING, lines.append)
 
-    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, unreadable=1)
-    assert not of_mails(outcome).is_complete
+    assert result_for_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, unreadable=1)
+    assert not result_for_mails(outcome).is_complete
     assert stored(connection)[ids[1]] == broken
     assert any(f"mails.values_sealed of {ids[1]}" in line for line in lines)
 
 
-def test_it_can_be_stopped_anywhere_and_started_again(
+def test_rewrapping_can_be_interrupted_and_restarted(
     connection: RawConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(10)]
@@ -197,7 +197,7 @@ def test_it_can_be_stopped_anywhere_and_started_again(
     outcome = rewrap(connection, DURING, lambda _: None)
 
     assert readable_between == [b"hello"] * 10
-    assert of_mails(outcome).rewrapped == 4
+    assert result_for_mails(outcome).rewrapped == 4
     assert [text_of(connection, mail_id) for mail_id in ids] == [b"hello"] * 10
 
 
@@ -221,7 +221,7 @@ def test_progress_is_reported_periodically_and_at_the_end(
     ]
 
 
-def test_a_row_that_another_transaction_holds_for_long_is_left_and_the_others_are_done(
+def test_a_row_locked_for_long_is_skipped_and_the_others_are_rewrapped(
     connection: RawConnection, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(3)]
@@ -232,13 +232,13 @@ def test_a_row_that_another_transaction_holds_for_long_is_left_and_the_others_ar
         other.execute("SELECT FROM mails WHERE id = %s FOR UPDATE", (ids[1],))
         outcome = rewrap(connection, DURING, lines.append)
 
-    assert of_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, held=1)
-    assert not of_mails(outcome).is_complete
+    assert result_for_mails(outcome) == Rewrapped(column=MAILS, rewrapped=2, held=1)
+    assert not result_for_mails(outcome).is_complete
     assert any(f"{ids[1]} is locked" in line for line in lines)
-    assert of_mails(rewrap(connection, DURING, lambda _: None)) == Rewrapped(column=MAILS, rewrapped=1)
+    assert result_for_mails(rewrap(connection, DURING, lambda _: None)) == Rewrapped(column=MAILS, rewrapped=1)
 
 
-def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
+def test_waiting_for_a_locked_row_leaves_the_rest_of_its_page_unlocked(
     connection: RawConnection, database_url: str
 ) -> None:
     ids = [add_mail(connection, BEFORE) for _ in range(3)]
@@ -248,13 +248,13 @@ def test_while_a_held_row_is_waited_for_the_others_of_its_page_are_free(
         work = threading.Thread(target=rewrap, args=(worker, DURING, lambda _: None))
         work.start()
         wait_until(lambda: is_waiting_for_a_lock(connection))
-        free = connection.execute("SELECT id FROM mails ORDER BY id FOR UPDATE SKIP LOCKED").fetchall()
-        others_are_done = [text_of(connection, mail_id) for mail_id in ids[1:]]
+        unlocked = connection.execute("SELECT id FROM mails ORDER BY id FOR UPDATE SKIP LOCKED").fetchall()
+        other_texts = [text_of(connection, mail_id) for mail_id in ids[1:]]
         other.rollback()
         work.join()
 
-    assert [mail_id for (mail_id,) in free] == ids[1:]
-    assert others_are_done == [b"hello"] * 2
+    assert [mail_id for (mail_id,) in unlocked] == ids[1:]
+    assert other_texts == [b"hello"] * 2
     assert text_of(connection, ids[0]) == b"hello"
 
 
@@ -287,9 +287,9 @@ def test_a_concurrent_deletion_is_no_error(connection: RawConnection, database_u
         other.commit()
         work.join()
 
-    assert of_mails(outcomes[0]) == Rewrapped(column=MAILS)
+    assert result_for_mails(outcomes[0]) == Rewrapped(column=MAILS)
 
 
-def test_it_is_refused_inside_a_transaction(database_url: str) -> None:
+def test_rewrapping_inside_a_transaction_is_refused(database_url: str) -> None:
     with another_transaction(database_url) as connection, pytest.raises(AssertionError):
         rewrap(connection, DURING, lambda _: None)

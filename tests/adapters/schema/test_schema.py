@@ -1,4 +1,4 @@
-"""The readable schema: ops/schema.sql describes exactly what the migrations make."""
+"""The readable schema: ops/schema.sql describes exactly the schema that the migrations create."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
 
 
-def test_the_readable_schema_is_what_the_migrations_make(database_url: str) -> None:
-    assert SCHEMA.read_text() == dump(database_url), "run ops/dump-schema"
+def test_the_readable_schema_equals_the_migrated_schema(database_url: str) -> None:
+    assert SCHEMA.read_text() == dump(database_url), (
+        "ops/schema.sql differs from the migrated schema; run ops/dump-schema"
+    )
 
 
 def test_the_readable_schema_can_be_loaded_and_is_complete(empty_database_url: str) -> None:
@@ -36,7 +38,7 @@ def test_every_table_has_a_comment(connection: Connection) -> None:
 
 
 def test_every_foreign_key_has_an_index_for_deletions(connection: Connection) -> None:
-    # An index serves when it begins with the column and has an entry for every value that can be searched.
+    # An index suffices if it begins with the column and has an entry for every value that can be searched.
     unindexed = connection.execute(
         """
         SELECT c.conrelid::regclass::text, a.attname

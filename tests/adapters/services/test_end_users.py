@@ -1,4 +1,4 @@
-"""The links to services: a search stays in one index, and their addresses are those of the accounts at every moment."""
+"""The links of end users to services: a search reads one index, and their addresses follow the accounts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ACME = UUID("02000000-0000-7000-8000-000000000001")
 ADA = UUID("01000000-0000-7000-8000-000000000001")
 SHOP = UUID("03000000-0000-7000-8000-000000000001")
-# 10,000 people in fifty organizations with a service each.
+# 10,000 users in fifty organizations with a service each.
 MANY = b"""
     INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
     SELECT ('02000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org-' || n, 'Org', 'active', id, now(), now()
@@ -47,19 +47,19 @@ LIMIT = 20
 
 @pytest.fixture(scope="module")
 def many(databases: Databases) -> Iterator[Connection]:
-    """A database with many end users; nobody changes anything in it."""
+    """A database with many end users, which no test changes."""
     with databases.migrated() as url, databases.raw_connection(url) as connection:
         connection.execute(MANY)
         connection.execute("VACUUM ANALYZE")
         yield Connection(connection)
 
 
-def test_a_list_of_all_counts_them_and_looks_at_nobody_behind_the_page(many: Connection) -> None:
+def test_a_list_of_all_end_users_counts_them_and_reads_no_user_beyond_the_page(many: Connection) -> None:
     plan = explained(many, sql.PAGE_OF_ALL, {"organization_id": ACME, "limit": LIMIT, "offset": 0})
 
     assert plan["Actual Rows"] == LIMIT
     assert tables_read_whole(plan) & {"service_users", "users"} == set()
-    # Beside the links of each person on the page.
+    # Without the nodes that read the links of each user on the page.
     links = [node for node in nodes_of(plan) if node.get("Alias", "l").startswith("service_users")]
     assert sorted(node["Actual Rows"] for node in links) == [LIMIT, END_USERS_OF_ONE]
     assert rows_read(plan, "users") <= LIMIT
@@ -79,7 +79,7 @@ def test_a_search_reads_the_links_of_one_organization_in_their_index(many: Conne
 
 @pytest.fixture
 def _ada(connection: Connection) -> None:
-    """Somebody who uses a service."""
+    """A user, and a service of an organization."""
     connection.execute(
         """
         INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
@@ -111,7 +111,7 @@ def linked(connection: Connection) -> list[str]:
 
 
 @pytest.mark.usefixtures("_ada")
-def test_a_link_has_the_address_of_the_account_and_follows_it(connection: Connection) -> None:
+def test_a_link_has_the_address_of_the_account_and_follows_its_changes(connection: Connection) -> None:
     link(connection)
     assert linked(connection) == ["ada@example.com"]
 
@@ -121,7 +121,7 @@ def test_a_link_has_the_address_of_the_account_and_follows_it(connection: Connec
 
 
 @pytest.mark.usefixtures("_ada")
-def test_a_link_that_is_not_committed_yet_follows_a_change_of_the_address(
+def test_a_change_of_the_address_waits_for_an_uncommitted_link_and_reaches_it(
     connection: Connection, database_url: str
 ) -> None:
     with connected(database_url) as other, other.transaction():
@@ -135,9 +135,7 @@ def test_a_link_that_is_not_committed_yet_follows_a_change_of_the_address(
 
 
 @pytest.mark.usefixtures("_ada")
-def test_a_link_waits_for_a_change_of_the_address_that_is_not_committed_yet(
-    connection: Connection, database_url: str
-) -> None:
+def test_a_link_waits_for_an_uncommitted_change_of_the_address(connection: Connection, database_url: str) -> None:
     with connected(database_url) as other, other.transaction():
         other.execute("UPDATE users SET email = 'countess@example.com'")
         connection.execute("SET lock_timeout = '50ms'")
@@ -149,7 +147,7 @@ def test_a_link_waits_for_a_change_of_the_address_that_is_not_committed_yet(
 
 
 @pytest.mark.usefixtures("_ada")
-def test_who_is_gone_leaves_no_link(connection: Connection) -> None:
+def test_deleting_a_user_deletes_its_links(connection: Connection) -> None:
     link(connection)
 
     connection.execute("DELETE FROM users")

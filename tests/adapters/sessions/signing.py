@@ -27,7 +27,7 @@ ACTIVE, NEXT, RETIRED = signing_key(KeyState.ACTIVE), signing_key(KeyState.NEXT)
 
 
 def signer_with(*keys: SigningKey, issuer: str = ISSUER) -> JwtTokenSigner:
-    # Its clock stands still, because it signs until the last test of a run that may be long.
+    # The clock is stopped, because this ring signs until the end of a run, which may exceed the maximum age of a ring.
     ring = RsaKeyRing(lambda: 0.0)
     ring.load(keys)
     return JwtTokenSigner(ring, issuer=issuer, randomness=SystemRandomness())

@@ -1,4 +1,4 @@
-"""The key ring and its pairs: every published key checks, one signs, and a rotation leaves live tokens valid."""
+"""The key ring and its key pairs: every published key verifies, one signs, and rotated keys still verify tokens."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Seconds:
         return self.now
 
 
-def test_the_published_keys_are_the_active_the_next_and_the_retired_ones_without_their_private_halves() -> None:
+def test_the_published_keys_are_the_public_halves_of_the_active_next_and_retired_keys() -> None:
     keys = signer_with(RETIRED, NEXT, ACTIVE).jwks()
 
     assert [key["kid"] for key in keys] == [ACTIVE.kid, NEXT.kid, RETIRED.kid]
     assert all(set(key) == {"kty", "use", "alg", "kid", "n", "e"} for key in keys)
 
 
-def test_what_is_done_to_the_list_of_published_keys_does_not_change_it() -> None:
+def test_changing_the_returned_list_does_not_change_the_published_keys() -> None:
     signer = signer_with(ACTIVE)
 
     signer.jwks()[0]["kid"] = "changed"
@@ -57,7 +57,7 @@ def test_what_is_done_to_the_list_of_published_keys_does_not_change_it() -> None
     assert signer.jwks()[0]["kid"] == ACTIVE.kid
 
 
-def test_tokens_of_every_published_key_are_believed() -> None:
+def test_tokens_of_every_published_key_are_accepted() -> None:
     signer = signer_with(ACTIVE, NEXT, RETIRED)
 
     tokens = [
@@ -70,21 +70,21 @@ def test_tokens_of_every_published_key_are_believed() -> None:
     assert all(signer.verify(token, kind=TokenKind.ACCESS, now=NOW) for token in tokens)
 
 
-def test_a_rotation_changes_who_signs_and_leaves_the_tokens_of_before_valid() -> None:
+def test_a_rotation_changes_the_signing_key_and_keeps_earlier_tokens_valid() -> None:
     ring = RsaKeyRing()
     signer = JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
     ring.load([ACTIVE, NEXT])
-    of_before = signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
+    earlier_token = signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
 
     ring.load([ACTIVE.retired(published_until=NOW + timedelta(hours=1)), NEXT.activated()])
-    of_after = signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
+    later_token = signer.sign(CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW)
 
-    assert jwt.get_unverified_header(of_after)["kid"] == NEXT.kid
-    assert signer.verify(of_before, kind=TokenKind.ACCESS, now=NOW)
-    assert signer.verify(of_after, kind=TokenKind.ACCESS, now=NOW)
+    assert jwt.get_unverified_header(later_token)["kid"] == NEXT.kid
+    assert signer.verify(earlier_token, kind=TokenKind.ACCESS, now=NOW)
+    assert signer.verify(later_token, kind=TokenKind.ACCESS, now=NOW)
 
 
-def test_a_key_that_is_no_longer_published_is_forgotten() -> None:
+def test_a_key_that_is_no_longer_published_is_removed() -> None:
     ring = RsaKeyRing()
     ring.load([ACTIVE, RETIRED])
 
@@ -113,7 +113,7 @@ def test_nothing_is_signed_before_there_are_keys() -> None:
     assert signer.jwks() == []
 
 
-def test_nothing_is_signed_when_the_active_key_is_gone() -> None:
+def test_nothing_is_signed_without_an_active_key() -> None:
     ring = RsaKeyRing()
     ring.load([ACTIVE])
 
@@ -123,7 +123,7 @@ def test_nothing_is_signed_when_the_active_key_is_gone() -> None:
         ring.signing_key()
 
 
-def test_a_ring_that_was_not_refreshed_for_too_long_checks_but_does_not_sign() -> None:
+def test_a_ring_that_is_too_old_verifies_but_does_not_sign() -> None:
     seconds = Seconds()
     ring = RsaKeyRing(seconds)
     ring.load([ACTIVE])
@@ -152,7 +152,7 @@ def test_a_key_is_named_by_its_thumbprint() -> None:
     assert thumbprint(rsa.RSAPublicNumbers(65537, number).public_key()) == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
 
 
-def test_a_new_pair_has_two_halves_that_belong_together_and_is_named_for_its_public_half() -> None:
+def test_a_new_pair_has_matching_halves_and_the_thumbprint_of_its_public_half() -> None:
     pair = make_key_pair()
 
     public = parse_public(pair.public_pem)

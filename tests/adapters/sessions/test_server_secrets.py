@@ -1,4 +1,4 @@
-"""The installation's own secrets: made once, the same for everybody ever after, and never stored in clear."""
+"""The installation's own secrets: created once, the same for every replica, and never stored unencrypted."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 RACERS = 10
 
 
-def test_the_first_start_makes_the_secret(transact: Transact) -> None:
+def test_the_first_start_creates_the_secret(transact: Transact) -> None:
     fresh = os.urandom(PEPPER_BYTES)
 
     assert transact(server_secrets.pepper, fresh) == fresh
 
 
-def test_every_later_start_finds_it(transact: Transact) -> None:
+def test_every_later_start_reads_the_same_secret(transact: Transact) -> None:
     first = transact(server_secrets.pepper, os.urandom(PEPPER_BYTES))
 
     assert transact(server_secrets.pepper, os.urandom(PEPPER_BYTES)) == first
 
 
-async def test_of_replicas_that_start_at_once_all_have_the_same(database: PostgresDatabase) -> None:
+async def test_replicas_that_start_at_once_have_the_same_secret(database: PostgresDatabase) -> None:
     found: list[bytes] = []
 
     async def start() -> None:
@@ -51,14 +51,16 @@ async def test_of_replicas_that_start_at_once_all_have_the_same(database: Postgr
     assert len(set(found)) == 1
 
 
-def test_secrets_of_two_names_are_two(transact: Transact) -> None:
+def test_secrets_of_different_names_are_independent(transact: Transact) -> None:
     one, other = os.urandom(PEPPER_BYTES), os.urandom(PEPPER_BYTES)
 
     assert transact(lambda uow: uow.server_secrets.ensure("one", one)) == one
     assert transact(lambda uow: uow.server_secrets.ensure("other", other)) == other
 
 
-def test_it_is_stored_encrypted(transact: Transact, connection: Connection, vault: Vault, clock: SettableClock) -> None:
+def test_a_secret_is_stored_encrypted(
+    transact: Transact, connection: Connection, vault: Vault, clock: SettableClock
+) -> None:
     fresh = os.urandom(PEPPER_BYTES)
     transact(server_secrets.pepper, fresh)
 

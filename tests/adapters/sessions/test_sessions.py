@@ -1,4 +1,4 @@
-"""The stored sessions: which are alive, who stands behind one, and that asking costs the same among a million."""
+"""Sessions in PostgreSQL: which are alive, which are revoked, and the cost of finding a caller among a million."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
 # A few for each of the eight tables.
 PAGES_MAX = 30
 FOUND_BY = {
-    # Either of them is of both columns that are asked for.
+    # Either of them has both columns of the condition.
     "memberships": {"memberships_organization_id_user_id_key", "memberships_of_user"},
     "organization_roles": {"organization_roles_pkey"},
     "organizations": {"organizations_pkey"},
@@ -44,7 +44,7 @@ new_id = SystemRandomness().new_id
 
 @pytest.fixture
 def ada(connection: Connection, clock: SettableClock) -> UUID:
-    """Somebody with an account."""
+    """The id of an account."""
     return account(connection, "ada@example.com", clock.now)
 
 
@@ -88,18 +88,18 @@ def exchange(transact: Transact, session_id: UUID, *, old_hash: bytes = b"hash",
 
 
 def is_alive(transact: Transact, session_id: UUID) -> bool:
-    def look(uow: UnitOfWork) -> bool:
-        seen = {
+    def find(uow: UnitOfWork) -> bool:
+        outcomes = {
             uow.callers.of_session(session_id) is not None,
             uow.sessions.find_refreshable(session_id) is not None,
         }
-        [is_so] = seen
-        return is_so
+        [outcome] = outcomes
+        return outcome
 
-    return transact(look)
+    return transact(find)
 
 
-def test_a_session_is_listed_as_it_began(transact: Transact, ada: UUID, clock: SettableClock) -> None:
+def test_a_session_is_listed_as_it_was_stored(transact: Transact, ada: UUID, clock: SettableClock) -> None:
     session = session_of(ada, clock.now)
 
     begin(transact, session)
@@ -131,7 +131,7 @@ def test_a_session_is_alive_until_its_absolute_end(transact: Transact, ada: UUID
     assert transact(lambda uow: uow.sessions.alive_of(ada)) == []
 
 
-def test_an_exchange_is_a_use(transact: Transact, ada: UUID, clock: SettableClock) -> None:
+def test_an_exchange_restarts_the_idle_lifetime(transact: Transact, ada: UUID, clock: SettableClock) -> None:
     session_id = begin(transact, session_of(ada, clock.now))
     clock.advance(IDLE_LIFETIME - SECOND)
 
@@ -141,9 +141,7 @@ def test_an_exchange_is_a_use(transact: Transact, ada: UUID, clock: SettableCloc
     assert is_alive(transact, session_id)
 
 
-def test_of_the_exchanges_the_last_ones_are_remembered_the_newest_first(
-    transact: Transact, ada: UUID, clock: SettableClock
-) -> None:
+def test_the_last_exchanges_are_stored_newest_first(transact: Transact, ada: UUID, clock: SettableClock) -> None:
     session_id = begin(transact, session_of(ada, clock.now))
     moments = [clock.now + number * SECOND for number in range(1, 6)]
     for moment in moments:
@@ -155,7 +153,7 @@ def test_of_the_exchanges_the_last_ones_are_remembered_the_newest_first(
     assert (found.refresh_hash, found.exchanged_at) == (b"hash", moments[:1:-1])
 
 
-def test_an_exchange_needs_the_present_token_and_a_session_that_goes_on(
+def test_an_exchange_requires_the_current_token_and_a_live_session(
     transact: Transact, ada: UUID, clock: SettableClock
 ) -> None:
     session_id = begin(transact, session_of(ada, clock.now))
@@ -169,7 +167,7 @@ def test_an_exchange_needs_the_present_token_and_a_session_that_goes_on(
 
 
 class TestRevoke:
-    """Who ends sessions learns of each in which organization it had begun."""
+    """A revocation returns the organization of each revoked session."""
 
     @pytest.fixture
     def organization_id(self, connection: Connection, clock: SettableClock) -> UUID:
@@ -184,7 +182,9 @@ class TestRevoke:
         )
         return organization_id
 
-    def test_one(self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID) -> None:
+    def test_one_session_is_revoked(
+        self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID
+    ) -> None:
         session_id = begin(transact, replace(session_of(ada, clock.now), organization_id=organization_id))
 
         assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada)) == [organization_id]
@@ -192,7 +192,7 @@ class TestRevoke:
         assert not is_alive(transact, session_id)
         assert transact(lambda uow: uow.sessions.revoke(session_id, user_id=ada)) == []
 
-    def test_one_of_somebody_else_stays(
+    def test_a_session_of_another_user_is_not_revoked(
         self, transact: Transact, ada: UUID, clock: SettableClock, connection: Connection
     ) -> None:
         session_id = begin(transact, session_of(ada, clock.now))
@@ -202,7 +202,9 @@ class TestRevoke:
 
         assert is_alive(transact, session_id)
 
-    def test_all_but_one(self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID) -> None:
+    def test_all_sessions_but_one_are_revoked(
+        self, transact: Transact, ada: UUID, clock: SettableClock, organization_id: UUID
+    ) -> None:
         kept, *others = [begin(transact, session_of(ada, clock.now)) for _ in range(3)]
         begin(transact, replace(session_of(ada, clock.now), organization_id=organization_id))
 
@@ -211,7 +213,7 @@ class TestRevoke:
         assert sorted(ended, key=str) == sorted([None, None, organization_id], key=str)
         assert [is_alive(transact, session_id) for session_id in (kept, *others)] == [True, False, False]
 
-    def test_those_of_a_device(
+    def test_the_sessions_of_a_device_are_revoked(
         self, transact: Transact, ada: UUID, clock: SettableClock, connection: Connection
     ) -> None:
         device_id = new_id()
@@ -229,7 +231,7 @@ class TestRevoke:
 
         assert [is_alive(transact, session_id) for session_id in (on_it, elsewhere)] == [False, True]
 
-    def test_what_was_over_anyway_is_not_counted(self, transact: Transact, ada: UUID, clock: SettableClock) -> None:
+    def test_an_ended_session_is_not_revoked(self, transact: Transact, ada: UUID, clock: SettableClock) -> None:
         session_id = begin(transact, session_of(ada, clock.now))
         clock.advance(IDLE_LIFETIME)
 
@@ -237,16 +239,16 @@ class TestRevoke:
         assert transact(lambda uow: uow.sessions.revoke_all(ada)) == []
 
 
-def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(raw_connection: RawConnection) -> None:
+def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_connection: RawConnection) -> None:
     raw_connection.execute(A_MILLION_SESSIONS.read_bytes())
     for name, query in {"caller": sql.OF_SESSION, "refresh": sql.REFRESHABLE}.items():
         raw_connection.execute(f"PREPARE {name} (uuid, timestamptz, timestamptz) AS {numbered(query)}".encode())
-        # The seventh session of somebody, which a platform owner began in their name.
-        asked = f"EXECUTE {name} ('05000000-0000-7000-8000-000000500007', now(), now() - interval '30 days')"
+        # The seventh session of a user, which a platform owner began by impersonation.
+        execution = f"EXECUTE {name} ('05000000-0000-7000-8000-000000500007', now(), now() - interval '30 days')"
         for mode in ("force_generic_plan", "force_custom_plan"):
             raw_connection.execute(f"SET plan_cache_mode = {mode}".encode())
 
-            nodes = list(nodes_of(explained(raw_connection, asked)))
+            nodes = list(nodes_of(explained(raw_connection, execution)))
 
             assert nodes[0]["Actual Rows"] == 1
             assert {node["Relation Name"] for node in nodes if "Relation Name" in node} == set(FOUND_BY)
@@ -257,12 +259,12 @@ def test_among_a_million_sessions_the_caller_is_found_by_keys_and_a_few_pages(ra
 
 
 def numbered(query: str) -> str:
-    """Write a query's placeholders as PREPARE has them."""
+    """Return a query with numbered placeholders, as PREPARE requires."""
     parts = query.split("%s")
     return "".join(f"{part}${number}" for number, part in enumerate(parts[:-1], start=1)) + parts[-1]
 
 
 def explained(connection: RawConnection, statement: str) -> dict[str, Any]:
-    """Run a statement and give how that was done."""
+    """Execute a statement and return its plan."""
     [[[found]]] = connection.execute(EXPLAIN + statement.encode())
     return found["Plan"]

@@ -1,4 +1,4 @@
-"""Signing keys in PostgreSQL: sealed, one of each state, and safe against two who start or rotate at once."""
+"""Signing keys in PostgreSQL: sealed, one in each state, and safe under concurrent starts and rotations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def states(transact: Callable[..., Any]) -> dict[str, KeyState]:
     return {key.kid: key.state for key in transact(signing_keys.published)}
 
 
-def test_keys_come_back_as_they_were_stored(transact: Callable[..., Any], clock: SettableClock) -> None:
+def test_keys_are_read_as_they_were_stored(transact: Callable[..., Any], clock: SettableClock) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
 
     keys = transact(signing_keys.published)
@@ -64,9 +64,7 @@ def test_keys_are_listed_oldest_first(transact: Callable[..., Any], clock: Setta
     assert set(kids[:2]) == {PAIRS[0].kid, PAIRS[1].kid}
 
 
-def test_a_private_half_is_nowhere_in_the_database_in_plain(
-    transact: Callable[..., Any], connection: Connection
-) -> None:
+def test_no_private_key_is_stored_in_plain_text(transact: Callable[..., Any], connection: Connection) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
 
     rows = connection.execute("SELECT row_to_json(k)::text, private_pem_sealed FROM signing_keys k").fetchall()
@@ -77,7 +75,7 @@ def test_a_private_half_is_nowhere_in_the_database_in_plain(
         assert b"PRIVATE" not in sealed
 
 
-def test_a_private_half_moved_to_another_key_is_refused(transact: Callable[..., Any], connection: Connection) -> None:
+def test_a_private_key_moved_to_another_row_is_refused(transact: Callable[..., Any], connection: Connection) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
 
     connection.execute(
@@ -108,7 +106,7 @@ def test_a_rotation_is_stored(transact: Callable[..., Any]) -> None:
     }
 
 
-def test_a_retired_key_is_published_until_its_moment_and_not_at_it(
+def test_a_retired_key_is_published_until_its_deadline_and_not_at_it(
     transact: Callable[..., Any], clock: SettableClock
 ) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
@@ -122,7 +120,7 @@ def test_a_retired_key_is_published_until_its_moment_and_not_at_it(
     assert PAIRS[0].kid not in states(transact)
 
 
-def test_a_rotation_deletes_what_is_no_longer_published_and_nothing_else(
+def test_a_rotation_deletes_only_keys_that_are_no_longer_published(
     transact: Callable[..., Any], clock: SettableClock, connection: Connection
 ) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
@@ -135,7 +133,7 @@ def test_a_rotation_deletes_what_is_no_longer_published_and_nothing_else(
     assert stored == {PAIRS[1].kid, PAIRS[2].kid, PAIRS[3].kid}
 
 
-def test_there_are_never_two_keys_that_sign(transact: Callable[..., Any], clock: SettableClock) -> None:
+def test_a_second_active_key_is_refused(transact: Callable[..., Any], clock: SettableClock) -> None:
     transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
     second = SigningKey(
         kid=PAIRS[2].kid,
@@ -149,7 +147,7 @@ def test_there_are_never_two_keys_that_sign(transact: Callable[..., Any], clock:
         transact(lambda uow: uow.signing_keys.add(second))
 
 
-async def test_of_two_first_starts_one_gives_the_keys(database: PostgresDatabase) -> None:
+async def test_of_two_concurrent_first_starts_one_creates_the_keys(database: PostgresDatabase) -> None:
     outcomes: list[bool] = []
 
     async def start(first: int) -> None:
@@ -164,9 +162,7 @@ async def test_of_two_first_starts_one_gives_the_keys(database: PostgresDatabase
     assert {key.kid for key in keys} in ({PAIRS[0].kid, PAIRS[1].kid}, {PAIRS[2].kid, PAIRS[3].kid})
 
 
-async def test_whoever_wants_to_change_the_keys_waits_for_whoever_does(
-    database: PostgresDatabase, connection: Connection
-) -> None:
+async def test_a_rotation_waits_for_a_concurrent_rotation(database: PostgresDatabase, connection: Connection) -> None:
     await database.transact(signing_keys.ensure, PAIRS[0], PAIRS[1])
     has_rotated = trio.Event()
 

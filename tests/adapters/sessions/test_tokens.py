@@ -1,4 +1,4 @@
-"""Signed tokens: ours are believed while they last, and whatever else looks like one is not."""
+"""Signed tokens: those of this installation are accepted until they expire, and every other text is refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def base64url(value: bytes | str | object) -> str:
 
 
 def forged(header: object, payload: object, key: rsa.RSAPrivateKey = PRIVATE) -> str:
-    """Write a token by hand and sign it rightly: what could only come from somebody who has the key."""
+    """Return a handmade token with a valid signature, which only the holder of the key can make."""
     signing_input = f"{base64url(header)}.{base64url(payload)}"
     signature = RSAAlgorithm(RSAAlgorithm.SHA256).sign(signing_input.encode(), key)
     return f"{signing_input}.{base64url(signature)}"
@@ -65,7 +65,7 @@ def payload(**changes: object) -> dict[str, object]:
     return {name: value for name, value in full.items() if value is not None}
 
 
-def test_a_signed_token_tells_its_claims_and_who_signed_it_when_and_for_how_long() -> None:
+def test_a_signed_token_contains_its_claims_issuer_id_and_lifetime() -> None:
     claims = verify(signed())
 
     assert claims == {
@@ -103,13 +103,13 @@ def test_a_relying_party_can_check_a_token_with_the_published_keys_alone() -> No
 
 
 @pytest.mark.parametrize("claim", ["iss", "iat", "exp", "jti"])
-def test_nobody_else_may_say_what_the_signer_says(claim: str) -> None:
+def test_a_claim_of_the_signer_cannot_be_given(claim: str) -> None:
     with pytest.raises(AssertionError):
         signed({**CLAIMS, claim: "x"})
 
 
 @pytest.mark.parametrize("claim", ["sub", "aud"])
-def test_a_token_is_about_somebody_and_for_somebody(claim: str) -> None:
+def test_a_token_without_a_subject_or_audience_is_not_signed(claim: str) -> None:
     with pytest.raises(AssertionError):
         signed({**CLAIMS, claim: ""})
 
@@ -145,7 +145,7 @@ def test_a_token_of_another_installation_is_refused() -> None:
         verify(token)
 
 
-def test_a_hand_made_token_that_says_what_ours_say_is_believed() -> None:
+def test_a_handmade_token_with_the_same_claims_is_accepted() -> None:
     assert verify(forged(header(), payload()))
 
 
@@ -180,7 +180,7 @@ def test_a_hand_made_token_that_says_what_ours_say_is_believed() -> None:
         pytest.param('{"exp":' + "9" * 5000 + "}", id="a huge number"),
     ],
 )
-def test_claims_that_are_missing_or_not_what_they_should_be_are_refused(claims: object) -> None:
+def test_missing_and_malformed_claims_are_refused(claims: object) -> None:
     with pytest.raises(TokenInvalid):
         verify(forged(header(), claims))
 
@@ -253,14 +253,14 @@ def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused(alg: s
         verify(f"{signing_input}.{base64url(signature)}")
 
 
-def test_a_token_signed_with_a_strangers_key_is_refused() -> None:
-    strangers = parse_private(make_key_pair().private_pem)
+def test_a_token_signed_with_a_foreign_key_is_refused() -> None:
+    foreign = parse_private(make_key_pair().private_pem)
 
     with pytest.raises(TokenInvalid):
-        verify(forged(header(), payload(), strangers))
+        verify(forged(header(), payload(), foreign))
 
 
-def test_other_claims_under_a_right_signature_are_refused() -> None:
+def test_other_claims_under_a_valid_signature_are_refused() -> None:
     head, _, signature = signed().split(".")
 
     with pytest.raises(TokenInvalid):
@@ -284,7 +284,7 @@ def test_a_token_with_any_character_changed_is_refused(position: int, character:
 
 @pytest.mark.parametrize("character", ALPHABET)
 def test_a_token_with_another_last_character_is_refused(character: str) -> None:
-    # A signature leaves four bits of its last character unused, so a lenient reader takes sixteen characters for one.
+    # The last character of a signature has four unused bits, so a lenient parser accepts sixteen characters for one.
     altered = TOKEN[:-1] + character
 
     if altered != TOKEN:
@@ -313,13 +313,13 @@ def test_a_token_with_another_last_character_is_refused(character: str) -> None:
         pytest.param(TOKEN[0] + "\u200b" + TOKEN[1:], id="an invisible character"),
     ],
 )
-def test_a_token_that_is_written_differently_is_refused(altered: str) -> None:
+def test_another_spelling_of_a_token_is_refused(altered: str) -> None:
     with pytest.raises(TokenInvalid):
         verify(altered)
 
 
 @given(st.text(st.characters(), max_size=300))
-def test_no_text_whatever_does_more_than_to_be_refused(text: str) -> None:
+def test_any_text_is_refused_without_another_error(text: str) -> None:
     with pytest.raises(TokenInvalid):
         verify(text)
 
@@ -332,12 +332,12 @@ json_values = st.recursive(
 
 
 @given(head=json_values | st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit", "b64"]), json_values))
-def test_no_header_whatever_does_more_than_to_be_refused(head: object) -> None:
+def test_any_header_is_refused_without_another_error(head: object) -> None:
     with pytest.raises(TokenInvalid):
         verify(f"{base64url(head)}.{base64url(payload())}.{base64url(b'x')}")
 
 
-def test_a_token_over_the_maximum_length_is_not_looked_into() -> None:
+def test_a_token_over_the_maximum_length_is_refused() -> None:
     fits = signed({**CLAIMS, "padding": "x" * 4000})
     too_long = signed({**CLAIMS, "padding": "x" * TOKEN_CHARACTERS_MAX})
 
@@ -347,7 +347,7 @@ def test_a_token_over_the_maximum_length_is_not_looked_into() -> None:
         verify(too_long)
 
 
-def test_a_token_of_an_unknown_key_says_that_a_second_look_may_help() -> None:
+def test_a_token_of_an_unknown_key_raises_signing_key_unknown() -> None:
     token = signer_with(signing_key(KeyState.ACTIVE)).sign(
         CLAIMS, kind=TokenKind.ACCESS, lifetime=QUARTER_HOUR, now=NOW
     )
@@ -356,7 +356,7 @@ def test_a_token_of_an_unknown_key_says_that_a_second_look_may_help() -> None:
         verify(token)
 
 
-def test_a_header_that_is_not_ours_does_not_ask_for_a_second_look() -> None:
+def test_a_malformed_header_with_an_unknown_key_raises_no_signing_key_unknown() -> None:
     with pytest.raises(TokenInvalid) as refusal:
         verify(forged(header(kid="unknown", alg="none"), payload()))
 

@@ -1,4 +1,4 @@
-"""Tokens whose signature was verified before are not verified again."""
+"""The cache of verified tokens: the signature of a token is verified once."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from tests.adapters.sessions.signing import ACTIVE, ISSUER, NEXT, NOW, QUARTER_HOUR, signed
 
 
-class TestRemembered:
-    """The signature of a token is checked once, and nothing else about it is taken for granted afterwards."""
+class TestVerifiedTokens:
+    """The signature of a token is verified once, and everything else about it every time."""
 
     @pytest.fixture
     def ring(self) -> RsaKeyRing:
@@ -28,30 +28,30 @@ class TestRemembered:
         """A signer with that ring."""
         return JwtTokenSigner(ring, issuer=ISSUER, randomness=SystemRandomness())
 
-    def test_the_second_time_no_signature_is_checked(
-        self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_signature_is_not_verified_twice(self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch) -> None:
         token = signed()
         claims = signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
         monkeypatch.setattr("adapters.crypto.tokens._JWS", None)
 
         assert signer.verify(token, kind=TokenKind.ACCESS, now=NOW) == claims
 
-    def test_it_still_expires(self, signer: JwtTokenSigner) -> None:
+    def test_a_cached_token_expires(self, signer: JwtTokenSigner) -> None:
         token = signed()
         signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
 
         with pytest.raises(TokenExpired):
             signer.verify(token, kind=TokenKind.ACCESS, now=NOW + QUARTER_HOUR)
 
-    def test_it_is_still_of_its_kind(self, signer: JwtTokenSigner) -> None:
+    def test_a_cached_token_is_refused_as_another_kind(self, signer: JwtTokenSigner) -> None:
         token = signed()
         signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
 
         with pytest.raises(TokenInvalid):
             signer.verify(token, kind=TokenKind.PRE_AUTH, now=NOW)
 
-    def test_it_is_believed_no_longer_than_its_key_is_published(self, signer: JwtTokenSigner, ring: RsaKeyRing) -> None:
+    def test_a_cached_token_is_refused_once_its_key_is_no_longer_published(
+        self, signer: JwtTokenSigner, ring: RsaKeyRing
+    ) -> None:
         token = signed()
         signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
         ring.load([NEXT])
@@ -59,18 +59,20 @@ class TestRemembered:
         with pytest.raises(SigningKeyUnknown):
             signer.verify(token, kind=TokenKind.ACCESS, now=NOW)
 
-    def test_what_it_says_cannot_be_changed_for_the_next_who_asks(self, signer: JwtTokenSigner) -> None:
+    def test_the_claims_of_a_cached_token_are_read_only(self, signer: JwtTokenSigner) -> None:
         claims: Any = signer.verify(signed(), kind=TokenKind.ACCESS, now=NOW)
 
         with pytest.raises(TypeError):
             claims["sub"] = "somebody else"
 
-    def test_a_refused_token_is_not_remembered(self, signer: JwtTokenSigner) -> None:
+    def test_a_refused_token_is_not_cached(self, signer: JwtTokenSigner) -> None:
         for _ in range(2):
             with pytest.raises(TokenInvalid):
                 signer.verify(signed()[:-4] + "AAAA", kind=TokenKind.ACCESS, now=NOW)
 
-    def test_only_so_many_are_remembered(self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_number_of_cached_tokens_is_limited(
+        self, signer: JwtTokenSigner, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("adapters.crypto.tokens.VERIFIED_TOKENS_MAX", 3)
         tokens = [signed() for _ in range(5)]
         for token in tokens:

@@ -1,4 +1,4 @@
-"""Locations from a GeoIP database: what is found, what is not, and what no database may do to a sign-in."""
+"""Locations from a GeoIP database: addresses that are found, unknown addresses, and invalid databases."""
 
 from __future__ import annotations
 
@@ -45,14 +45,18 @@ def locations(tmp_path: Path) -> Iterator[MaxMindLocations]:
         ("2001:218::1%eth0", Location(country="JP", city="Ōsaka")),
     ],
 )
-def test_an_address_is_where_its_network_is(locations: MaxMindLocations, address: str, location: Location) -> None:
+def test_an_address_has_the_location_of_its_network(
+    locations: MaxMindLocations, address: str, location: Location
+) -> None:
     assert locations.find(address) == location
 
 
 @pytest.mark.parametrize(
     "address", [None, "", "unknown", "81.2.69", "127.0.0.1", "10.0.0.7", "fe80::1%eth0", "2a00::1"]
 )
-def test_what_is_not_in_it_is_nowhere(locations: MaxMindLocations, address: str | None) -> None:
+def test_an_address_that_is_not_in_the_database_has_no_location(
+    locations: MaxMindLocations, address: str | None
+) -> None:
     assert locations.find(address) is None
 
 
@@ -60,7 +64,7 @@ def test_what_is_not_in_it_is_nowhere(locations: MaxMindLocations, address: str 
     ("address", "is_proxy"),
     [("81.2.69.142", False), ("185.220.101.4", True), ("203.0.113.9", True), ("203.0.113.200", False)],
 )
-def test_a_proxy_is_one_where_the_database_says_so(
+def test_an_address_is_a_proxy_if_its_record_contains_that(
     locations: MaxMindLocations, address: str, *, is_proxy: bool
 ) -> None:
     found = locations.find(address)
@@ -73,26 +77,26 @@ def test_a_proxy_is_one_where_the_database_says_so(
     "record",
     ["Atlantis", ["GB"], 7, {"country": "GB"}, {"country": {"iso_code": 44}}, {"city": {"names": ["London"]}}, {}],
 )
-def test_a_record_of_another_shape_tells_nothing(tmp_path: Path, record: object) -> None:
+def test_a_record_of_another_shape_has_neither_country_nor_city(tmp_path: Path, record: object) -> None:
     locations = MaxMindLocations(make_database(tmp_path / "odd.mmdb", {"81.2.69.0/24": record}))
 
     assert locations.find("81.2.69.142") == Location(country=None, city=None)
 
 
-def test_a_database_of_the_older_addresses_knows_no_others(tmp_path: Path) -> None:
+def test_a_database_of_ipv4_addresses_finds_no_ipv6_address(tmp_path: Path) -> None:
     locations = MaxMindLocations(make_database(tmp_path / "v4.mmdb", {"81.2.69.0/24": place("GB")}, ip_version=4))
 
     assert locations.find("81.2.69.142") == Location(country="GB", city=None)
     assert locations.find("2001:218::1") is None
 
 
-def test_it_knows_what_it_is_called_and_when_it_was_made(locations: MaxMindLocations) -> None:
+def test_the_edition_has_a_kind_and_a_build_time(locations: MaxMindLocations) -> None:
     assert locations.edition.kind == KIND
     assert datetime.now(UTC) - locations.edition.made_at < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello" * 1000, b"\xab\xcd\xefMaxMind.com\xe0"])
-def test_another_file_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_format_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "city.mmdb"
     path.write_bytes(content)
 
@@ -112,10 +116,10 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
         MaxMindLocations(tmp_path)
 
 
-def test_a_broken_part_is_nowhere_and_is_complained_about_once(tmp_path: Path) -> None:
+def test_an_unreadable_record_has_no_location_and_is_logged_once(tmp_path: Path) -> None:
     path = make_database(tmp_path / "city.mmdb", NETWORKS)
     content = path.read_bytes()
-    # Over the first record, so that the tree still leads there and finds nothing that makes sense.
+    # The first record is overwritten, so that the tree still leads to it and it cannot be parsed.
     begin = content.index(b"\x00" * 16) + 16
     path.write_bytes(content[:begin] + b"\xff" * 64 + content[begin + 64 :])
     locations = MaxMindLocations(path)
@@ -127,9 +131,9 @@ def test_a_broken_part_is_nowhere_and_is_complained_about_once(tmp_path: Path) -
     assert [line["event"] for line in lines] == ["geoip.database_broken"]
 
 
-def test_without_a_database_nothing_is_anywhere() -> None:
-    nowhere = NoLocations()
+def test_without_a_database_no_address_has_a_location() -> None:
+    no_locations = NoLocations()
 
-    assert nowhere.find("81.2.69.142") is None
-    assert nowhere.edition is None
-    nowhere.close()
+    assert no_locations.find("81.2.69.142") is None
+    assert no_locations.edition is None
+    no_locations.close()

@@ -1,4 +1,4 @@
-"""What is remembered of a person's sign-ins, and that looking back is cheap however much there is."""
+"""Login events in PostgreSQL: the habits of a user, and the bounded cost of reading them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MOMENT = timedelta(seconds=1)
 
 @pytest.fixture
 def ada(connection: Connection) -> UUID:
-    """An account."""
+    """The id of an account."""
     return account(connection)
 
 
 def account(connection: Connection) -> UUID:
-    """Make an account."""
+    """Insert an account and return its id."""
     user_id = uuid4()
     connection.execute(
         "INSERT INTO users (id, email, created_at, updated_at) VALUES (%s, %s, %s, %s)",
@@ -36,10 +36,10 @@ def account(connection: Connection) -> UUID:
     return user_id
 
 
-def remember(
+def add_attempt(
     connection: Connection, user_id: UUID, at: datetime, country: str | None = None, *, success: bool = True
 ) -> None:
-    """Remember an attempt."""
+    """Insert an attempt to sign in."""
     connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
@@ -50,7 +50,7 @@ def remember(
 
 
 def habits(connection: Connection, user_id: UUID) -> Habits:
-    """Look back as the core does."""
+    """Return the user's habits, with the limits of the core."""
     return PostgresLoginEvents(transaction_on(connection)).defer_habits(
         user_id,
         since=NOW - HABITS_WINDOW,
@@ -60,67 +60,63 @@ def habits(connection: Connection, user_id: UUID) -> Habits:
     )()
 
 
-def test_somebody_new_has_none(connection: Connection, ada: UUID) -> None:
+def test_a_new_user_has_no_habits(connection: Connection, ada: UUID) -> None:
     assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=0)
 
 
-def test_sign_ins_tell_countries_and_hours_each_once(connection: Connection, ada: UUID) -> None:
+def test_each_country_and_hour_of_the_sign_ins_is_listed_once(connection: Connection, ada: UUID) -> None:
     for days, country in enumerate(["NL", "PT", None, "NL"], start=1):
-        remember(connection, ada, NOW - timedelta(days=days), country)
-    remember(connection, ada, datetime(2026, 2, 1, 23, 59, 59, tzinfo=UTC))
+        add_attempt(connection, ada, NOW - timedelta(days=days), country)
+    add_attempt(connection, ada, datetime(2026, 2, 1, 23, 59, 59, tzinfo=UTC))
 
     assert habits(connection, ada) == Habits(sign_ins=5, countries=["NL", "PT"], hours=[4, 23], failures=0)
 
 
-def test_hours_are_those_of_utc_whatever_the_session_of_the_database_thinks(connection: Connection, ada: UUID) -> None:
+def test_hours_are_in_utc_whatever_the_time_zone_of_the_connection(connection: Connection, ada: UUID) -> None:
     connection.execute("SET timezone = 'Asia/Tokyo'")
-    remember(connection, ada, NOW - timedelta(days=1))
+    add_attempt(connection, ada, NOW - timedelta(days=1))
 
     assert habits(connection, ada).hours == [4]
 
 
-def test_refused_attempts_are_counted_for_fifteen_minutes_and_tell_nothing_else(
-    connection: Connection, ada: UUID
-) -> None:
+def test_failures_count_for_fifteen_minutes_and_make_no_habits(connection: Connection, ada: UUID) -> None:
     for age in (MOMENT, FAILURES_WINDOW - MOMENT, FAILURES_WINDOW, timedelta(days=1)):
-        remember(connection, ada, NOW - age, "PT", success=False)
+        add_attempt(connection, ada, NOW - age, "PT", success=False)
 
     assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=2)
 
 
-def test_no_more_failures_are_counted_than_matter(connection: Connection, ada: UUID) -> None:
+def test_failures_are_counted_up_to_a_limit(connection: Connection, ada: UUID) -> None:
     for _ in range(FAILURES_MAX + 3):
-        remember(connection, ada, NOW, success=False)
+        add_attempt(connection, ada, NOW, success=False)
 
     assert habits(connection, ada).failures == FAILURES_MAX
 
 
-def test_what_is_too_old_is_forgotten(connection: Connection, ada: UUID) -> None:
-    remember(connection, ada, NOW - HABITS_WINDOW, "NL")
+def test_sign_ins_before_the_window_are_ignored(connection: Connection, ada: UUID) -> None:
+    add_attempt(connection, ada, NOW - HABITS_WINDOW, "NL")
 
     assert habits(connection, ada).sign_ins == 0
 
 
-def test_others_have_habits_of_their_own(connection: Connection, ada: UUID) -> None:
+def test_the_attempts_of_other_users_are_ignored(connection: Connection, ada: UUID) -> None:
     eve = account(connection)
-    remember(connection, eve, NOW, "PT")
-    remember(connection, eve, NOW, success=False)
+    add_attempt(connection, eve, NOW, "PT")
+    add_attempt(connection, eve, NOW, success=False)
 
     assert habits(connection, ada) == Habits(sign_ins=0, countries=[], hours=[], failures=0)
 
 
-def test_a_flood_of_failures_does_not_wash_habits_away(connection: Connection, ada: UUID) -> None:
-    remember(connection, ada, NOW - timedelta(days=1), "NL")
-    many(connection, ada, HABIT_SIGN_INS_MAX * 3, success=False)
+def test_many_failures_do_not_displace_habits(connection: Connection, ada: UUID) -> None:
+    add_attempt(connection, ada, NOW - timedelta(days=1), "NL")
+    add_attempts(connection, ada, HABIT_SIGN_INS_MAX * 3, success=False)
 
     assert habits(connection, ada).countries == ["NL"]
 
 
 @pytest.mark.parametrize("success", [True, False], ids=["sign-ins", "failures"])
-def test_looking_back_reads_a_handful_of_rows_whatever_there_is_of_the_other_kind(
-    connection: Connection, ada: UUID, *, success: bool
-) -> None:
-    many(connection, ada, 50_000, success=success)
+def test_reading_habits_reads_a_bounded_number_of_rows(connection: Connection, ada: UUID, *, success: bool) -> None:
+    add_attempts(connection, ada, 50_000, success=success)
     connection.execute("ANALYZE login_events")
     with explained_statements(connection) as plans:
         habits(connection, ada)
@@ -132,8 +128,8 @@ def test_looking_back_reads_a_handful_of_rows_whatever_there_is_of_the_other_kin
     assert rows <= HABIT_SIGN_INS_MAX + FAILURES_MAX
 
 
-def many(connection: Connection, user_id: UUID, number: int, *, success: bool) -> None:
-    """Remember many attempts of the last minutes."""
+def add_attempts(connection: Connection, user_id: UUID, number: int, *, success: bool) -> None:
+    """Insert many attempts of the last minutes."""
     connection.execute(
         """
         INSERT INTO login_events (id, user_id, provider, success, risk_score, risk_factors, geo_country, created_at)
