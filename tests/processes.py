@@ -78,14 +78,14 @@ class Service:
         lines = self.log.splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
-    def said(self, event: str) -> list[dict[str, Any]]:
+    def logged(self, event: str) -> list[dict[str, Any]]:
         """Return the lines of the log with that event."""
         return [line for line in self.events if line["event"] == event]
 
     @property
     def port(self) -> int:
         """The port on which it listens."""
-        return int(self.said("server.ready")[0]["bind"].rpartition(":")[2])
+        return int(self.logged("server.ready")[0]["bind"].rpartition(":")[2])
 
     def is_running(self) -> bool:
         """Return whether the process runs."""
@@ -93,13 +93,13 @@ class Service:
 
     def wait_until_ready(self) -> Service:
         """Return when the log reports that it is ready; fail when it ends instead."""
-        wait_until(lambda: bool(self.said("server.ready")) or not self.is_running(), seconds_max=START_SECONDS_MAX)
+        wait_until(lambda: bool(self.logged("server.ready")) or not self.is_running(), seconds_max=START_SECONDS_MAX)
         assert self.is_running(), self.log
         return self
 
     def wait_for(self, event: str, *, times: int = 1) -> None:
         """Return when the log has the event `times` times."""
-        wait_until(lambda: len(self.said(event)) >= times, seconds_max=START_SECONDS_MAX)
+        wait_until(lambda: len(self.logged(event)) >= times, seconds_max=START_SECONDS_MAX)
 
     def wait(self) -> int:
         """Wait for its end and return the exit status."""
