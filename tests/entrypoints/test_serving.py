@@ -233,9 +233,7 @@ def test_an_external_database_is_not_opened_without_a_master_key(commands_here: 
 @pytest.mark.parametrize(
     ("name", "value"), [("MASTER_KEYS", "hush"), ("SMTP_URL", "gopher://hush"), ("LOG_LEVEL", "hush")]
 )
-def test_a_wrong_setting_is_named_and_its_value_is_not_repeated(
-    commands_here: CommandsHere, name: str, value: str
-) -> None:
+def test_a_wrong_setting_is_named_without_its_value(commands_here: CommandsHere, name: str, value: str) -> None:
     line = refusal_here(commands_here, **{name: value})
 
     assert line.startswith(f"GATEHOUSE_{name} ")
@@ -257,9 +255,7 @@ def test_an_outdated_schema_is_migrated_in_development_mode(services: Services, 
     assert service.get("/health/ready").status == 200
 
 
-def test_a_server_waits_for_a_database_that_is_still_starting(
-    services: Services, database_url: str, tmp_path: Path
-) -> None:
+def test_a_database_that_still_starts_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
     parts = conninfo_to_dict(database_url)
     late = tmp_path / "late"
 
