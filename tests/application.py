@@ -1,7 +1,7 @@
-"""The whole application for tests: every port connected to a database of the test's own, and a client to speak to it.
+"""The whole application for tests: every port connected to the test's own database, and a client of the application.
 
-`installation` is what handlers find; a test that wants another one makes it with `dataclasses.replace` and hands it to
-`serving`. `client` speaks to all routes of the house, those of development mode included.
+`installation` is what handlers receive; a test that needs a different one makes it with `dataclasses.replace` and
+passes it to `serving`. `client` sends requests to all routes, those of development mode included.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ VERSION = "1.2.3"
 PORT = 50_000
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
-# One for all tests of a process: it goes on knowing a key that it parsed, which takes 30 ms. Each house loads its own.
+# One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
 
 
@@ -69,7 +69,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Client:
-    """Sends requests to an application, without a network between them."""
+    """Sends requests to an application without a network."""
 
     application: Application
 
@@ -84,7 +84,7 @@ class Client:
         token: str | None = None,
         address: str = "127.0.0.1",
     ) -> Answer:
-        """Send a request from that address: `body` as JSON or `data` as it is, `token` as its bearer."""
+        """Send a request from that address: `body` as JSON or `data` unchanged, `token` as the bearer token."""
         sent = dict(headers or {})
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
@@ -124,18 +124,18 @@ class Client:
 
 @dataclass
 class ReportedActors:
-    """The port `Actors` for tests: reports what the test says."""
+    """The port `Actors` for tests: returns the reports that the test sets."""
 
     told: list[ActorReport] = field(default_factory=list)
 
     def reports(self) -> list[ActorReport]:
-        """Report it."""
+        """Return the reports."""
         return self.told
 
 
 @dataclass(frozen=True)
 class PromptKeyRefresh:
-    """The port `KeyRefresh` for tests: looks at once instead of asking an actor to."""
+    """The port `KeyRefresh` for tests: reads the keys immediately instead of waking an actor."""
 
     database: Database
     ring: KeyRing
@@ -147,19 +147,19 @@ class PromptKeyRefresh:
 
 @cache
 def mail_renderer(base_url: str) -> JinjaMailRenderer:
-    """Give a renderer of that base URL; it reads the templates once, which takes 40 ms."""
+    """Return a renderer for that base URL; it is cached, because reading the templates takes 40 ms."""
     return JinjaMailRenderer(base_url=base_url)
 
 
 def serving(installation: Installation, routes: Iterable[Route] | None = None) -> Client:
-    """Return a client of an application of this installation, with all routes or with these."""
+    """Return a client of an application on this installation, with all routes or only these."""
     return Client(Application(installation, capabilities.routes(is_development=True) if routes is None else routes))
 
 
 def serving_with_rate_limits(installation: Installation) -> Client:
-    """Return a client of an application whose rate limits hold and whose buckets never fill again.
+    """Return a client of an application with rate limits whose buckets never refill.
 
-    However long the requests of a test take, the limiter's clock stands still.
+    The limiter's clock stands still, however long the requests of a test take.
     """
     routes = capabilities.routes(is_development=True)
     return Client(Application(installation, routes, rate_limiter=RateLimiter(monotonic=lambda: 0.0)))
@@ -167,19 +167,19 @@ def serving_with_rate_limits(installation: Installation) -> Client:
 
 @pytest.fixture(scope="session")
 def key_pairs() -> tuple[KeyPair, KeyPair]:
-    """Two key pairs, made once, because that takes a while."""
+    """Two key pairs, made once, because making them is slow."""
     return make_key_pair(), make_key_pair()
 
 
 @pytest.fixture
 def settings() -> Settings:
-    """The default settings, in development mode and without rate limits, which have tests of their own."""
+    """The default settings, in development mode and without rate limits, which have their own tests."""
     return Settings(dev=True, rate_limits=False)
 
 
 @pytest.fixture
 def actors() -> ReportedActors:
-    """Actors that the test speaks for."""
+    """Actors whose reports the test sets."""
     return ReportedActors()
 
 
@@ -191,13 +191,13 @@ async def installation(
     actors: ReportedActors,
     key_pairs: tuple[KeyPair, KeyPair],
 ) -> Installation:
-    """A connected house with signing keys."""
+    """A connected installation with signing keys."""
     return await connected_installation(database, clock, settings, actors, key_pairs, ring=RING)
 
 
 @pytest.fixture
 def application(installation: Installation) -> Application:
-    """The application with every route of the house."""
+    """The application with every route."""
     return Application(installation, capabilities.routes(is_development=True))
 
 
@@ -216,7 +216,7 @@ async def connected_installation(
     *,
     ring: RsaKeyRing,
 ) -> Installation:
-    """Connect a house as `main.py` does, as far as requests can tell."""
+    """Return an installation connected as by `main.py`, as far as requests depend on it."""
     await database.transact(signing_keys.ensure, *key_pairs)
     ring.load(await database.read(signing_keys.published))
     return Installation(

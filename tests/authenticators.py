@@ -1,6 +1,6 @@
-"""An authenticator in software, which does everything right unless a test tells it to do something wrong.
+"""A software authenticator, which behaves correctly unless a test makes it misbehave.
 
-It answers options as a browser with a built-in authenticator would, in the form of `credential.toJSON()`.
+It responds to options like a browser with a built-in authenticator, in the format of `credential.toJSON()`.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ PrivateKey = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPri
 
 
 def encoded(data: bytes) -> str:
-    """Write bytes as browsers do."""
+    """Return bytes as base64url without padding, as browsers encode them."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def decoded(text: str) -> bytes:
-    """Read what `encoded` writes."""
+    """Return the bytes that `encoded` encoded."""
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def make_key(algorithm: int) -> PrivateKey:
-    """Make a key of a COSE algorithm."""
+    """Return a new key for a COSE algorithm."""
     match algorithm:
         case -8:
             return ed25519.Ed25519PrivateKey.generate()
@@ -49,7 +49,7 @@ def make_key(algorithm: int) -> PrivateKey:
 
 
 def cose_key(key: PrivateKey) -> dict[int, Any]:
-    """Describe the public half (RFC 9052)."""
+    """Return the public key as a COSE key (RFC 9052)."""
     match key:
         case ed25519.Ed25519PrivateKey():
             return {1: 1, 3: -8, -1: 6, -2: key.public_key().public_bytes_raw()}
@@ -63,7 +63,7 @@ def cose_key(key: PrivateKey) -> dict[int, Any]:
 
 @dataclass
 class Authenticator:
-    """Keeps one passkey; what it says of itself can be changed at any time."""
+    """Holds one passkey; a test can change what it reports at any time."""
 
     key: PrivateKey = field(default_factory=lambda: make_key(-7))
     credential_id: bytes = field(default_factory=lambda: os.urandom(20))
@@ -82,7 +82,7 @@ class Authenticator:
     statement: dict[str, Any] = field(default_factory=lambda: {"fmt": "none", "attStmt": {}})
 
     def create(self, options: dict[str, Any], *, challenge: str | None = None) -> dict[str, Any]:
-        """Answer `navigator.credentials.create()`."""
+        """Return the result of `navigator.credentials.create()`."""
         self.user_handle = decoded(options["user"]["id"])
         attested = self.aaguid + len(self.credential_id).to_bytes(2, "big") + self.credential_id
         attested += cbor2.dumps(cose_key(self.key))
@@ -101,7 +101,7 @@ class Authenticator:
         }
 
     def get(self, options: dict[str, Any], *, challenge: str | None = None) -> dict[str, Any]:
-        """Answer `navigator.credentials.get()`."""
+        """Return the result of `navigator.credentials.get()`."""
         client_data = self._client_data("webauthn.get", challenge or options["challenge"])
         data = self._authenticator_data()
         return {
@@ -118,10 +118,10 @@ class Authenticator:
         }
 
     def _client_data(self, kind: str, challenge: str) -> bytes:
-        said: dict[str, Any] = {"type": kind, "challenge": challenge, "origin": self.origin}
+        client_data: dict[str, Any] = {"type": kind, "challenge": challenge, "origin": self.origin}
         if self.cross_origin is not None:
-            said["crossOrigin"] = self.cross_origin
-        return json.dumps(said).encode()
+            client_data["crossOrigin"] = self.cross_origin
+        return json.dumps(client_data).encode()
 
     def _authenticator_data(self, flags: int = 0) -> bytes:
         self.sign_count += 1 if self.counts else 0

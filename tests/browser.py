@@ -1,7 +1,7 @@
-"""A Chromium, and a running server for it to look at.
+"""A Chromium, and a running server whose pages it opens.
 
-The server runs in a thread of its own, because Playwright's simple interface wants the main one; it is the real server
-on a real port, connected as `tests/application.py` connects it.
+The server runs in its own thread, because Playwright's synchronous interface needs the main thread; it is the real
+server on a real port, connected as in `tests/application.py`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ CONNECTIONS_MAX = 2
 
 
 class Site:
-    """A server of its own that runs in a thread until it is closed; browsers refuse passkeys on a bare address."""
+    """A server that runs in a thread until it is closed.
+
+    `name` is the host in its URL, because browsers refuse passkeys on an IP address.
+    """
 
     def __init__(
         self,
@@ -95,7 +98,7 @@ class Site:
         try:
             trio.run(self._serve)
         finally:
-            # Whoever waits for the start learns that there will be none.
+            # Unblocks the constructor when the start has failed.
             self._started.put(None)
 
     async def _serve(self) -> None:
@@ -130,7 +133,7 @@ def _tools(url: str) -> Tools:
 
 @dataclass
 class Watched:
-    """A page, and what went wrong and where it asked while it was looked at."""
+    """A page, with the problems and the requests that were recorded while it was open."""
 
     page: Page
     problems: list[str] = field(default_factory=list)
@@ -139,7 +142,7 @@ class Watched:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """A browser for the whole run."""
+    """A browser for the whole test run."""
     if CHROMIUM is None:
         pytest.skip("no Chromium in the path")
     with sync_playwright() as playwright:
@@ -150,7 +153,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
-    """Open pages whose console and requests are written down; the options are those of a browser context."""
+    """A function that opens a page and records its console and requests; it takes the options of a browser context."""
     contexts: list[BrowserContext] = []
 
     def open_page(**options: Any) -> Watched:

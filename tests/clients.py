@@ -1,7 +1,7 @@
-"""Clients that ask a server again and again, each on its own thread, and write down what became of every request.
+"""Clients that send requests to a server in a loop, each on its own thread, and record the result of every request.
 
-They are as careful as HTTP asks them to be, and no more: one that was told that the connection closes opens another,
-and so does one whose connection was closed before it said anything. Whatever else happens to a request is a loss.
+They follow HTTP and do no more: a client opens a new connection after `Connection: close`, and when the server closed
+the connection before the client sent anything. Any other request without a complete answer is a loss.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-PATIENCE_SECONDS = 15.0
-# Some pause between two requests, which is when a server may close what it believes to be idle.
+TIMEOUT_SECONDS = 15.0
+# Between two requests, because a server may close an idle connection.
 PAUSE_SECONDS_MAX = 0.05
 
 
 class _Lost(Exception):
-    """A request that was sent had no complete answer; the message says how far it came."""
+    """A request had no complete answer; the message states what is missing."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """An answer, and when it came; times are of the monotonic clock."""
+    """An answer, and when its request began and ended on the monotonic clock."""
 
     status: int
     headers: dict[str, str]
@@ -40,7 +40,7 @@ class Asked:
 
 @dataclass
 class Client(threading.Thread):
-    """Asks for a path until it is told to end, or the door is closed to it; with `is_loyal`, on one connection."""
+    """Requests a path until `is_ending` is set or a connection is refused; with `is_loyal`, on one connection."""
 
     port: int
     path: str
@@ -56,31 +56,33 @@ class Client(threading.Thread):
     __hash__ = threading.Thread.__hash__
 
     def run(self) -> None:
-        """Ask."""
+        """Send requests."""
         connection: socket.socket | None = None
         while not self.is_ending:
             try:
-                connection = connection or socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
+                connection = connection or socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS)
             except (ConnectionRefusedError, ConnectionResetError):
-                # The door was closed, or just closing; nothing had been said.
+                # The server no longer listens; no request was sent.
                 self.is_turned_away = True
                 return
             time.sleep(random.uniform(0, PAUSE_SECONDS_MAX))
-            if not self._ask(connection):
+            if not self._request(connection):
                 connection.close()
                 connection = None
         if connection is not None:
             connection.close()
 
-    def _ask(self, connection: socket.socket) -> bool:
-        """Send one request; say whether the connection may be used again."""
+    def _request(self, connection: socket.socket) -> bool:
+        """Send one request; return whether the connection may be used again."""
         if select.select([connection], [], [], 0)[0]:
-            # Nothing was asked, so this is the end, and the client may see it.
+            # No request is open, so the server has closed the connection, which is no loss.
             return False
         began_at = time.monotonic()
-        wish = "keep-alive" if self.is_loyal else "close"
+        connection_option = "keep-alive" if self.is_loyal else "close"
         try:
-            connection.sendall(f"GET {self.path} HTTP/1.1\r\nHost: x\r\nConnection: {wish}\r\n\r\n".encode())
+            connection.sendall(
+                f"GET {self.path} HTTP/1.1\r\nHost: x\r\nConnection: {connection_option}\r\n\r\n".encode()
+            )
             status, headers, body = _answer(connection)
         except (OSError, _Lost) as loss:
             self.lost.append(repr(loss))
@@ -91,7 +93,7 @@ class Client(threading.Thread):
 
 @contextmanager
 def load(port: int, paths: Sequence[str], *, loyal: int, fickle: int) -> Generator[list[Client]]:
-    """Keep so many clients asking on one connection each, and so many on a new one each time, while the block lasts."""
+    """Run clients during the block: `loyal` ones on one connection each, `fickle` ones with a new one per request."""
     clients = [Client(port, paths[number % len(paths)], is_loyal=number < loyal) for number in range(loyal + fickle)]
     for client in clients:
         client.start()
@@ -105,12 +107,12 @@ def load(port: int, paths: Sequence[str], *, loyal: int, fickle: int) -> Generat
 
 
 def answers(clients: Sequence[Client]) -> list[Asked]:
-    """Give all answers, oldest first."""
+    """Return all answers, oldest first."""
     return sorted((answer for client in clients for answer in client.answers), key=lambda answer: answer.ended_at)
 
 
 def losses(clients: Sequence[Client]) -> list[str]:
-    """Give all that was lost."""
+    """Return the losses of all clients."""
     return [loss for client in clients for loss in client.lost]
 
 
@@ -134,5 +136,5 @@ def _until_the_blank_line(connection: socket.socket) -> tuple[bytes, bytes]:
 def _some(connection: socket.socket, expected: str) -> bytes:
     data = connection.recv(65536)
     if not data:
-        raise _Lost(f"the connection ended where {expected} should have come")
+        raise _Lost(f"the connection ended before {expected} was received")
     return data

@@ -10,9 +10,9 @@ class SettableClock:
         self.now = now
 
     def __call__(self) -> datetime:
-        """Give the moment that the test has set."""
+        """Return the time that the test has set."""
         return self.now
 
     def advance(self, by: timedelta) -> None:
-        """Let time pass."""
+        """Move the time forward."""
         self.now += by

@@ -1,4 +1,4 @@
-"""Requests that race each other."""
+"""Concurrent requests."""
 
 from __future__ import annotations
 

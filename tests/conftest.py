@@ -1,6 +1,6 @@
-"""What tests are given: a database of their own, the tools of a unit of work, and clocks that obey.
+"""Fixtures for all tests: a database per test, the tools of a unit of work, and clocks that the test controls.
 
-`database` is the real thing, for tests of what waits and of whole flows. `transact` runs a use case in a transaction
+`database` is the real adapter, for tests of waiting and of whole flows. `transact` runs a use case in a transaction
 without an event loop, for tests of SQL. Both have `clock`, which stands still until the test moves it.
 """
 
@@ -41,34 +41,34 @@ if TYPE_CHECKING:
 
 __all__ = ["chromium", "watch"]
 
-# Real seconds of stillness after which virtual time jumps. Longer than a transaction, because to Trio a task that waits
-# for a thread is as still as one that sleeps; the fixture that pytest-trio brings jumps at once.
+# Real seconds without a running task after which virtual time jumps. Longer than a transaction, because Trio cannot
+# tell a task that waits for a thread from one that sleeps; the fixture of pytest-trio jumps immediately.
 AUTOJUMP_SECONDS = 0.02
-# As much as a few tests leave behind, rather than a few calls.
+# The garbage of a few tests rather than of a few calls.
 NEW_OBJECTS_MAX = 50_000
 
 hypothesis.settings.register_profile("gatehouse", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("gatehouse")
 watch_everything()
-# Whoever is started in the background ignores Ctrl-C, and so would the servers that tests stop with it.
+# A process started in the background ignores SIGINT, and the servers that tests stop with it would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# What `nohup` starts ignores SIGHUP. A child inherits that, but no handler, so this one lets only the tests survive.
+# A process started by `nohup` ignores SIGHUP. A child inherits that but not a handler, so only the tests survive it.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda _number, _frame: None)
 
 
 def pytest_configure() -> None:
-    """Keep the folders of tests in memory, unless somebody said where they are to be."""
-    # Some tests copy programs there and run them.
+    """Keep the folders of tests in memory, unless the environment names another place."""
+    # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
 
 
 def pytest_collection_finish() -> None:
-    """Begin, now that all is imported: follow the stacks, and let the garbage collector pass by what is there."""
+    """Follow the stacks, and exclude all imported objects from garbage collection."""
     follow_stacks()
-    # All of it stays until the end, and to look through it again and again took an eighth of the time.
+    # They live until the end, and scanning them repeatedly took an eighth of the time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS_MAX, *gc.get_threshold()[1:])
@@ -76,7 +76,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def secret_watch() -> Iterator[SecretWatch]:
-    """The watch that fails a test in whose log a secret is written."""
+    """The watch that fails a test when a secret is in its log."""
     WATCH.begin()
     yield WATCH
     assert WATCH.leaks() == []
@@ -84,7 +84,7 @@ def secret_watch() -> Iterator[SecretWatch]:
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """The PostgreSQL of this test run; `GATEHOUSE_TEST_DATABASE_URL` names another one to test on."""
+    """The PostgreSQL of this test run; `GATEHOUSE_TEST_DATABASE_URL` selects another one."""
     given = os.environ.get("GATEHOUSE_TEST_DATABASE_URL")
     if given:
         yield given
@@ -103,27 +103,27 @@ def databases(postgres_url: str) -> Iterator[Databases]:
 
 @pytest.fixture
 def database_url(databases: Databases) -> Iterator[str]:
-    """A freshly migrated database of its own."""
+    """A migrated database without data, for one test."""
     with databases.migrated() as url:
         yield url
 
 
 @pytest.fixture
 def empty_database_url(databases: Databases) -> Iterator[str]:
-    """A database of its own without a schema."""
+    """A database without a schema, for one test."""
     with databases.empty() as url:
         yield url
 
 
 @pytest.fixture
 def clock() -> SettableClock:
-    """A clock that the test moves."""
+    """A clock that the test controls."""
     return SettableClock()
 
 
 @pytest.fixture
 def vault() -> Vault:
-    """A vault with a key of its own."""
+    """A vault with a new key."""
     return Vault([MasterKey.generate()])
 
 
@@ -145,7 +145,7 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
 
 @pytest.fixture
 def doorbells() -> RecordedDoorbells:
-    """Doorbells that remember."""
+    """Doorbells that record their rings."""
     return RecordedDoorbells()
 
 
@@ -157,21 +157,21 @@ def database(databases: Databases, database_url: str, tools: Tools, doorbells: R
 
 @pytest.fixture
 def connection(databases: Databases, database_url: str) -> Iterator[Connection]:
-    """A connection to the test's database, for looking behind the ports."""
+    """A connection to the test's database, to check it without the ports."""
     with databases.connection(database_url) as connection:
         yield connection
 
 
 @pytest.fixture
 def raw_connection(databases: Databases, database_url: str) -> Iterator[RawConnection]:
-    """One more connection, of the driver's own: for what ours does not do, such as several statements in one text."""
+    """A connection of psycopg itself, for what ours does not support, such as several statements in one text."""
     with databases.raw_connection(database_url) as connection:
         yield connection
 
 
 @pytest.fixture
 def transact(connection: Connection, tools: Tools) -> Callable[..., Any]:
-    """Runs a use case in a transaction, at once: committed when it returns, rolled back when it raises."""
+    """Runs a use case in a transaction: committed when it returns, rolled back when it raises."""
 
     def transact(use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         with connection.transaction():
@@ -182,5 +182,5 @@ def transact(connection: Connection, tools: Tools) -> Callable[..., Any]:
 
 @pytest.fixture
 def autojump_clock() -> MockClock:
-    """Virtual time that passes at once when everybody waits for it."""
+    """Virtual time that jumps when all tasks wait for it."""
     return MockClock(autojump_threshold=AUTOJUMP_SECONDS)

@@ -1,4 +1,4 @@
-"""Doorbells that wake nobody and remember who was rung."""
+"""Doorbells that wake no actor and record which ones were rung."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class RecordedDoorbells:
         self.rung: list[Bell] = []
 
     def ring(self, bell: Bell) -> None:
-        """Remember the ring."""
+        """Record the ring."""
         self.rung.append(bell)

@@ -1,4 +1,4 @@
-"""Small GeoIP databases for tests, in MaxMind's own format."""
+"""Small GeoIP databases for tests, in MaxMind's format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KIND = "GeoLite2-City"
 
 
 def place(country: str, city: str | None = None, **traits: bool) -> dict[str, Any]:
-    """Write a record as the databases about locations have it."""
+    """Return a record as in the location databases."""
     record: dict[str, Any] = {"country": {"iso_code": country, "names": {"en": f"Country {country}"}}}
     if city is not None:
         record["city"] = {"geoname_id": 2643743, "names": {"de": f"{city} (auf Deutsch)", "en": city}}
@@ -25,7 +25,7 @@ def place(country: str, city: str | None = None, **traits: bool) -> dict[str, An
 
 
 def make_database(path: Path, networks: Mapping[str, Any], *, kind: str = KIND, ip_version: int = 6) -> Path:
-    """Write a database of networks and their records."""
+    """Write a database of networks and their records, and return its path."""
     writer = MMDBWriter(
         ip_version=ip_version,
         database_type=kind,

@@ -1,4 +1,4 @@
-"""Mail servers for tests, over loopback: one that is real, and one that says whatever the test wrote down for it."""
+"""Mail servers for tests, over loopback: a real one, and one that follows the test's script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """A letter as it arrived."""
+    """A mail as it was received."""
 
     sender: str
     recipients: tuple[str, ...]
@@ -35,18 +35,18 @@ class Received:
 
     @property
     def message(self) -> EmailMessage:
-        """The letter as a mail program reads it."""
+        """The parsed mail."""
         return message_from_bytes(self.raw, policy=modern)
 
     @property
     def parts(self) -> dict[str, str]:
-        """What the letter says, by content type."""
+        """The parts of the mail by content type."""
         return {part.get_content_type(): part.get_content().replace("\r\n", "\n") for part in self.message.iter_parts()}
 
 
 @dataclass
 class PostOffice:
-    """A real mail server; `answers` are what it says instead of yes, by command."""
+    """A real mail server; `answers` are the refusals by command, in place of `250 OK`."""
 
     logins: dict[str, str] = field(default_factory=dict[str, str])
     answers: dict[str, str] = field(default_factory=dict[str, str])
@@ -61,7 +61,7 @@ class PostOffice:
         tls: ssl.SSLContext | None = None,
         takes_international_addresses: bool = True,
     ) -> Generator[PostOffice]:
-        """Serve on a thread of its own while the block lasts."""
+        """Serve on a separate thread while the block lasts."""
 
         def new_protocol() -> SMTP:
             return SMTP(
@@ -69,7 +69,7 @@ class PostOffice:
                 hostname="mail.test",
                 tls_context=starttls,
                 enable_SMTPUTF8=takes_international_addresses,
-                # Whether a login may come in plain text is the client's decision, which is what is tested.
+                # Whether to log in over plain text is the client's decision, which is under test.
                 auth_require_tls=False,
                 authenticator=self._authenticate if self.logins else None,
                 auth_exclude_mechanism=["LOGIN"],
@@ -79,7 +79,7 @@ class PostOffice:
         loop = asyncio.new_event_loop()
         server = loop.run_until_complete(loop.create_server(new_protocol, LOOPBACK, 0, ssl=tls))
         self.port = server.sockets[0].getsockname()[1]
-        thread = threading.Thread(target=loop.run_forever, name="post office")
+        thread = threading.Thread(target=loop.run_forever, name="mail server")
         thread.start()
         try:
             yield self
@@ -92,14 +92,14 @@ class PostOffice:
     async def handle_MAIL(  # noqa: N802 - the library finds it by this name
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Take the sender."""
+        """Accept the sender, or refuse."""
         envelope.mail_from = address
         return self.answers.get("MAIL", "250 OK")
 
     async def handle_RCPT(  # noqa: N802 - the library finds it by this name
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Take a recipient."""
+        """Accept a recipient, or refuse."""
         if "RCPT" not in self.answers:
             envelope.rcpt_tos.append(address)
         return self.answers.get("RCPT", "250 OK")
@@ -107,7 +107,7 @@ class PostOffice:
     async def handle_DATA(  # noqa: N802 - the library finds it by this name
         self, server: SMTP, session: Session, envelope: Envelope
     ) -> str:
-        """Take the letter."""
+        """Accept the mail, or refuse."""
         if "DATA" in self.answers:
             return self.answers["DATA"]
         self.received.append(
@@ -132,7 +132,7 @@ class PostOffice:
 async def _close(server: asyncio.Server) -> None:
     server.close()
     await server.wait_closed()
-    # What serves a connection that the client has just left is still winding up.
+    # The task of a connection that the client has just closed may still be running.
     others = asyncio.all_tasks() - {cast("asyncio.Task[object]", asyncio.current_task())}
     for task in others:
         task.cancel()
@@ -141,10 +141,10 @@ async def _close(server: asyncio.Server) -> None:
 
 @contextmanager
 def scripted_server(talk: Callable[[socket.socket], None]) -> Generator[int]:
-    """Serve one connection with `talk` on a thread of its own, and give the port."""
+    """Serve one connection with `talk` on a separate thread; yield the port."""
 
     def serve() -> None:
-        # The client may leave in the middle of a word, and that it does is what some tests are about.
+        # Some tests expect the client to disconnect in the middle of a line.
         with suppress(OSError), listener, listener.accept()[0] as connection:
             talk(connection)
 
@@ -154,7 +154,7 @@ def scripted_server(talk: Callable[[socket.socket], None]) -> Generator[int]:
     try:
         yield listener.getsockname()[1]
     finally:
-        # Wakes an `accept` that nobody came to.
+        # Wakes an `accept` to which no client connected.
         with suppress(OSError):
             listener.shutdown(socket.SHUT_RDWR)
         thread.join()

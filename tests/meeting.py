@@ -1,4 +1,4 @@
-"""Where use cases wait for each other in the middle of their transactions."""
+"""A barrier at which use cases wait for each other in the middle of their transactions."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from adapters.postgres.driver.greenlets import wait_in_greenlet
 
 
 class Meeting:
-    """Lets nobody go before so many have come."""
+    """A barrier that opens when `size` use cases have reached it."""
 
     def __init__(self, size: int) -> None:
         self._missing = size
-        self._all_there = trio.Event()
+        self._is_complete = trio.Event()
 
     def wait(self) -> None:
-        """Come, and wait for the others; the one-too-many finds the door open."""
+        """Wait until `size` use cases have arrived; any later one passes without waiting."""
         self._missing -= 1
         if not self._missing:
-            self._all_there.set()
-        wait_for(self._all_there)
+            self._is_complete.set()
+        wait_for(self._is_complete)
 
 
 def wait_for(event: trio.Event) -> None:
-    """Wait in a use case for what a test does meanwhile."""
+    """Block a use case until the test sets the event."""
     wait_in_greenlet(event.wait, seconds_max=math.inf)

@@ -1,7 +1,7 @@
-"""A folder in memory for what tests write: clusters, databases, logs and whatever else is gone with the run.
+"""A folder in memory for the files of tests: clusters, databases, logs and everything else that ends with the run.
 
-A cluster of PostgreSQL is 40 MB and is synced to the disk by every start and stop, which costs nothing in memory and up
-to a second on a disk that others use as well.
+A cluster of PostgreSQL has 40 MB, and every start and stop syncs it, which is free in memory and takes up to a second
+on a busy disk.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import os
 import shutil
 from pathlib import Path
 
-MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder with a name of its own is made in it
+MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108 - a folder with a unique name is made in it
 MEMORY_BYTES_MIN = 2**30
 
 
 def memory_folder() -> Path | None:
-    """Give the folder, where there is one with room for clusters."""
+    """Return the folder, or None if it is missing or lacks the space for clusters."""
     has_room = MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free > MEMORY_BYTES_MIN
     return MEMORY_FOLDER if has_room else None
 
 
 def may_hold_programs(folder: Path) -> bool:
-    """Say whether programs may be started from there, which containers forbid for theirs."""
+    """Return whether programs may be started from the folder, which containers forbid for theirs."""
     return not os.statvfs(folder).f_flag & os.ST_NOEXEC

@@ -1,4 +1,4 @@
-"""How the database does what it is asked: the plan of a query when PostgreSQL keeps it, and what it took."""
+"""Query plans: the plan of a prepared statement, and what its execution read."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.statements import Parameters, Text
 
 EXPLAIN = b"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
-# What else is run, such as BEGIN, has no plan.
+# Other statements, such as BEGIN, have no plan.
 _PLANNED = (b"SELECT", b"(SELECT", b"WITH", b"INSERT", b"UPDATE", b"DELETE")
 
 
 @contextmanager
 def explained_statements(connection: Connection) -> Generator[list[dict[str, Any]]]:
-    """Give the plan of each statement that is run on a connection. Each is run twice, first for what it takes."""
+    """Yield a list of the plans of all statements run on a connection. Each runs twice, first to explain it."""
     plans: list[dict[str, Any]] = []
 
     def cursor(*, row_factory: RowFactory[Row] = tuple_row, binary: bool = False) -> Cursor[Row]:
@@ -41,7 +41,7 @@ def explained_statements(connection: Connection) -> Generator[list[dict[str, Any
 
 
 class _Explaining(Cursor[Row]):
-    """Asks for the plan first."""
+    """A cursor that explains each statement before running it."""
 
     plans: list[dict[str, Any]]
 
@@ -56,42 +56,42 @@ class _Explaining(Cursor[Row]):
     def _explain(self, text: Text, parameters: Parameters) -> None:
         query = text if isinstance(text, bytes) else text.encode()
         if query.lstrip().startswith(_PLANNED):
-            asking = Cursor(self._connection, self._statements, scalar_row, is_binary=False)
-            [[found]] = asking.execute(EXPLAIN + query, parameters, prepare=False)
+            explaining = Cursor(self._connection, self._statements, scalar_row, is_binary=False)
+            [[found]] = explaining.execute(EXPLAIN + query, parameters, prepare=False)
             self.plans.append(found["Plan"])
 
 
 def explained(connection: Connection, query: LiteralString, values: Mapping[str, object]) -> dict[str, Any]:
-    """Run a query with these values as a prepared statement, and give its plan."""
+    """Run a query with these values as a prepared statement, and return its plan."""
     named = {name: value for name, value in values.items() if f"%({name})s" in query}
     numbered = query % {name: f"${number}" for number, name in enumerate(named, start=1)} if named else query
-    connection.execute(_as_it_is(f"PREPARE explained AS {numbered}".encode()))
+    connection.execute(_without_placeholders(f"PREPARE explained AS {numbered}".encode()))
     try:
-        [[[found]]] = connection.execute(EXPLAIN + _as_it_is(_execution(named)), prepare=False)
+        [[[found]]] = connection.execute(EXPLAIN + _without_placeholders(_execution(named)), prepare=False)
     finally:
         connection.execute("DEALLOCATE explained")
     return found["Plan"]
 
 
 def nodes_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """List the nodes of a plan, from the top."""
+    """Yield the nodes of a plan, from the top."""
     yield plan
     for child in plan.get("Plans", []):
         yield from nodes_of(child)
 
 
 def tables_read_whole(plan: dict[str, Any]) -> set[str]:
-    """Name the tables that were read from end to end."""
+    """Return the tables that were scanned sequentially."""
     return {node["Relation Name"] for node in nodes_of(plan) if node["Node Type"] == "Seq Scan"}
 
 
 def indexes_used(plan: dict[str, Any]) -> set[str]:
-    """Name the indexes that were used."""
+    """Return the indexes that were used."""
     return {node["Index Name"] for node in nodes_of(plan) if "Index Name" in node}
 
 
 def rows_read(plan: dict[str, Any], table: str) -> int:
-    """Count the rows of a table that were looked at, however often; those that a filter left out as well."""
+    """Return how many rows of a table were read, counting repeated reads and rows that a filter removed."""
     return sum(
         (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
         for node in nodes_of(plan)
@@ -104,6 +104,6 @@ def _execution(values: Mapping[str, object]) -> bytes:
     return (SQL("EXECUTE explained ({})").format(given) if values else SQL("EXECUTE explained")).as_bytes()
 
 
-def _as_it_is(text: bytes) -> bytes:
-    """Write a text in which a percent sign is no placeholder."""
+def _without_placeholders(text: bytes) -> bytes:
+    """Return the text with its percent signs escaped."""
     return text.replace(b"%", b"%%")

@@ -1,7 +1,7 @@
-"""A PostgreSQL for the tests: one cluster for the whole run, and an empty database for each test that asks.
+"""A PostgreSQL for the tests: one cluster for the whole run, and an empty database for each test that needs one.
 
-To make a database takes ten times as long as to empty one, so a test gets the one of the test before, emptied, as long
-as that is sure to be like new.
+Making a database takes ten times as long as emptying one, so a test gets the emptied database of the previous test,
+provided that its definition and size are as at the beginning.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import RawConnection
 
 
-# PostgreSQL looks ten times a second whether a database that it drops is free; we look more often, and only so long.
+# PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
 LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
-# What grew by more than this is made anew: to empty it, and to look past what was deleted, would take longer.
+# A database that grew by more is replaced: emptying it, and reading past the dead rows, would take longer.
 GROWTH_BYTES_MAX = 4 * 2**20
 EMPTYING_LOCK_TIMEOUT = "200ms"
 CONNECTIONS_MAX = 4
@@ -43,20 +43,20 @@ CONNECTIONS_MAX = 4
 
 @contextmanager
 def data_folder() -> Generator[Path]:
-    """Lend an empty folder for a cluster."""
+    """Yield an empty folder for a cluster, and delete it afterwards."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-tests-", dir=memory_folder()) as folder:
         yield Path(folder)
 
 
 @contextmanager
 def running_postgres() -> Generator[str]:
-    """Run an embedded PostgreSQL that would not survive a power cut, which is what makes it quick."""
+    """Run an embedded PostgreSQL and yield its URL; it would not survive a power cut, which makes it fast."""
     with data_folder() as folder, EmbeddedPostgres(folder) as url:
         with psycopg.connect(make_conninfo(url, user=SUPERUSER), autocommit=True) as connection:
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("ALTER SYSTEM SET synchronous_commit = off")
             connection.execute("ALTER SYSTEM SET full_page_writes = off")
-            # Its workers could not be sent away from a database that is dropped.
+            # A worker of autovacuum would block dropping its database.
             connection.execute("ALTER SYSTEM SET autovacuum = off")
             connection.execute("ALTER SYSTEM SET deadlock_timeout = '20ms'")
             connection.execute("SELECT pg_reload_conf()")
@@ -65,13 +65,13 @@ def running_postgres() -> Generator[str]:
 
 @contextmanager
 def connected(url: str, *, options: str | None = None) -> Generator[Connection]:
-    """Connect to a database as somebody else."""
+    """Open another connection to a database."""
     with closing(psycopg.connect(url, autocommit=True, options=options)) as connection:
         yield Connection(connection)
 
 
 def driver_of(connection: Connection) -> RawConnection:
-    """Give what is beneath a connection."""
+    """Return the driver's connection beneath ours."""
     return vars(connection)["_driver"]
 
 
@@ -81,7 +81,7 @@ class Databases:
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
         self._admin = psycopg.connect(server_url, autocommit=True)
-        # Several test runs may share a server that was given to them.
+        # Several test runs may share a server that the environment names.
         self._prefix = f"gatehouse_test_{os.getpid()}"
         self._template = f"{self._prefix}_template"
         self._has_template = False
@@ -93,7 +93,7 @@ class Databases:
 
     @contextmanager
     def migrated(self) -> Generator[str]:
-        """Lend a database with today's schema and without data."""
+        """Yield the URL of a database with the current schema and without data."""
         spare, self._spare = self._spare or self._new_spare(), None
         try:
             yield spare.url
@@ -105,12 +105,12 @@ class Databases:
 
     @contextmanager
     def empty(self) -> Generator[str]:
-        """Lend a fresh database without a schema."""
-        with self._lent("template0") as url:
+        """Yield the URL of a new database without a schema."""
+        with self._fresh("template0") as url:
             yield url
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Drop all databases and close the connections."""
         if self._spare is not None:
             self._retire(self._spare)
         if self._has_template:
@@ -118,7 +118,7 @@ class Databases:
         self._admin.close()
 
     @contextmanager
-    def _lent(self, template: str) -> Generator[str]:
+    def _fresh(self, template: str) -> Generator[str]:
         name = self._name()
         url = self._create(name, template)
         try:
@@ -127,7 +127,7 @@ class Databases:
             self._drop(name)
 
     def pool(self, url: str) -> Pool:
-        """Give open connections to a lent database; they go with it from test to test."""
+        """Return a pool of connections to a database; it is reused with the database from test to test."""
         if self._pool is None or self._pool_url != url:
             self._close_pool()
             self._pool_url, self._pool = url, Pool(url, connections_max=CONNECTIONS_MAX)
@@ -135,14 +135,14 @@ class Databases:
 
     @contextmanager
     def connection(self, url: str) -> Generator[Connection]:
-        """Lend a connection to a lent database, as good as a new one."""
+        """Yield a connection to a database in the state of a new one."""
         with self.raw_connection(url) as connection:
-            # A new one of ours each time, because PostgreSQL forgets between two tests what it kept.
+            # Ours is new each time, because `DISCARD ALL` drops the prepared statements that it remembers.
             yield Connection(connection)
 
     @contextmanager
     def raw_connection(self, url: str) -> Generator[RawConnection]:
-        """Lend a connection of the driver's own, which takes several statements in one text."""
+        """Yield a connection of the driver, which accepts several statements in one text."""
         connection = self._connections.pop(url, None) or psycopg.connect(url, autocommit=True, prepare_threshold=None)
         try:
             yield connection
@@ -193,7 +193,7 @@ class Databases:
 
 
 class _Spare:
-    """A database that goes from test to test."""
+    """A database that is reused from test to test."""
 
     def __init__(self, name: str, url: str) -> None:
         self.name = name
@@ -209,13 +209,13 @@ class _Spare:
             ORDER BY oid DESC
             """
         ).fetchall()
-        # What refers goes before what it refers to.
+        # A referring table is emptied before the one that it refers to.
         self._emptying = SQL(";").join(SQL("DELETE FROM {}").format(Identifier(table)) for (table,) in tables)
         self._connection.execute("CREATE TEMPORARY TABLE first_tiers AS TABLE tiers")
         self._definition, self._bytes = self._state()
 
     def emptied(self) -> bool:
-        """Delete what a test left; say whether the database then is as it was."""
+        """Delete the rows of a test; return whether the database is then as at the beginning."""
         try:
             definition, size = self._state()
             if definition != self._definition or size > self._bytes + GROWTH_BYTES_MAX:
@@ -224,16 +224,16 @@ class _Spare:
             self._connection.execute("DELETE FROM tiers")
             self._connection.execute("INSERT INTO tiers TABLE first_tiers")
         except psycopg.Error:
-            # Somebody still works in it, or it was what the test broke.
+            # Another connection still uses the database, or the test damaged it.
             return False
         return True
 
     def close(self) -> None:
-        """Let the database go."""
+        """Close the connection to the database."""
         self._connection.close()
 
     def _state(self) -> tuple[object, int]:
-        # Whatever changes a table, a constraint, a trigger or a function writes one of these rows anew.
+        # Every change of a table, a constraint, a trigger or a function writes a new version of one of these rows.
         definition = self._connection.execute(
             """
             SELECT (SELECT (count(*), max(xmin::text::bigint)) FROM pg_class WHERE oid >= 16384),

@@ -1,8 +1,8 @@
-"""`gatehouse` as a process of its own, started, asked, stopped and killed as people and supervisors do it.
+"""`gatehouse` as a separate process, started, stopped and killed as by operators and supervisors.
 
-`commands` runs one command to its end; `services` starts servers, each on a port that was free, and leaves none behind.
-Both use the test's own database unless they are told another environment. `commands_here` spares the process: it is for
-what a command says and refuses, once another test has shown that the command works as a process.
+`commands` runs one command to its end; `services` starts servers, each on a free port, and ends all of them. Both use
+the test's own database unless the environment overrides it. `commands_here` runs without a process: it is for output
+and refusals of a command, once another test has shown that the command works as a process.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Service:
-    """A server that was started, and perhaps has ended."""
+    """A server that was started and may have ended."""
 
     process: subprocess.Popen[bytes]
     log_file: Path
@@ -69,62 +69,62 @@ class Service:
 
     @property
     def log(self) -> str:
-        """All that it wrote, to either output."""
+        """All that it wrote to standard output and standard error."""
         return self.log_file.read_text()
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """The lines of its log that are whole and JSON."""
+        """The complete lines of its log that are JSON."""
         lines = self.log.splitlines(keepends=True)
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
-    def said(self, event: str) -> list[dict[str, Any]]:
-        """Give what the log says about an event."""
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        """Return the lines of the log with that event."""
         return [line for line in self.events if line["event"] == event]
 
     @property
     def port(self) -> int:
-        """Where it listens."""
-        return int(self.said("server.ready")[0]["bind"].rpartition(":")[2])
+        """The port on which it listens."""
+        return int(self.logged("server.ready")[0]["bind"].rpartition(":")[2])
 
     def is_running(self) -> bool:
-        """Say whether it lives."""
+        """Return whether the process runs."""
         return self.process.poll() is None
 
     def wait_until_ready(self) -> Service:
-        """Return when it says that it is ready; fail when it ends instead."""
-        wait_until(lambda: bool(self.said("server.ready")) or not self.is_running(), seconds_max=START_SECONDS_MAX)
+        """Return when the log reports that it is ready; fail when it ends instead."""
+        wait_until(lambda: bool(self.logged("server.ready")) or not self.is_running(), seconds_max=START_SECONDS_MAX)
         assert self.is_running(), self.log
         return self
 
     def wait_for(self, event: str, *, times: int = 1) -> None:
-        """Return when the log speaks of an event so many times."""
-        wait_until(lambda: len(self.said(event)) >= times, seconds_max=START_SECONDS_MAX)
+        """Return when the log has the event `times` times."""
+        wait_until(lambda: len(self.logged(event)) >= times, seconds_max=START_SECONDS_MAX)
 
     def wait(self) -> int:
-        """Wait for its end; give the exit status."""
+        """Wait for its end and return the exit status."""
         return self.process.wait(END_SECONDS_MAX)
 
     def stop(self) -> int:
-        """Stop it as a supervisor does; give the exit status."""
+        """Stop it as a supervisor does and return the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.wait()
 
     def kill(self) -> None:
-        """End it without warning."""
+        """Kill it and wait for its end."""
         self.process.kill()
         self.process.wait()
 
     def workers(self) -> list[psutil.Process]:
-        """List the processes that work for it."""
+        """Return its worker processes."""
         return [child for child in psutil.Process(self.process.pid).children() if child.is_running()]
 
     def get(self, path: str) -> Answer:
-        """Ask on a new connection."""
+        """Send a request on a new connection."""
         return self.request("GET", path)
 
     def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None) -> Answer:
-        """Ask on a new connection."""
+        """Send a request on a new connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
         try:
             connection.request(method, path, headers=dict(headers or {}))
@@ -157,7 +157,7 @@ class Commands:
 
 @dataclass
 class CommandsHere:
-    """Runs commands in the process of the tests, which keeps its signals and its limits."""
+    """Runs commands in the process of the tests, without changing its signals and limits."""
 
     folder: Path
     environment: dict[str, str]
@@ -174,9 +174,9 @@ class CommandsHere:
             patch.chdir(self.folder)
             patch.setattr(sys, "stdin", io.StringIO(stdin))
             patch.setattr(cli, "stop_signals", set)
-            patch.setattr(logs, "configure", _log_where_people_look)
-            patch.setattr(resource, "setrlimit", _leave_the_limit)
-            patch.setattr(serving, "_serve_with", _fail_to_refuse)
+            patch.setattr(logs, "configure", _log_to_stderr)
+            patch.setattr(resource, "setrlimit", _keep_limit)
+            patch.setattr(serving, "_serve_with", _fail_when_serving)
             log_before = structlog.get_config()
             try:
                 status = _status_of(arguments)
@@ -190,37 +190,37 @@ def _status_of(arguments: Sequence[str]) -> int:
     try:
         return cli.main(arguments)
     except SystemExit as ended:
-        # So the parser ends: with 0 after it helped, with 2 after it complained.
+        # The parser exits like this: with 0 after its help, with 2 after an error.
         return int(ended.code or 0)
 
 
-def _log_where_people_look(*, log_level: str, **_options: object) -> None:
-    """Stand in for setting up the log: the tests go on watching it, and a complaint that has a second line shows."""
+def _log_to_stderr(*, log_level: str, **_options: object) -> None:
+    """Replace the configuration of the log, so that the watch stays, and log lines appear beside the error line."""
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(log_level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
 
 
-def _leave_the_limit(_which: int, _limits: tuple[int, int]) -> None:
-    """Stand in for raising a limit."""
+def _keep_limit(_which: int, _limits: tuple[int, int]) -> None:
+    """Replace raising a limit."""
 
 
-def _fail_to_refuse(*_arguments: object) -> int:
-    """Stand in for serving, which would not come back: here a server is started to be refused."""
+def _fail_when_serving(*_arguments: object) -> int:
+    """Replace serving, which would not return: a server is started here only to be refused."""
     raise AssertionError("the server was not refused")
 
 
 @dataclass
 class Services:
-    """Starts servers, and ends those that are left."""
+    """Starts servers, and ends those that still run."""
 
     folder: Path
     environment: dict[str, str]
     started: list[Service] = field(default_factory=list)
 
     def start(self, *arguments: str, **environment: str) -> Service:
-        """Start a server and do not wait for it; settings are named without their prefix."""
+        """Start a server without waiting for it; settings are named without their prefix."""
         whole = clean_environment() | self.environment | prefixed(environment)
         descriptor, name = tempfile.mkstemp(prefix="log-", dir=self.folder)
         log_file = Path(name)
@@ -232,7 +232,7 @@ class Services:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # As from a terminal: Ctrl-C reaches a whole group, and the group of the tests is another one.
+                # As from a terminal: Ctrl-C reaches a process group, which must not be that of the tests.
                 process_group=0,
             )
         service = Service(process, log_file, whole, self.folder / whole["GATEHOUSE_DATA_DIR"])
@@ -244,7 +244,7 @@ class Services:
         return self.start(*arguments, **environment).wait_until_ready()
 
     def close(self) -> None:
-        """End every server, and every worker whose parent is gone."""
+        """Kill every server, and every worker whose parent has ended."""
         for service in self.started:
             with suppress(ProcessLookupError):
                 os.killpg(service.process.pid, signal.SIGKILL)
@@ -252,19 +252,19 @@ class Services:
 
 
 def clean_environment() -> dict[str, str]:
-    """Give our environment without settings, and without what slows a start down by half and tells nothing."""
-    # Measuring its coverage, and compiling all of our modules anew.
+    """Return our environment without settings, and without what makes a start half as slow again for no benefit."""
+    # Measuring coverage, and recompiling all our modules.
     slow = ("COVERAGE_PROCESS_", "PYTHONDONTWRITEBYTECODE")
     return {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", *slow))}
 
 
 def prefixed(settings: Mapping[str, str]) -> dict[str, str]:
-    """Write names of settings in full."""
+    """Return the settings with their prefix."""
     return {f"GATEHOUSE_{name}": value for name, value in settings.items()}
 
 
 def address(conninfo: str) -> str:
-    """Write how to reach a database as the address that the setting takes."""
+    """Return a connection string as the URL that the setting takes."""
     parts = {name: quote(str(value), safe="") for name, value in conninfo_to_dict(conninfo).items()}
     user, password, database = parts.pop("user"), parts.pop("password", ""), parts.pop("dbname")
     rest = "&".join(f"{name}={value}" for name, value in parts.items())
@@ -272,7 +272,7 @@ def address(conninfo: str) -> str:
 
 
 def given_database(conninfo: str) -> dict[str, str]:
-    """Give the settings of a production-like service on a database."""
+    """Return the settings of a service as in production on a database."""
     return prefixed(
         {
             "DATABASE_URL": address(conninfo),
@@ -285,7 +285,7 @@ def given_database(conninfo: str) -> dict[str, str]:
 
 
 def embedded_database() -> dict[str, str]:
-    """Give the settings of a service on the embedded database."""
+    """Return the settings of a service on the embedded database."""
     return prefixed({"DATA_DIR": "data", "BIND": FREE_PORT, "RATE_LIMITS": "off"})
 
 
@@ -297,7 +297,7 @@ def commands(tmp_path: Path, database_url: str) -> Commands:
 
 @pytest.fixture
 def commands_here(commands: Commands, capsys: pytest.CaptureFixture[str]) -> CommandsHere:
-    """Commands on the test's own database, without a process of their own."""
+    """Commands on the test's own database, without separate processes."""
     return CommandsHere(commands.folder, commands.environment, capsys)
 
 
@@ -310,15 +310,15 @@ def services(tmp_path: Path, database_url: str) -> Iterator[Services]:
 
 
 def lay_made_cluster(services: Services, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Spare servers the making of a cluster: put a copy of one where they look for it.
+    """Copy a cluster into the data folder, so that servers need not make one.
 
-    Of these tests, those are left without that are about a data folder in which there is nothing yet.
+    Tests of an empty data folder do not use this.
     """
     made = tmp_path_factory.getbasetemp() / "made-cluster"
     if not made.exists():
         with EmbeddedPostgres(made):
             pass
-    # With its owners, of whom PostgreSQL's own user is one.
+    # Preserves the owners of the files, among them PostgreSQL's user.
     subprocess.run(["cp", "-a", made, services.folder / "data"], check=True, timeout=END_SECONDS_MAX)
 
 
@@ -328,7 +328,7 @@ def embedded_services(tmp_path: Path) -> Iterator[Services]:
     services = Services(tmp_path, embedded_database())
     yield services
     services.close()
-    # Whoever uses it last stops it.
+    # The last user of the cluster stops it.
     with EmbeddedPostgres(tmp_path / "data"):
         pass
 

@@ -1,7 +1,7 @@
-"""Watches the log of every test for what must never be in it: passwords, tokens, codes and everything that is a secret.
+"""Watches the log of every test for what must never be in it: passwords, tokens, codes and other secrets.
 
-What is secret nobody has to say: every `Secret` that is made is, and whatever a request or an answer has under a name
-that stands for one. A test in whose log one of them is written fails. `tests/conftest.py` sets it up for all of them.
+The watch finds the secrets itself: every `Secret` that is made, and the value of every secret field or header of a
+request or an answer. A test fails when one of them is in its log. `tests/conftest.py` sets the watch up for all tests.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ SECRET_FIELDS = frozenset(
     }
 )
 SECRET_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-device-token"})
-# What is shorter is found in any log by chance.
+# A shorter value is in any log by chance.
 CHARACTERS_MIN = 6
-# Up to this length it may still be a part of some number or word; then it counts only where it stands alone.
+# Up to this length it may be part of a number or word, so it counts only as a whole word.
 SHORT_CHARACTERS_MAX = 12
 
 
 class SecretWatch:
-    """Remembers the log and the secrets of one test at a time."""
+    """Records the log and the secrets of one test at a time."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.secrets: set[str] = set()
 
     def begin(self) -> None:
-        """Forget the test before."""
+        """Delete the records of the previous test."""
         self.lines.clear()
         self.secrets.clear()
 
     def remember(self, _logger: Any, _method: str, fields: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        """Remember a line as it is printed; a processor of structlog."""
+        """Record a line as it is printed; a processor of structlog."""
         self.lines.append(msgspec.json.encode(fields, enc_hook=repr).decode())
         return fields
 
     def add(self, *secrets: str) -> None:
-        """Say of something that it is secret."""
+        """Add secrets."""
         self.secrets.update(secret for secret in secrets if len(secret) >= CHARACTERS_MIN)
 
     def see(self, body: Any) -> None:
-        """Look for secrets in what is sent or answered."""
+        """Add the secrets in the body of a request or an answer."""
         if isinstance(body, dict):
             for name, value in body.items():
                 self.add(*(_texts(value) if name in SECRET_FIELDS else ()))
@@ -74,15 +74,15 @@ class SecretWatch:
                 self.see(value)
 
     def see_headers(self, headers: Mapping[str, str]) -> None:
-        """Look for secrets in the headers of a request."""
+        """Add the secrets in the headers of a request."""
         for name, value in headers.items():
             if name.lower() in SECRET_HEADERS:
                 self.add(value.removeprefix("Bearer "))
 
     def leaks(self) -> list[str]:
-        """List the lines of the log in which a secret is written."""
+        """Return the lines of the log that contain a secret."""
         log = "\n".join(self.lines)
-        # Looking for a text is quick, which spares most patterns being made.
+        # Searching for a text is fast and avoids compiling most patterns.
         found = [form for secret in self.secrets for form in {secret, quote(secret, safe="")} if form in log]
         return [line for line in self.lines if any(_pattern(form).search(line) for form in found)]
 
@@ -91,7 +91,7 @@ WATCH = SecretWatch()
 
 
 def watch_everything() -> None:
-    """Set the log up so that every line passes the watch, and let every secret that is made be known to it."""
+    """Configure the log so that the watch records every line, and make every new `Secret` known to it."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -108,7 +108,7 @@ def watch_everything() -> None:
 
 
 class _WatchedHandler(logging.Handler):
-    """Lets what libraries say pass the watch as well."""
+    """Passes the log of libraries to the watch."""
 
     def emit(self, record: logging.LogRecord) -> None:
         WATCH.lines.append(f"{record.name} {record.getMessage()} {record.exc_text or ''}")

@@ -1,4 +1,4 @@
-"""Signing keys for tests, as they come out of the database."""
+"""Signing keys for tests, as the database returns them."""
 
 from datetime import UTC, datetime
 
@@ -9,7 +9,7 @@ CREATED_AT = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 
 
 def signing_key(state: KeyState) -> SigningKey:
-    """Make a pair and say that it is stored in that state."""
+    """Return a new key as if stored in that state."""
     pair = make_key_pair()
     return SigningKey(
         kid=pair.kid, state=state, public_pem=pair.public_pem, private_pem=pair.private_pem, created_at=CREATED_AT

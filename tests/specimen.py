@@ -1,4 +1,4 @@
-"""A made-up capability whose routes use every way to declare something. Only its declarations count."""
+"""A fictional capability whose routes use every kind of declaration. Its handlers are never called."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -107,7 +107,7 @@ class Sunk(msgspec.Struct, kw_only=True):
 @signed_in
 async def list_all(call: Call, slug: str, query: BoatSearch) -> Boats:
     """List the boats of a house."""
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")
 
 
 @routes.post("/boats", refuses=(BoatTooLong, Conflict), limits=(RateLimit.LOGIN,))
@@ -119,32 +119,32 @@ async def bring(call: Call, body: BoatWanted) -> Boat:
 
     then dried.
     """
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")
 
 
 @routes.put("/boats/knot")
 @signed_in
 async def tie(call: Call, body: Knot) -> Knot:
     """Tie a knot."""
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")
 
 
 @routes.delete("/boats/:slug/:boat_id", status=204)
 @signed_in
 async def sink(call: Call, slug: str, boat_id: UUID) -> None:
     """Sink a boat."""
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")
 
 
 @routes.get("/boats/state")
 @public
 async def state(call: Call, query: Crossing) -> Afloat | Annotated[Sunk, Status(410)]:
     """Say how the boats are."""
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")
 
 
 @routes.get("/boats/picture")
 @public
 async def picture(call: Call) -> Boat | Annotated[Response, Media("image/png")]:
     """Show a boat."""
-    raise AssertionError("a specimen is looked at, not called")
+    raise AssertionError("a handler of the specimen was called")

@@ -1,4 +1,4 @@
-"""What is sent to the database: how many statements something takes, and whether they give anything away."""
+"""The statements that are sent to the database: their number, and whether they reveal anything."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.statements import Statement
 
-# Every transaction has these, and they say nothing of what is done in it.
+# Every transaction has these, whatever it does.
 _FRAME = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
 @contextmanager
 def recorded_statements() -> Generator[list[str]]:
-    """Record the statements of all our connections, in their order and without their values."""
+    """Record the statements of all our connections, in order and without their values."""
     recorded: list[str] = []
-    # To the type checker a method of a class is not to be replaced; afterwards it is as it was.
+    # `Any`, because the type checker forbids replacing a method; it is restored afterwards.
     statements: Any = Statements
     send = statements._send
 

@@ -1,4 +1,4 @@
-"""The documents keep their promises: commands work as pasted, and tables say what the code says."""
+"""The documents are correct: commands work as pasted, and tables agree with the code."""
 
 from __future__ import annotations
 
@@ -44,44 +44,44 @@ def table() -> str:
 
 
 def block(section: str, language: str) -> str:
-    """Give what a section of the README shows in that language."""
+    """Return the code block in that language of a section of the README."""
     [text] = re.findall(rf"^## {section}$(.*?)(?=^## )", README.read_text(), re.MULTILINE | re.DOTALL)
     [found] = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return found
 
 
 def files_of_paths() -> dict[str, str]:
-    """Give the table of CONTRIBUTING that leads from a path to its file."""
+    """Return the table of CONTRIBUTING that maps a path to its file."""
     rows = re.findall(r"^\| (`/.*?) \| `(entrypoints/.*?\.py)` \|$", CONTRIBUTING.read_text(), re.MULTILINE)
     return {path: file for paths, file in rows for path in re.findall(r"`(.*?)`", paths)}
 
 
 def file_of(route: Route) -> str:
-    """Give the file that a route is declared in."""
+    """Return the file in which a route is declared."""
     return f"{route.handler.__module__.replace('.', '/')}.py"
 
 
 def names_its_file(route: Route) -> bool:
-    """Say whether a word of a path is the name of its file, but for the number and the hyphen."""
+    """Return whether a word of a path is the name of its file, apart from the plural and hyphens."""
     nouns = {word.partition(".")[0].replace("-", "_") for word in route.path.split("/")}
     stem = Path(file_of(route)).stem.removeprefix("platform_")
     return stem in nouns or stem.removesuffix("s") in nouns
 
 
 def logged_events() -> set[str]:
-    """Find the names of everything that the house logs."""
+    """Return the names of all events that Gatehouse logs."""
     sources = (path.read_text() for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
     return {name for source in sources for name in re.findall(r'\blog\.\w+\(\s*"([a-z_]+\.[a-z_]+)"', source)}
 
 
-def begins(route: Route, path: str) -> bool:
-    """Say whether a route's path begins with these words; whatever stands for a parameter fits it."""
-    words, spoken_of = route.path.split("/"), path.split("/")
-    pairs = zip(words, spoken_of, strict=False)
-    return len(spoken_of) <= len(words) and all(word in (own, "") or own.startswith(":") for own, word in pairs)
+def begins_with(route: Route, path: str) -> bool:
+    """Return whether a route's path begins with these words; any word matches a parameter."""
+    words, mentioned = route.path.split("/"), path.split("/")
+    pairs = zip(words, mentioned, strict=False)
+    return len(mentioned) <= len(words) and all(word in (own, "") or own.startswith(":") for own, word in pairs)
 
 
-def test_the_table_of_settings_is_that_of_the_code() -> None:
+def test_the_table_of_settings_agrees_with_the_code() -> None:
     text = README.read_text()
     before, _, rest = text.partition(BEGIN)
     written, _, after = rest.partition(END)
@@ -96,7 +96,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 @pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="the tour needs curl")
 def test_the_tour_and_the_import_work_as_pasted(services: Services, tmp_path: Path) -> None:
     service = services.ready(DEV="on", BASE_URL=ADDRESS, RATE_LIMITS="on")
-    # The tour is run as it stands; curl finds the test's own server where the README says one is.
+    # The tour runs unchanged; curl connects to the test's own server at the address in the README.
     (tmp_path / ".curlrc").write_text(f'noproxy = "*"\nconnect-to = "localhost:8000:127.0.0.1:{service.port}"\n')
     (tmp_path / ".venv").symlink_to(sys.prefix)
     (tmp_path / ".gatehouse").symlink_to(service.data_folder)
@@ -136,7 +136,7 @@ def test_every_path_leads_to_its_file_by_its_words_or_by_the_table() -> None:
     assert [route.name for route in routes if route.path not in exceptions and not names_its_file(route)] == []
 
 
-def test_every_link_between_documents_leads_somewhere() -> None:
+def test_every_link_between_documents_has_a_target() -> None:
     documents = [README, CONTRIBUTING, ROOT / "CHANGELOG.md", *RUNBOOKS, *DECISIONS]
     links = [(path, link) for path in documents for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", path.read_text())]
 
@@ -144,14 +144,14 @@ def test_every_link_between_documents_leads_somewhere() -> None:
     assert [(path.name, link) for path, link in links if not (path.parent / link).exists()] == []
 
 
-def test_every_path_that_an_operator_reads_of_is_a_route() -> None:
+def test_every_path_in_the_documents_for_operators_is_a_route() -> None:
     routes = capabilities.routes(is_development=True)
     texts = [path.read_text() for path in (README, *RUNBOOKS)]
 
-    spoken_of = {path for text in texts for path in re.findall(r"/(?:api|auth|dev|health)/[^\s'\"`<>?|),]*", text)}
+    mentioned = {path for text in texts for path in re.findall(r"/(?:api|auth|dev|health)/[^\s'\"`<>?|),]*", text)}
 
-    assert {path for path in spoken_of if not any(begins(route, path) for route in routes)} == set()
-    assert "/api/platform/users/search" in spoken_of
+    assert {path for path in mentioned if not any(begins_with(route, path) for route in routes)} == set()
+    assert "/api/platform/users/search" in mentioned
 
 
 @pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda path: path.stem)
@@ -160,11 +160,11 @@ def test_every_statement_of_a_runbook_fits_the_schema(raw_connection: RawConnect
         raw_connection.execute(statements)
 
 
-def test_every_event_that_a_runbook_speaks_of_is_logged() -> None:
+def test_every_event_that_a_runbook_mentions_is_logged() -> None:
     events = logged_events()
     subjects = {event.partition(".")[0] for event in events}
 
-    spoken_of = {name for path in RUNBOOKS for name in re.findall(r"`([a-z_]+\.[a-z_]+)`", path.read_text())}
+    mentioned = {name for path in RUNBOOKS for name in re.findall(r"`([a-z_]+\.[a-z_]+)`", path.read_text())}
 
-    assert {name for name in spoken_of if name.partition(".")[0] in subjects} - events == set()
-    assert "mail.deferred" in spoken_of & events
+    assert {name for name in mentioned if name.partition(".")[0] in subjects} - events == set()
+    assert "mail.deferred" in mentioned & events

@@ -1,4 +1,4 @@
-"""The watch over the log finds what it is there for."""
+"""The watch finds secrets in the log."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def caught(secret_watch: SecretWatch) -> Iterator[SecretWatch]:
-    """The watch, whose finds of this test are the wanted ones."""
+    """The watch, which this test expects to find leaks; they are deleted afterwards."""
     yield secret_watch
     secret_watch.begin()
 
 
-def test_a_secret_that_was_made_is_found_in_a_line(caught: SecretWatch) -> None:
+def test_the_value_of_a_secret_is_found(caught: SecretWatch) -> None:
     secret = Secret("a-token-of-some-length")
 
     log.info("careless", value=secret.reveal())
@@ -35,7 +35,7 @@ def test_a_secret_that_was_made_is_found_in_a_line(caught: SecretWatch) -> None:
     assert len(caught.leaks()) == 1
 
 
-def test_a_secret_that_hides_itself_is_not(caught: SecretWatch) -> None:
+def test_a_masked_secret_is_not_found(caught: SecretWatch) -> None:
     log.info("careful", value=Secret("a-token-of-some-length"))
 
     assert len(caught.lines) == 1
@@ -43,7 +43,7 @@ def test_a_secret_that_hides_itself_is_not(caught: SecretWatch) -> None:
 
 
 @pytest.mark.parametrize("body", [{"password": PASSWORD}, {"more": [{"backup_codes": ["x", PASSWORD]}]}])
-def test_what_a_body_has_under_a_secret_name_is_found(caught: SecretWatch, body: object) -> None:
+def test_the_value_of_a_secret_field_of_a_body_is_found(caught: SecretWatch, body: object) -> None:
     caught.see(body)
 
     log.info("careless", text=f"they sent {PASSWORD!r}")
@@ -51,7 +51,7 @@ def test_what_a_body_has_under_a_secret_name_is_found(caught: SecretWatch, body:
     assert len(caught.leaks()) == 1
 
 
-def test_what_came_in_a_header_is_found(caught: SecretWatch) -> None:
+def test_the_value_of_a_secret_header_is_found(caught: SecretWatch) -> None:
     caught.see_headers({"Authorization": "Bearer abc.def.ghi-jkl", "Accept": "text/html"})
 
     log.info("careless", token="abc.def.ghi-jkl")
@@ -71,7 +71,7 @@ def test_a_secret_in_a_traceback_is_found(caught: SecretWatch) -> None:
     assert len(caught.leaks()) == 1
 
 
-def test_a_secret_in_an_address_is_found_in_its_quoted_form(caught: SecretWatch) -> None:
+def test_a_percent_encoded_secret_in_a_url_is_found(caught: SecretWatch) -> None:
     caught.add(PASSWORD)
 
     log.info("request", url="/somewhere?password=correct%20horse%20battery")
@@ -79,7 +79,7 @@ def test_a_secret_in_an_address_is_found_in_its_quoted_form(caught: SecretWatch)
     assert len(caught.leaks()) == 1
 
 
-def test_what_a_library_says_is_watched_too(caught: SecretWatch) -> None:
+def test_a_secret_in_the_log_of_a_library_is_found(caught: SecretWatch) -> None:
     caught.add(PASSWORD)
 
     logging.getLogger("some.library").warning("They sent %s", PASSWORD)
@@ -87,7 +87,7 @@ def test_what_a_library_says_is_watched_too(caught: SecretWatch) -> None:
     assert len(caught.leaks()) == 1
 
 
-def test_a_short_code_counts_where_it_stands_alone(caught: SecretWatch) -> None:
+def test_a_short_code_is_found_only_as_a_whole_word(caught: SecretWatch) -> None:
     caught.add("123456")
 
     log.info("took", seconds="0.123456", id="99123456")

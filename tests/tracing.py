@@ -1,7 +1,7 @@
-"""Coverage of use cases, each of which has a stack of its own: the tracer changes when the stack does.
+"""Coverage of use cases, each of which runs in a greenlet: the tracer is switched together with the greenlet.
 
-Coverage can follow stacks by itself (`concurrency = greenlet`), but then asks at every call which one it is on, whoever
-is called, and that made the tests take twice as long. Stacks change a thousand times less often.
+Coverage can follow greenlets itself (`concurrency = greenlet`), but then determines the current one at every call,
+which made the tests take twice as long. Switches are a thousand times rarer than calls.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Follower:
-    """Gives each stack of a thread a tracer of its own, which remembers where that stack stood."""
+    """Assigns each greenlet of a thread its own tracer, which remembers the position in that greenlet."""
 
     def __init__(self, first: Any) -> None:
-        # Coverage's beginning: it makes a tracer and puts it into its own place.
+        # The trace function of coverage: it makes a tracer and installs it in its own place.
         self._first = first
         self._left: dict[greenlet.greenlet, Any] = {}
         self._idle: list[Any] = []
 
     def __call__(self, event: str, stacks: tuple[greenlet.greenlet, greenlet.greenlet]) -> None:
-        """Hear that one stack was left for another."""
+        """Switch the tracer, because the thread switched from one greenlet to another."""
         left, entered = stacks
         tracer = sys.gettrace()
         if left.dead:
@@ -40,7 +40,7 @@ class Follower:
 
 
 def follow_stacks() -> None:
-    """Follow the stacks of this thread and of all that are started, if anything is traced at all."""
+    """Follow the greenlets of this thread and of all later threads, if tracing is on."""
     first = threading.gettrace()
     if first is None:
         return

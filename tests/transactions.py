@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def transaction_on(
     connection: Connection, vault: Vault | None = None, now: datetime | None = None, session_id: UUID | None = None
 ) -> Transaction:
-    """Return what an aggregate is made from, in whatever transaction the connection is."""
+    """Return the argument of an aggregate's constructor, on the connection's current transaction."""
     return Transaction(
         connection=connection,
         now=now or datetime.now(UTC),

@@ -1,4 +1,4 @@
-"""Waiting in tests for what happens elsewhere: by asking again, under a deadline, in real time."""
+"""Waiting in tests for what happens elsewhere: by polling, with a deadline, in real time."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.01
 WAIT_SECONDS_MAX = 10.0
-# What other tests, which run at the same moment, may add to a time that is measured.
+# What other tests, running concurrently, may add to a measured time.
 BUSY_MACHINE_SECONDS_MAX = 0.5
 
 
-def wait_until(is_so: Callable[[], bool], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:
-    """Return when it is so; fail when it is not in time."""
+def wait_until(is_met: Callable[[], bool], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:
+    """Return when the condition holds; fail after `seconds_max`."""
     deadline = time.monotonic() + seconds_max
-    while not is_so():
-        assert time.monotonic() < deadline, f"not so within {seconds_max} s"
+    while not is_met():
+        assert time.monotonic() < deadline, f"the condition did not hold within {seconds_max} s"
         time.sleep(POLL_SECONDS)
 
 
-async def eventually(is_so: Callable[[], Awaitable[bool]], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:
-    """Return when it is so, letting other tasks run; fail when it is not in time."""
+async def eventually(is_met: Callable[[], Awaitable[bool]], *, seconds_max: float = WAIT_SECONDS_MAX) -> None:
+    """Return when the condition holds, letting other tasks run; fail after `seconds_max`."""
     deadline = time.monotonic() + seconds_max
-    while not await is_so():
-        assert time.monotonic() < deadline, f"not so within {seconds_max} s"
+    while not await is_met():
+        assert time.monotonic() < deadline, f"the condition did not hold within {seconds_max} s"
         await trio.sleep(POLL_SECONDS)
 
 
 async def waiting_for_a_lock(connection: Connection) -> None:
-    """Return when a transaction waits for another one to end."""
+    """Return when a transaction waits for a lock."""
 
     async def is_waited_for() -> bool:
         return connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() != (0,)

@@ -1,6 +1,6 @@
-"""Twenty times kill -9: whenever it comes, the next start recovers, and what was said to be done is done.
+"""Twenty times kill -9: after each one the next start recovers, and everything acknowledged is still there.
 
-Some of the kills come while the house is made for the first time, the others under load; some take PostgreSQL along.
+Some kills come during the first start, the others under load; some kill PostgreSQL as well.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 PATHS = ["/health/ready", "/.well-known/jwks.json"]
 KILLS_UNDER_LOAD = 14
-# Every so many kills somebody changes something first, and every so many PostgreSQL dies as well.
+# Every so many kills a key is rotated first, and every so many PostgreSQL is killed as well.
 ROTATION_PERIOD = 7
 POWER_CUT_PERIOD = 3
 WARM_ANSWERS = 20
 
-# What can be seen of a house that is being made, in this order.
+# The observable steps of a first start, in order.
 STEPS: dict[str, Callable[[Service], bool]] = {
-    "the master key is kept": lambda service: (service.data_folder / "master-key").exists(),
-    "the cluster is begun": lambda service: (service.data_folder / "postgres.new").exists(),
+    "the master key is written": lambda service: (service.data_folder / "master-key").exists(),
+    "the cluster is being made": lambda service: (service.data_folder / "postgres.new").exists(),
     "the cluster is made": lambda service: (service.data_folder / "postgres").exists(),
     "PostgreSQL is started": lambda service: (service.data_folder / "postgres" / "postmaster.pid").exists(),
-    "the schema is begun": lambda service: "Applying" in service.log,
+    "the schema is being made": lambda service: "Applying" in service.log,
     "the schema is made": lambda service: "Applied" in service.log,
 }
 
@@ -45,23 +45,23 @@ STEPS: dict[str, Callable[[Service], bool]] = {
 def cut_power(service: Service) -> None:
     """Kill a server and its PostgreSQL."""
     postmaster = psutil.Process(_postmaster(service.data_folder))
-    family = [postmaster, *postmaster.children()]
+    processes = [postmaster, *postmaster.children()]
     service.kill()
-    for process in family:
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
-    psutil.wait_procs(family)
+    psutil.wait_procs(processes)
 
 
 def active_key(commands: Commands) -> str:
-    """Rotate the signing keys; give the one that is said to sign now."""
+    """Rotate the signing keys, and return the id of the key reported as active."""
     rotated = commands.run("keys", "rotate")
     assert rotated.returncode == 0, rotated.stderr
     return rotated.stdout.split()[1]
 
 
 @pytest.mark.long
-def test_every_start_after_a_kill_recovers_and_nothing_that_was_done_is_lost(
+def test_every_start_after_a_kill_recovers_and_nothing_acknowledged_is_lost(
     embedded_services: Services, embedded_commands: Commands
 ) -> None:
     for step, is_reached in STEPS.items():
@@ -86,10 +86,10 @@ def test_every_start_after_a_kill_recovers_and_nothing_that_was_done_is_lost(
                 service.kill()
         assert {answer.status for answer in answers(clients)} == {200}
 
-    survivor = embedded_services.ready(DEV="on")
-    assert survivor.get("/health/ready").status == 200
-    survivor.stop()
-    with EmbeddedPostgres(survivor.data_folder) as url, psycopg.connect(url) as connection:
+    service = embedded_services.ready(DEV="on")
+    assert service.get("/health/ready").status == 200
+    service.stop()
+    with EmbeddedPostgres(service.data_folder) as url, psycopg.connect(url) as connection:
         _check_that_nothing_is_half_written(connection, acknowledged)
 
 

@@ -1,4 +1,4 @@
-"""The database goes away under load: every answer comes within a second and says so, and its return is enough."""
+"""A database outage under load: every answer comes within a second, as a 503, and service resumes with the database."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from tests.clients import Asked, Client
 
-# One that asks the database for what it answers, the one that asks whether it is there, and one that needs it not.
-LETTERS, READINESS, KEYS = "/dev/mailbox", "/health/ready", "/.well-known/jwks.json"
+# A path that reads from the database, the one that checks it, and one that does not need it.
+MAILBOX, READINESS, KEYS = "/dev/mailbox", "/health/ready", "/.well-known/jwks.json"
 WARM_ANSWERS = 50
 REFUSED_ANSWERS = 50
 REFUSAL_SECONDS_MAX = 1.0 + BUSY_MACHINE_SECONDS_MAX
@@ -41,28 +41,28 @@ def postgres() -> Iterator[EmbeddedPostgres]:
 
 @pytest.fixture
 def services_on_it(postgres: EmbeddedPostgres, tmp_path: Path) -> Iterator[Services]:
-    """Servers on that PostgreSQL, in development mode because that has a page that reads."""
+    """Servers on that PostgreSQL, in development mode, because the mailbox reads from the database."""
     services = Services(tmp_path, given_database(postgres.start()) | {"GATEHOUSE_DEV": "on"})
     yield services
     services.close()
 
 
 def refused(clients: list[Client]) -> list[Asked]:
-    """Give the answers that are no."""
+    """Return the answers with another status than 200."""
     return [answer for answer in answers(clients) if answer.status != 200]
 
 
 def refused_at(path: str, clients: list[Client]) -> list[Asked]:
-    """Give those of one path."""
+    """Return those of one path."""
     return refused([client for client in clients if client.path == path])
 
 
 @pytest.mark.long
-def test_a_stop_under_load_is_answered_with_503_and_full_service_returns(
+def test_an_outage_under_load_is_answered_with_503_until_the_database_returns(
     services_on_it: Services, postgres: EmbeddedPostgres
 ) -> None:
     service = services_on_it.ready()
-    with load(service.port, [LETTERS, READINESS, KEYS], loyal=6, fickle=3) as clients:
+    with load(service.port, [MAILBOX, READINESS, KEYS], loyal=6, fickle=3) as clients:
         wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
         postgres.release()
         wait_until(lambda: len(refused(clients)) > REFUSED_ANSWERS)
@@ -73,20 +73,18 @@ def test_a_stop_under_load_is_answered_with_503_and_full_service_returns(
     assert losses(clients) == []
     assert max(answer.began_at for answer in refused(clients)) - returned_at < RECOVERY_SECONDS_MAX
     assert refused_at(KEYS, clients) == []
-    for answer in refused_at(LETTERS, clients):
+    for answer in refused_at(MAILBOX, clients):
         assert (answer.status, json.loads(answer.body)["error_code"]) == (503, "SERVICE_UNAVAILABLE")
         assert int(answer.headers["retry-after"]) >= 1
     for answer in refused_at(READINESS, clients):
         assert answer.status == 503
         assert json.loads(answer.body)["database"] == "disconnected"
-    slowest = max(line["duration_ms"] for line in service.said("request"))
+    slowest = max(line["duration_ms"] for line in service.logged("request"))
     assert slowest < REFUSAL_SECONDS_MAX * 1000
     assert "Traceback" not in service.log
 
 
-def test_without_its_database_it_can_be_stopped_all_the_same(
-    services_on_it: Services, postgres: EmbeddedPostgres
-) -> None:
+def test_a_server_without_its_database_can_be_stopped(services_on_it: Services, postgres: EmbeddedPostgres) -> None:
     service = services_on_it.ready()
     postgres.release()
     wait_until(lambda: service.get(READINESS).status == 503)

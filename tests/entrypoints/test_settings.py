@@ -1,4 +1,4 @@
-"""Settings: what each one takes, what it is without being set, and what a person is told about one that is wrong."""
+"""Settings: what each one takes, its default, and the error for a wrong value."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ DEFAULTS: dict[str, Any] = {
     "log_level": "info",
     "shutdown_seconds": 15,
 }
-# Name, what is written, the attribute, what it means.
-TAKEN: list[tuple[str, str, str, Any]] = [
+# Name, text, attribute, value.
+ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("BASE_URL", "https://id.example.com", "base_url", "https://id.example.com"),
     ("BASE_URL", "https://id.example.com/", "base_url", "https://id.example.com"),
     ("BASE_URL", "HTTPS://ID.Example.com:443/sso/", "base_url", "https://id.example.com/sso"),
@@ -90,7 +90,7 @@ TAKEN: list[tuple[str, str, str, Any]] = [
     ("SHUTDOWN_SECONDS", "1", "shutdown_seconds", 1),
     ("SHUTDOWN_SECONDS", "300", "shutdown_seconds", 300),
 ]
-# Name, what is written, what the line says it takes.
+# Name, text, what the setting takes according to the error.
 REFUSED = [
     ("BASE_URL", "id.example.com", ADDRESS),
     ("BASE_URL", "ftp://id.example.com", ADDRESS),
@@ -150,11 +150,11 @@ def test_without_an_environment_every_setting_has_its_default() -> None:
     assert {attribute.name: getattr(settings, attribute.name) for attribute in fields(Settings)} == DEFAULTS
 
 
-@pytest.mark.parametrize(("name", "text", "attribute", "meant"), TAKEN)
-def test_a_setting_takes(name: str, text: str, attribute: str, meant: Any) -> None:
+@pytest.mark.parametrize(("name", "text", "attribute", "value"), ACCEPTED)
+def test_a_setting_accepts(name: str, text: str, attribute: str, value: Any) -> None:
     settings = load({PREFIX + name: text})
 
-    assert getattr(settings, attribute) == meant
+    assert getattr(settings, attribute) == value
 
 
 @pytest.mark.parametrize(("name", "text", "takes"), REFUSED)
@@ -167,10 +167,10 @@ def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_t
     assert str(refusal.value) == f"{PREFIX}{name} takes {takes}. Change it, or unset it for its default."
 
 
-def test_every_setting_that_can_be_wrong_is_tested() -> None:
-    anything_goes = {"DATA_DIR", "GEOIP_DB", "MASTER_KEYS", "SMTP_URL"}
+def test_a_wrong_value_of_every_setting_is_tested() -> None:
+    unchecked = {"DATA_DIR", "GEOIP_DB", "MASTER_KEYS", "SMTP_URL"}
 
-    tested = {name for name, _, _ in REFUSED} | anything_goes
+    tested = {name for name, _, _ in REFUSED} | unchecked
 
     assert {PREFIX + name for name in tested} == set(NAMES)
 
@@ -181,11 +181,11 @@ def test_a_setting_that_is_empty_is_not_set(name: str) -> None:
 
 
 @pytest.mark.parametrize(("port", "base_url"), [(9000, "http://localhost:9000"), (80, "http://localhost")])
-def test_links_follow_when_only_the_port_is_moved(port: int, base_url: str) -> None:
+def test_the_base_url_follows_the_port(port: int, base_url: str) -> None:
     assert load({"GATEHOUSE_BIND": f"0.0.0.0:{port}"}).base_url == base_url
 
 
-def test_the_owner_is_an_address_in_its_stored_spelling_with_a_password() -> None:
+def test_the_owner_has_a_canonical_address_and_a_password() -> None:
     settings = load({"GATEHOUSE_OWNER_EMAIL": "Ann@Example.com", "GATEHOUSE_OWNER_PASSWORD": "long enough"})
 
     assert settings.owner_email == "ann@example.com"
@@ -195,28 +195,28 @@ def test_the_owner_is_an_address_in_its_stored_spelling_with_a_password() -> Non
 @pytest.mark.parametrize(
     "environment", [{"GATEHOUSE_OWNER_EMAIL": "ann@example.com"}, {"GATEHOUSE_OWNER_PASSWORD": "long enough"}]
 )
-def test_half_an_owner_is_refused(environment: dict[str, str]) -> None:
+def test_an_owner_without_an_address_or_a_password_is_refused(environment: dict[str, str]) -> None:
     with pytest.raises(SettingInvalid, match=r"OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both"):
         load(environment)
 
 
-def test_development_mode_makes_up_the_other_half_of_an_owner() -> None:
+def test_development_mode_does_not_require_the_password_of_an_owner() -> None:
     assert load({"GATEHOUSE_DEV": "on", "GATEHOUSE_OWNER_EMAIL": "ann@example.com"}).owner_password is None
 
 
-def test_without_a_database_of_its_own_it_is_the_embedded_one() -> None:
+def test_the_database_is_embedded_without_a_database_url() -> None:
     assert load({}).is_embedded
     assert not load({"GATEHOUSE_DATABASE_URL": DATABASE}).is_embedded
 
 
-def test_settings_do_not_change() -> None:
+def test_settings_are_immutable() -> None:
     settings = load({})
 
     with pytest.raises(FrozenInstanceError):
         settings.dev = True  # pyright: ignore[reportAttributeAccessIssue] - that is the point
 
 
-def test_no_secret_shows_when_settings_are_printed() -> None:
+def test_printed_settings_contain_no_secret() -> None:
     environment = {
         "GATEHOUSE_DATABASE_URL": DATABASE,
         "GATEHOUSE_MASTER_KEYS": "hush",
@@ -233,17 +233,17 @@ def test_no_secret_shows_when_settings_are_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "attribute", "meant"), [row for row in TAKEN if not isinstance(row[3], Secret)]
+    ("name", "text", "attribute", "value"), [row for row in ACCEPTED if not isinstance(row[3], Secret)]
 )
-def test_a_setting_is_shown_in_a_way_that_can_be_set_again(name: str, text: str, attribute: str, meant: Any) -> None:
+def test_the_shown_value_of_a_setting_can_be_set_again(name: str, text: str, attribute: str, value: Any) -> None:
     environment = {PREFIX + name: text}
 
     shown = {row.name: row.value for row in rows(load(environment)) if row.value}
 
-    assert getattr(load(shown), attribute) == meant
+    assert getattr(load(shown), attribute) == value
 
 
-def test_every_setting_is_explained() -> None:
+def test_every_setting_is_described() -> None:
     shown = rows(load({}))
 
     assert [row.name for row in shown] == NAMES
@@ -261,7 +261,7 @@ def test_every_setting_is_explained() -> None:
         ("GATEHOUSE_COLOUR", "GATEHOUSE_COLOUR is set, but there is no such setting."),
     ],
 )
-def test_a_name_that_is_no_setting_is_reported_with_the_one_that_may_be_meant(name: str, sentence: str) -> None:
+def test_an_unknown_setting_is_reported_with_the_most_similar_one(name: str, sentence: str) -> None:
     environment = {name: "x", "GATEHOUSE_DEV": "on", "PATH": "/bin"}
 
     assert unknown(environment) == [sentence]

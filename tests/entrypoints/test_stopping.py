@@ -1,4 +1,4 @@
-"""Stopping: whoever was let in gets an answer, and everything that was begun is put away in time."""
+"""Stopping: every accepted request gets an answer, and everything that was started ends in time."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
 
 PATHS = ["/health", "/health/ready", "/.well-known/jwks.json"]
-# More than one answer for each client, so that each has met a server that works.
+# More than one answer for each client, so that each has had an answer from a working server.
 WARM_ANSWERS = 100
-# Well below the second that open connections are given.
+# Well below the second that open connections have to end.
 QUICK_STOP_SECONDS_MAX = 0.9
 STOPS_MAX = 3
 HALF_A_REQUEST = b"GET /health HTTP/1.1\r\nHost:"
@@ -46,23 +46,23 @@ WAITS_FOR_TABLE = "SELECT 1 FROM pg_stat_activity WHERE datname = current_databa
 
 
 def is_waited_for(connection: Connection) -> bool:
-    """Say whether somebody waits for a lock now; within a transaction PostgreSQL would say what it said before."""
+    """Return whether a query waits for a lock; PostgreSQL would otherwise repeat the transaction's first snapshot."""
     connection.execute("SELECT pg_stat_clear_snapshot()")
     return bool(connection.execute(WAITS_FOR_TABLE).fetchall())
 
 
 @contextmanager
 def hanging_request(service: Service) -> Generator[socket.socket]:
-    """Begin a request that does not come to its end."""
+    """Send half a request, and yield its connection."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
         connection.sendall(HALF_A_REQUEST)
-        # Whoever came later was let in later.
+        # Connections are accepted in order, so the hanging one is accepted when this one is answered.
         assert service.get("/health").status == 200
         yield connection
 
 
 @pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
-def test_under_load_no_request_that_was_accepted_is_dropped(services: Services, arguments: list[str]) -> None:
+def test_no_accepted_request_is_dropped_under_load(services: Services, arguments: list[str]) -> None:
     service = services.ready(*arguments)
     with load(service.port, PATHS, loyal=6, fickle=6) as clients:
         wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
@@ -72,13 +72,13 @@ def test_under_load_no_request_that_was_accepted_is_dropped(services: Services, 
 
     assert status == 0
     assert losses(clients) == []
-    # A load balancer may have heard from the readiness that it is over.
+    # 503 is the answer of the readiness check during the stop.
     assert {answer.status for answer in answers(clients)} <= {200, 503}
     assert {answer.status for answer in answers(clients) if b'healthy"' in answer.body} <= {200, 503}
     assert answers(clients)[-1].headers["connection"] == "close"
 
 
-def test_a_request_in_flight_finishes(services: Services, connection: Connection) -> None:
+def test_a_request_in_flight_is_finished(services: Services, connection: Connection) -> None:
     service = services.ready(DEV="on")
     with load(service.port, ["/dev/mailbox"], loyal=1, fickle=0) as clients:
         with connection.transaction():
@@ -95,20 +95,20 @@ def test_a_request_in_flight_finishes(services: Services, connection: Connection
     assert answers(clients)[before].status == 200
 
 
-def test_a_hanging_request_is_cut_when_its_time_is_over(services: Services) -> None:
+def test_a_hanging_request_is_cut_off_at_the_deadline(services: Services) -> None:
     service = services.ready(SHUTDOWN_SECONDS="1")
     with hanging_request(service) as connection:
         began_at = time.monotonic()
 
         status = service.stop()
 
-        # More than the setting, and less than without it.
+        # More than the setting, and less than the default.
         assert 1.0 < time.monotonic() - began_at < Settings().shutdown_seconds
         assert status == 0
         assert connection.recv(1) == b""
 
 
-def test_while_stopping_it_says_that_it_is_not_ready(services: Services) -> None:
+def test_a_stopping_server_is_not_ready(services: Services) -> None:
     service = services.ready()
     with hanging_request(service):
         service.process.send_signal(signal.SIGTERM)
@@ -121,7 +121,7 @@ def test_while_stopping_it_says_that_it_is_not_ready(services: Services) -> None
 
 
 @pytest.mark.parametrize("arguments", [[], ["--workers", "2"]])
-def test_asked_twice_it_ends_at_once(services: Services, arguments: list[str]) -> None:
+def test_a_second_signal_ends_the_server_immediately(services: Services, arguments: list[str]) -> None:
     service = services.ready(*arguments, SHUTDOWN_SECONDS="300")
     with hanging_request(service):
         service.process.send_signal(signal.SIGINT)
@@ -135,38 +135,38 @@ def test_asked_twice_it_ends_at_once(services: Services, arguments: list[str]) -
 
 # A supervisor sends SIGTERM, as most tests here do.
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-def test_a_person_and_a_closed_terminal_can_stop_it_as_well(services: Services, number: signal.Signals) -> None:
+def test_ctrl_c_and_a_closed_terminal_stop_the_server(services: Services, number: signal.Signals) -> None:
     service = services.ready()
 
     service.process.send_signal(number)
 
     assert service.wait() == 0
-    assert service.said("server.stopping")[0]["signal"] == number.name
+    assert service.logged("server.stopping")[0]["signal"] == number.name
 
 
-def test_what_whoever_started_it_wants_ignored_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_that_was_ignored_at_the_start_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     ignored = {signal.SIGHUP: signal.SIG_IGN}
     monkeypatch.setattr(signal, "getsignal", lambda number: ignored.get(number, signal.SIG_DFL))
 
     assert stop_signals() == {signal.SIGTERM, signal.SIGINT}
 
 
-def test_with_nobody_there_it_stops_without_delay(services: Services) -> None:
+def test_a_server_without_connections_stops_without_delay(services: Services) -> None:
     seconds: list[float] = []
-    # Of some tries the quickest counts, because other tests are busy meanwhile.
+    # The fastest of several attempts counts, because other tests run at the same time.
     while len(seconds) < STOPS_MAX and min(seconds, default=1.0) > QUICK_STOP_SECONDS_MAX:
         service = services.ready()
         assert service.stop() == 0
-        # What the interpreter takes to end is no delay of ours.
+        # The time that the interpreter takes to end does not count.
         stopping, stopped = (datetime.fromisoformat(line["timestamp"]) for line in service.events[-2:])
         seconds.append((stopped - stopping).total_seconds())
         assert [line["event"] for line in service.events][-2:] == ["server.stopping", "server.stopped"]
-        assert service.said("server.stopping")[0]["signal"] == "SIGTERM"
+        assert service.logged("server.stopping")[0]["signal"] == "SIGTERM"
 
     assert min(seconds) < QUICK_STOP_SECONDS_MAX
 
 
-def test_the_embedded_database_stops_with_the_last_who_uses_it(
+def test_the_embedded_database_stops_with_its_last_user(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     lay_made_cluster(embedded_services, tmp_path_factory)
@@ -181,37 +181,35 @@ def test_the_embedded_database_stops_with_the_last_who_uses_it(
     assert not (folder / "postgres" / "postmaster.pid").exists()
 
 
-class SlowPostOffice(PostOffice):
-    """A mail server that takes no letter before it is told to."""
+class SlowMailServer(PostOffice):
+    """A mail server that accepts no mail before the test allows it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.is_asked = threading.Event()
-        self.may_take = threading.Event()
+        self.is_offered = threading.Event()
+        self.may_accept = threading.Event()
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - as above it
-        """Take the letter, in time."""
-        self.is_asked.set()
-        # It holds up its own thread and nobody else.
-        self.may_take.wait(20)
+        """Accept the mail when the test allows it."""
+        self.is_offered.set()
+        # This blocks only the thread of the mail server.
+        self.may_accept.wait(20)
         return await super().handle_DATA(server, session, envelope)
 
 
-def test_a_letter_on_its_way_arrives_and_is_written_down(
-    services: Services, connection: Connection, tools: Tools
-) -> None:
+def test_a_mail_in_transit_is_delivered_and_recorded(services: Services, connection: Connection, tools: Tools) -> None:
     tools = replace(tools, vault=Vault(parse_master_keys(Secret(MASTER_KEY))))
     mail.send(PostgresUnitOfWork(connection, BACKGROUND, tools), "ann@example.com", MailTemplate.TEST)
     connection.flush()
-    office = SlowPostOffice()
-    with office.open():
-        service = services.ready(SMTP_URL=f"smtp://127.0.0.1:{office.port}?from=id@example.com")
-        assert office.is_asked.wait(10)
+    mail_server = SlowMailServer()
+    with mail_server.open():
+        service = services.ready(SMTP_URL=f"smtp://127.0.0.1:{mail_server.port}?from=id@example.com")
+        assert mail_server.is_offered.wait(10)
 
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("server.stopping")
-        office.may_take.set()
+        mail_server.may_accept.set()
 
         assert service.wait() == 0
-    assert [message.recipients for message in office.received] == [("ann@example.com",)]
+    assert [message.recipients for message in mail_server.received] == [("ann@example.com",)]
     assert connection.execute("SELECT state FROM mails").fetchall() == [("sent",)]

@@ -1,4 +1,4 @@
-"""`serve --workers 2`: one service in several processes, in starting, working, dying and stopping."""
+"""`serve --workers 2`: one service in several processes, from start to stop, with workers that die."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ WORKERS = 2
 WARM_ANSWERS = 100
 
 
-def crew(service: Service) -> list[int]:
-    """Wait until all workers are there and ready; give their processes."""
-    # The first is announced as the server.
+def ready_workers(service: Service) -> list[int]:
+    """Wait until all workers are ready, and return their process ids."""
+    # The log reports the first one as the server.
     service.wait_for("worker.ready", times=WORKERS - 1)
     wait_until(lambda: len(service.workers()) == WORKERS)
     return sorted(worker.pid for worker in service.workers())
 
 
-def counted(service: Service) -> float:
-    """Read from the metrics how many keys were asked for."""
+def requests_counted(service: Service) -> float:
+    """Return how many requests for the keys the metrics count."""
     exposition = service.get("/metrics").content.decode()
     pattern = r'sso_http_request_duration_seconds_count{.*route="/\.well-known/jwks\.json".*} (\S+)'
     found = re.search(pattern, exposition)
     return float(found[1]) if found else 0.0
 
 
-def test_all_workers_serve_and_the_metrics_are_those_of_all_and_survive_one(services: Services) -> None:
+def test_all_workers_serve_and_the_metrics_include_all_and_survive_a_worker(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS), DEV="on")
-    workers = crew(service)
+    workers = ready_workers(service)
     before = {pid: psutil.Process(pid).cpu_times().user for pid in workers}
 
     with load(service.port, ["/health"], loyal=0, fickle=8) as clients:
@@ -52,42 +52,42 @@ def test_all_workers_serve_and_the_metrics_are_those_of_all_and_survive_one(serv
         )
 
     assert {answer.status for answer in answers(clients)} == {200}
-    assert len(service.said("server.ready")) == 1
+    assert len(service.logged("server.ready")) == 1
 
     with load(service.port, ["/.well-known/jwks.json"], loyal=0, fickle=4) as clients:
         wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
-    asked = len(answers(clients))
+    answered = len(answers(clients))
 
-    before = [counted(service) for _ in range(6)]
+    before = [requests_counted(service) for _ in range(6)]
     os.kill(workers[0], signal.SIGKILL)
     service.wait_for("worker.ready", times=WORKERS)
-    after = [counted(service) for _ in range(6)]
+    after = [requests_counted(service) for _ in range(6)]
 
-    assert before == after == [asked] * 6
+    assert before == after == [answered] * 6
 
 
-def test_a_worker_that_is_killed_or_stopped_by_hand_is_replaced_and_the_other_goes_on(services: Services) -> None:
+def test_a_killed_or_stopped_worker_is_replaced_and_the_other_continues(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
-    first, other = crew(service)
+    first, other = ready_workers(service)
 
     os.kill(first, signal.SIGKILL)
     service.wait_for("worker.ready", times=WORKERS)
-    [second] = set(crew(service)) - {other}
+    [second] = set(ready_workers(service)) - {other}
     os.kill(second, signal.SIGTERM)
     service.wait_for("worker.ready", times=WORKERS + 1)
 
-    assert other in crew(service)
-    assert second not in crew(service)
-    assert [line["status"] for line in service.said("worker.died")] == [-signal.SIGKILL, 0]
+    assert other in ready_workers(service)
+    assert second not in ready_workers(service)
+    assert [line["status"] for line in service.logged("worker.died")] == [-signal.SIGKILL, 0]
     assert service.get("/health/ready").status == 200
 
 
-def test_a_supervisor_that_tells_everybody_ends_them_all_and_cuts_nobody_short(services: Services) -> None:
+def test_a_signal_to_the_whole_group_stops_all_processes_and_drops_no_request(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
-    workers = crew(service)
+    workers = ready_workers(service)
     with load(service.port, ["/health"], loyal=4, fickle=0) as clients:
         wait_until(lambda: len(answers(clients)) > WARM_ANSWERS)
-        # As systemd does: the workers hear it from the supervisor, and once more from their parent.
+        # As systemd does: the workers get the signal from the supervisor and again from their parent.
         os.killpg(service.process.pid, signal.SIGTERM)
 
         status = service.wait()
@@ -101,9 +101,9 @@ def test_a_supervisor_that_tells_everybody_ends_them_all_and_cuts_nobody_short(s
     ]
 
 
-def test_ctrl_c_at_the_terminal_is_the_parents_affair(services: Services) -> None:
+def test_ctrl_c_at_the_terminal_is_handled_by_the_parent(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
-    crew(service)
+    ready_workers(service)
 
     os.killpg(service.process.pid, signal.SIGINT)
 
@@ -111,9 +111,9 @@ def test_ctrl_c_at_the_terminal_is_the_parents_affair(services: Services) -> Non
     assert "Traceback" not in service.log
 
 
-def test_when_the_parent_is_killed_the_workers_end_and_a_new_one_can_start(services: Services) -> None:
+def test_workers_end_when_their_parent_is_killed_and_a_new_server_can_start(services: Services) -> None:
     service = services.ready("--workers", str(WORKERS))
-    workers = crew(service)
+    workers = ready_workers(service)
 
     service.kill()
 
@@ -121,12 +121,12 @@ def test_when_the_parent_is_killed_the_workers_end_and_a_new_one_can_start(servi
     assert services.ready().get("/health/ready").status == 200
 
 
-def test_the_embedded_database_is_shared_and_stops_with_the_last(
+def test_the_workers_share_the_embedded_database_and_it_stops_with_them(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     lay_made_cluster(embedded_services, tmp_path_factory)
     service = embedded_services.ready("--workers", str(WORKERS))
-    crew(service)
+    ready_workers(service)
 
     assert service.get("/health/ready").json["database"] == "connected"
     assert service.stop() == 0

@@ -161,7 +161,7 @@ def test_everything_is_divided_and_no_organization_gets_more_than_the_maximum(
 
     assert sum(sizes) == things
     assert all(least <= size <= most for size in sizes)
-    places = [(organization, turn) for organization, size in enumerate(sizes) for turn in range(size)]
+    places = [(organization, position) for organization, size in enumerate(sizes) for position in range(size)]
     assert [each.place(number) for number in range(things)] == places
 
 

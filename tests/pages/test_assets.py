@@ -22,7 +22,7 @@ def test_every_file_of_the_folder_is_served() -> None:
 
 
 @pytest.mark.parametrize("name", CONTENTS)
-async def test_every_file_is_served_as_what_it_is_and_may_be_kept_forever(client: Client, name: str) -> None:
+async def test_every_file_is_served_unchanged_and_may_be_cached_forever(client: Client, name: str) -> None:
     answer = await client.get(asset_address(name))
 
     assert answer.status == 200
@@ -31,7 +31,7 @@ async def test_every_file_is_served_as_what_it_is_and_may_be_kept_forever(client
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-async def test_the_media_types_are_those_of_a_style_sheet_and_a_picture(client: Client) -> None:
+async def test_the_media_types_are_those_of_a_style_sheet_and_an_image(client: Client) -> None:
     sheet = await client.get(asset_address("gatehouse.css"))
     picture = await client.get(asset_address("favicon.svg"))
 
@@ -58,7 +58,7 @@ def test_the_address_of_a_file_changes_with_its_content() -> None:
         "/assets/%00",
     ],
 )
-async def test_nothing_else_is_served(client: Client, path: str) -> None:
+async def test_no_other_path_below_assets_is_served(client: Client, path: str) -> None:
     answer = await client.get(path)
 
     assert answer.status == 404

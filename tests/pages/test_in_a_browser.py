@@ -30,12 +30,12 @@ WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 320, "height": 640}
 CONTRAST_MIN = 4.5
 CONTRAST_OF_LARGE_TEXT_MIN = 3.0
-TAB_STOPS_LOOKED_AT = 25
+TAB_STOPS_CHECKED = 25
 
 ONE_COLUMN = """
 {% extends "base.html" %}{% import "components.html" as ui %}
 {% block title %}Pieces{% endblock %}{% block body_class %}middle{% endblock %}
-{% block main %}<h1>Pieces</h1><p class="lead">All that pages are made of.</p>
+{% block main %}<h1>Pieces</h1><p class="lead">All components of pages.</p>
 {% for kind in ["info", "good", "warning", "bad"] %}
 {% call ui.notice(kind, "A " ~ kind ~ " notice") %}<p>It has a sentence.</p>{% endcall %}
 {% endfor %}
@@ -53,7 +53,7 @@ ONE_CARD = """
 {% block content %}<p>With your account <strong>{{ "an.address.without.a.blank" * 8 }}@example.com</strong>.</p>
 <form>{{ ui.field("email", "Address", type="email") }}{{ ui.button("Sign in") }}</form>{% endblock %}
 """
-pieces = Routes("pieces", "Pages that are made of every piece.")
+pieces = Routes("pieces", "Pages with every component.")
 
 
 @pieces.get("/pieces")
@@ -76,7 +76,7 @@ every_page = pytest.mark.parametrize("path", PAGES)
 
 @pytest.fixture(scope="module")
 def site(databases: "Databases", key_pairs: "tuple[KeyPair, KeyPair]") -> "Iterator[Site]":
-    """A running service with every route, some more, and two letters in its mailbox."""
+    """A running service with every route, those of the specimen and of this test, and two mails in its mailbox."""
 
     async def send_messages(database: "PostgresDatabase") -> None:
         for to in ["ada@example.com", "somebody.with.a.long.name@an.even.longer.name.of.a.host.example.com"]:
@@ -92,12 +92,12 @@ def site(databases: "Databases", key_pairs: "tuple[KeyPair, KeyPair]") -> "Itera
 
 
 def open_all(watched: "Watched") -> None:
-    """Open everything that can be opened."""
+    """Open every collapsed element."""
     watched.page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
 
 @every_page
-def test_a_page_loads_without_a_complaint_and_asks_nobody_else(
+def test_a_page_loads_without_errors_and_only_from_the_service(
     site: Site, watch: "Callable[..., Watched]", path: str
 ) -> None:
     watched = watch(viewport=WIDE)
@@ -114,9 +114,7 @@ def test_a_page_loads_without_a_complaint_and_asks_nobody_else(
 
 
 @every_page
-def test_nothing_has_to_be_scrolled_sideways_on_a_small_telephone(
-    site: Site, watch: "Callable[..., Watched]", path: str
-) -> None:
+def test_no_page_scrolls_horizontally_on_a_small_phone(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
     watched = watch(viewport=PHONE)
     watched.page.goto(site.url + path)
     open_all(watched)
@@ -143,20 +141,20 @@ def test_every_text_has_enough_contrast_in_light_and_in_dark(
         assert one["contrast"] >= enough, one
 
 
-def test_dark_is_dark_and_light_is_light(site: Site, watch: "Callable[..., Watched]") -> None:
-    grounds = {}
+def test_the_background_follows_the_colour_scheme(site: Site, watch: "Callable[..., Watched]") -> None:
+    backgrounds = {}
     for scheme in ["light", "dark"]:
         page = watch(color_scheme=scheme).page
         page.goto(site.url + "/docs")
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        grounds[scheme] = sum(int(part) for part in colour[4:-1].split(","))
+        backgrounds[scheme] = sum(int(part) for part in colour[4:-1].split(","))
 
-    assert grounds["dark"] < 3 * 40
-    assert grounds["light"] > 3 * 215
+    assert backgrounds["dark"] < 3 * 40
+    assert backgrounds["light"] > 3 * 215
 
 
 @every_page
-def test_the_first_key_leads_past_the_head_of_the_page(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+def test_the_first_tab_stop_skips_the_header(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
     page = watch(viewport=WIDE).page
     page.goto(site.url + path)
 
@@ -169,11 +167,11 @@ def test_the_first_key_leads_past_the_head_of_the_page(site: Site, watch: "Calla
 
 
 @every_page
-def test_wherever_the_keyboard_is_can_be_seen(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+def test_the_keyboard_focus_is_visible(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
     page = watch(viewport=WIDE).page
     page.goto(site.url + path)
 
-    for _ in range(TAB_STOPS_LOOKED_AT):
+    for _ in range(TAB_STOPS_CHECKED):
         page.keyboard.press("Tab")
         focused = page.evaluate(
             """(() => {
@@ -217,20 +215,20 @@ def test_everything_works_without_scripts_because_there_are_none(
 
 
 @every_page
-def test_nothing_moves(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
+def test_nothing_is_animated(site: Site, watch: "Callable[..., Watched]", path: str) -> None:
     page = watch(viewport=WIDE).page
     page.goto(site.url + path)
 
-    moving = page.evaluate(
+    animated = page.evaluate(
         """[...document.querySelectorAll('*')].map(one => getComputedStyle(one)).filter(
              style => style.transitionDuration !== '0s' || style.animationName !== 'none'
                       || style.scrollBehavior === 'smooth').length"""
     )
 
-    assert moving == 0
+    assert animated == 0
 
 
-def test_a_link_to_a_route_opens_it(site: Site, watch: "Callable[..., Watched]") -> None:
+def test_a_link_to_a_route_expands_it(site: Site, watch: "Callable[..., Watched]") -> None:
     page = watch(viewport=WIDE).page
 
     page.goto(site.url + "/docs#boat_houses_bring")
@@ -239,7 +237,7 @@ def test_a_link_to_a_route_opens_it(site: Site, watch: "Callable[..., Watched]")
     assert page.locator("#boat_houses_sink").is_hidden()
 
 
-def test_a_route_is_opened_with_the_keyboard(site: Site, watch: "Callable[..., Watched]") -> None:
+def test_a_route_is_expanded_with_the_keyboard(site: Site, watch: "Callable[..., Watched]") -> None:
     page = watch(viewport=WIDE).page
     page.goto(site.url + "/docs")
 
@@ -249,7 +247,7 @@ def test_a_route_is_opened_with_the_keyboard(site: Site, watch: "Callable[..., W
     assert page.locator("#boat_houses_picture").is_visible()
 
 
-def test_the_contents_stay_in_sight_on_a_wide_screen(site: Site, watch: "Callable[..., Watched]") -> None:
+def test_the_contents_stay_visible_on_a_wide_screen(site: Site, watch: "Callable[..., Watched]") -> None:
     page = watch(viewport=WIDE).page
     page.goto(site.url + "/docs")
 
@@ -259,7 +257,7 @@ def test_the_contents_stay_in_sight_on_a_wide_screen(site: Site, watch: "Callabl
     assert page.get_by_role("navigation", name="Contents").evaluate("one => one.getBoundingClientRect().top") == 0
 
 
-def test_the_mailbox_shows_a_letter_as_a_mail_program_would(site: Site, watch: "Callable[..., Watched]") -> None:
+def test_the_mailbox_shows_a_mail_as_a_mail_program_would(site: Site, watch: "Callable[..., Watched]") -> None:
     watched = watch(viewport=WIDE)
     watched.page.goto(site.url + "/dev/mailbox")
 
@@ -270,7 +268,7 @@ def test_the_mailbox_shows_a_letter_as_a_mail_program_would(site: Site, watch: "
     assert watched.problems == []
 
 
-# Every element with text of its own: its colour against the first ground behind it that is not transparent (WCAG 2.2).
+# For every element with its own text: the contrast to the first opaque background behind it (WCAG 2.2).
 MEASURE_CONTRAST = """
 (() => {
   const parse = colour => colour.match(/[\\d.]+/g).map(Number);

@@ -1,4 +1,4 @@
-"""Pages: their headers, their pieces, and that no value can become markup."""
+"""Pages: their headers, their components, and that no value can become markup."""
 
 from functools import cache
 from html.parser import HTMLParser
@@ -19,7 +19,7 @@ from entrypoints.web.routes import Routes
 from tests.application import Answer, serving
 
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}javascript:alert(1)"
-PIECES = """
+COMPONENTS = """
 {% import "components.html" as ui %}
 {% call ui.notice("bad", value) %}<p>{{ value }}</p>{% endcall %}{{ ui.notice("good", value) }}
 {{ ui.button(value) }}{{ ui.button(value, href="/?" ~ value, quiet=true) }}
@@ -29,7 +29,7 @@ PIECES = """
 
 
 class Tags(HTMLParser):
-    """Finds the elements and attributes of a page."""
+    """The elements and attributes of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -38,35 +38,35 @@ class Tags(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember the element."""
+        """Record the element."""
         self.names.append(tag)
         self.attributes += [name for name, _ in attrs]
 
 
 async def shown(installation: Installation, template: str, **values: Any) -> Answer:
-    """Show a page through the application."""
+    """Return the answer of the application to a request for a page."""
     routes = Routes("pages", "One page.")
 
     @routes.get("/page")
     @public
     async def handler(call: Call) -> Page:
-        """Show it."""
+        """Return the page."""
         return page(call, template, **values)
 
     return await serving(installation, routes.routes).get("/page")
 
 
-def pieces(value: str) -> str:
+def components(value: str) -> str:
     """Render every component with this value in every place."""
     return _compiled().render(value=value)
 
 
 @cache
 def _compiled() -> Template:
-    return TEMPLATES.from_string(PIECES)
+    return TEMPLATES.from_string(COMPONENTS)
 
 
-async def test_a_page_says_what_it_is_and_is_not_kept(installation: Installation) -> None:
+async def test_a_page_is_html_and_is_not_stored(installation: Installation) -> None:
     answer = await shown(installation, "mailbox.html", mails=[], maximum=1)
 
     assert answer.status == 200
@@ -74,7 +74,7 @@ async def test_a_page_says_what_it_is_and_is_not_kept(installation: Installation
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_a_page_may_run_nothing_load_nothing_foreign_and_be_framed_by_nobody(installation: Installation) -> None:
+async def test_a_page_cannot_run_scripts_load_from_other_origins_or_be_framed(installation: Installation) -> None:
     answer = await shown(installation, "mailbox.html", mails=[], maximum=1)
 
     policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
@@ -89,31 +89,31 @@ async def test_a_page_may_run_nothing_load_nothing_foreign_and_be_framed_by_nobo
     assert answer.headers["X-Frame-Options"] == "DENY"
 
 
-def test_a_value_that_a_template_needs_and_does_not_get_is_an_error() -> None:
+def test_a_missing_value_of_a_template_is_an_error() -> None:
     with pytest.raises(UndefinedError):
         render("mailbox.html", maximum=1)
 
 
-def test_a_hostile_value_is_text_in_every_piece() -> None:
-    html = pieces(HOSTILE)
+def test_a_hostile_value_is_text_in_every_component() -> None:
+    html = components(HOSTILE)
 
     assert "<script" not in html
-    assert Tags(html).names == Tags(pieces("harmless")).names
-    assert Tags(html).attributes == Tags(pieces("harmless")).attributes
+    assert Tags(html).names == Tags(components("harmless")).names
+    assert Tags(html).attributes == Tags(components("harmless")).attributes
 
 
 @given(st.text())
 def test_no_value_makes_an_element_or_an_attribute(value: str) -> None:
-    # A hint that is empty is no hint, so the comparison is with what has the same shape.
+    # An empty hint has no element, so the comparison is with a page of the same structure.
     harmless = "harmless" if value else ""
 
-    html = pieces(value)
+    html = components(value)
 
-    assert Tags(html).names == Tags(pieces(harmless)).names
-    assert Tags(html).attributes == Tags(pieces(harmless)).attributes
+    assert Tags(html).names == Tags(components(harmless)).names
+    assert Tags(html).attributes == Tags(components(harmless)).attributes
 
 
-def test_a_field_with_a_problem_tells_so_to_who_cannot_see_it() -> None:
+def test_a_field_with_a_problem_is_announced_to_screen_readers() -> None:
     html = TEMPLATES.from_string(
         '{% import "components.html" as ui %}{{ ui.field("email", "Address", hint="Yours.", problem="Not one.") }}'
     ).render()
@@ -124,16 +124,16 @@ def test_a_field_with_a_problem_tells_so_to_who_cannot_see_it() -> None:
     assert 'id="email-problem">Not one.' in html
 
 
-def test_code_is_set_apart_and_everything_in_prose_is_escaped() -> None:
+def test_code_is_marked_up_and_everything_else_in_prose_is_escaped() -> None:
     assert inline("a `<b>` & c") == "a <code>&lt;b&gt;</code> &amp; c"
     assert prose("one\nline\n\n<two>") == "<p>one\nline</p><p>&lt;two&gt;</p>"
 
 
-def test_a_path_may_wrap_behind_its_slashes_and_is_escaped() -> None:
+def test_a_path_may_wrap_after_its_slashes_and_is_escaped() -> None:
     assert breakable("/a/<b>") == "/<wbr>a/<wbr>&lt;b&gt;"
 
 
-def test_no_template_has_a_script_a_style_or_an_address_elsewhere() -> None:
+def test_no_template_has_a_script_an_inline_style_or_an_external_address() -> None:
     folder = Path(rendering.__file__).parent
     for file in [*folder.glob("templates/*"), *folder.glob("assets/**/*.*")]:
         text = file.read_text().replace('xmlns="http://www.w3.org/2000/svg"', "")

@@ -1,4 +1,4 @@
-"""Routes that take a body, a query, an id and a word, for tests of decoding."""
+"""Routes that take a body, a query, an id and a text, for tests of decoding."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -18,13 +18,13 @@ ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 
 class Address(msgspec.Struct):
-    """Where a parcel goes."""
+    """The destination of a parcel."""
 
     street: str
 
 
 class Parcel(msgspec.Struct):
-    """A body with every sort of field."""
+    """A body with every kind of field."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=10)]
     weight: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
@@ -41,7 +41,7 @@ class Parcel(msgspec.Struct):
 
 
 class Search(Query):
-    """A query with a text, a number that may be missing and a switch."""
+    """A query with a text, an optional number and a boolean."""
 
     text: str = ""
     age: int | None = None
@@ -54,28 +54,28 @@ routes = Routes("parcels", "Routes of this test.")
 @routes.post("/parcels")
 @public
 async def post(call: Call, body: Parcel) -> Parcel:
-    """Give the parcel back."""
+    """Return the parcel."""
     return body
 
 
 @routes.get("/parcels")
 @public
 async def search(call: Call, query: Search) -> dict[str, Any]:
-    """Give the query back."""
+    """Return the query."""
     return {"text": query.text, "age": query.age, "is_open": query.is_open}
 
 
 @routes.get("/parcels/:parcel_id")
 @public
 async def read(call: Call, parcel_id: UUID) -> dict[str, UUID]:
-    """Give the id back."""
+    """Return the id."""
     return {"id": parcel_id}
 
 
 @routes.get("/shelves/:name")
 @public
 async def shelf(call: Call, name: str) -> dict[str, str]:
-    """Give the name back."""
+    """Return the name."""
     return {"name": name}
 
 

@@ -1,6 +1,6 @@
-"""What tests of HTTP as such need: a house that asks nothing of a database, and requests exactly as they were written.
+"""Helpers for tests of HTTP itself: an installation without a database, and requests sent exactly as written.
 
-The routes are the test's own, so that what is tested is the way of every request and not a capability.
+Each test declares its own routes, so that it tests the handling of every request and not a capability.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PEER = "203.0.113.7"
 
 @dataclass(frozen=True)
 class Answer:
-    """What the application answered, headers that stand there twice included."""
+    """The response of the application, with repeated headers."""
 
     status: int
     headers: Headers
@@ -59,41 +59,41 @@ class Answer:
 
     @property
     def fields(self) -> list[str]:
-        """The fields that are named as wrong."""
+        """The names of the invalid fields."""
         return [problem["field"] for problem in self.json["details"]]
 
 
 class NoDatabase:
-    """The port `Database` for tests that must not need one."""
+    """The port `Database` for tests that must not use one."""
 
     def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> NoDatabase:
-        """Serve nobody."""
+        """Return the same database."""
         return self
 
     async def transact(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Fail: the test was not supposed to get here."""
-        raise AssertionError("a test of HTTP as such asks no database")
+        """Fail: the test must not get here."""
+        raise AssertionError("a test of HTTP itself used the database")
 
     read = step = transact
 
 
 class CountedKeyRefresh:
-    """The port `KeyRefresh` for tests: counts how often it was asked, and may bring a key along."""
+    """The port `KeyRefresh` for tests: counts its calls, and may load keys."""
 
     def __init__(self, ring: RsaKeyRing, brings: Sequence[SigningKey] = ()) -> None:
-        self.asked = 0
+        self.calls = 0
         self._ring = ring
         self._brings = brings
 
     async def catch_up(self) -> None:
-        """Count, and bring the keys."""
-        self.asked += 1
+        """Count the call, and load the keys."""
+        self.calls += 1
         if self._brings:
             self._ring.load(self._brings)
 
 
-def make_house(settings: Settings | None = None, *, clock: SettableClock | None = None) -> Installation:
-    """Connect a house without a database and without keys."""
+def make_installation(settings: Settings | None = None, *, clock: SettableClock | None = None) -> Installation:
+    """Return an installation without a database and without keys."""
     settings, clock, ring = settings or Settings(), clock or SettableClock(), RsaKeyRing()
     return Installation(
         settings=settings,
@@ -113,7 +113,7 @@ def make_house(settings: Settings | None = None, *, clock: SettableClock | None 
 def with_keys(
     installation: Installation, known: Sequence[SigningKey], *, stored: Sequence[SigningKey] = ()
 ) -> Installation:
-    """Let the house know these keys, and find the stored ones when it looks again."""
+    """Return an installation that knows these keys, and that finds the stored ones when it refreshes them."""
     ring = RsaKeyRing()
     ring.load(known)
     tokens = JwtTokenSigner(ring, issuer=installation.settings.base_url, randomness=SystemRandomness())
@@ -121,7 +121,7 @@ def with_keys(
 
 
 def active_key(pair: KeyPair) -> SigningKey:
-    """Make the key that signs of a pair."""
+    """Return the active signing key of a key pair."""
     return SigningKey(
         kid=pair.kid,
         state=KeyState.ACTIVE,
@@ -138,8 +138,8 @@ def serving(
     installation: Installation | None = None,
     rate_limiter: RateLimiter | None = None,
 ) -> Application:
-    """Build an application of these routes."""
-    return Application(installation or make_house(settings), routes.routes, rate_limiter=rate_limiter)
+    """Return an application with these routes."""
+    return Application(installation or make_installation(settings), routes.routes, rate_limiter=rate_limiter)
 
 
 async def ask(
@@ -155,10 +155,10 @@ async def ask(
     scheme: str = "http",
     is_complete: bool = True,
 ) -> Answer:
-    """Send a request as a server would pass it on, and give the answer.
+    """Send a request as a server would pass it on, and return the response.
 
-    The body is `body` as JSON, or `data` as it is: in one piece with its length, or in several without. The last piece
-    never arrives when it is not to be complete.
+    The body is `body` as JSON, or `data` unchanged: in one piece with its length, or in several without. Without
+    `is_complete`, the end of the body never arrives.
     """
     sent = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()] + list(more_headers)
     if body is not None:
@@ -184,7 +184,7 @@ def http_scope(
     peer: str | None = PEER,
     scheme: str = "http",
 ) -> dict[str, Any]:
-    """Describe a request as a server does."""
+    """Return the ASGI scope of a request."""
     path, _, query = target.partition("?")
     return {
         "type": "http",

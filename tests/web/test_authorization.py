@@ -1,6 +1,6 @@
-"""The authorization matrix: every route of the house is tried by every kind of caller (issue 4).
+"""The authorization matrix: every kind of caller calls every route (issue 4).
 
-What is expected follows from what the routes declare, so a new route is covered as soon as it is there.
+The expected result is derived from the declaration of the route, so a new route is covered automatically.
 """
 
 import re
@@ -19,7 +19,7 @@ from tests.world.callers import ACME, GLOBEX, ROLES, UNKNOWN, Caller, Callers, i
 from tests.world.world import World
 
 ROUTES = sorted(capabilities.routes(is_development=True), key=lambda route: route.name)
-NOT_THERE = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
+UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 SLUGS = ("org_slug", "slug")
 
 in_organization = pytest.mark.parametrize(
@@ -36,45 +36,48 @@ governs_platform = pytest.mark.parametrize(
 
 @pytest.fixture
 def callers(world: World) -> Callers:
-    """Two organizations and all who may call."""
+    """Two organizations and every kind of caller."""
     return insert_callers(world)
 
 
 async def call(
-    callers: Callers, route: Route, caller: Caller, shown: dict[str, str] | None = None, /, **named: str
+    callers: Callers, route: Route, caller: Caller, credentials: dict[str, str] | None = None, /, **named: str
 ) -> Answer:
-    """Try a route as somebody, with input that no route takes where it takes any."""
+    """Call a route as a caller, with a body that no route accepts, if the route takes one."""
     names = dict.fromkeys(SLUGS, ACME) | named
-    path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(NOT_THERE)), route.path)
+    path = re.sub(r":([a-z_]+)", lambda part: names.get(part[1], str(UNKNOWN_ID)), route.path)
     return await callers.world.client.request(
-        route.method, path, headers=shown or callers.credentials(caller), data=b"[]" if route.body is not None else None
+        route.method,
+        path,
+        headers=credentials or callers.credentials(caller),
+        data=b"[]" if route.body is not None else None,
     )
 
 
 async def with_a_service(callers: Callers, caller: Caller) -> dict[str, str]:
-    """Let somebody sign in with a service of the other tenant, and give what that one can show then."""
+    """Sign a caller in to a service of the other tenant, and return the credential headers."""
     email = f"{caller.name.lower()}@example.com"
     tokens = await callers.world.sign_in(email, org_slug=GLOBEX, service_slug=callers.foreign["service_slug"])
     return {"Authorization": f"Bearer {tokens.access_token}"}
 
 
 def code_of(answer: Answer) -> str | None:
-    """Give the error code of an answer, if it is a refusal."""
+    """Return the error code of an answer, or None if it is no refusal."""
     return answer.json["error_code"] if answer.status >= 400 else None
 
 
-def is_let_in(answer: Answer) -> bool:
-    """Say whether somebody got past all questions of who they are and what they may do."""
+def is_authorized(answer: Answer) -> bool:
+    """Return whether the caller passed authentication and authorization."""
     return answer.status not in {401, 403} and answer.status < 500
 
 
 def changes_nothing(route: Route) -> bool:
-    """Say whether a call of ours leaves everything as it was, whoever makes it."""
+    """Return whether a call by these tests never changes anything."""
     return route.method == "GET" or route.body is not None
 
 
 def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
-    """Derive from the declaration whether a member may do something."""
+    """Return whether a member is allowed the operation, according to its declaration."""
     match operation.takes:
         case Standing.MEMBER:
             return True
@@ -85,7 +88,7 @@ def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
 
 
 @signed_in
-async def test_without_a_live_access_token_nobody_is_let_in(callers: Callers, route: Route) -> None:
+async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, route: Route) -> None:
     for caller in sorted(UNKNOWN):
         answer = await call(callers, route, caller)
 
@@ -98,7 +101,7 @@ async def test_without_a_live_access_token_nobody_is_let_in(callers: Callers, ro
 
 
 @in_organization
-async def test_who_is_no_member_is_refused_and_what_is_not_there_is_not_found(callers: Callers, route: Route) -> None:
+async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(callers: Callers, route: Route) -> None:
     for caller in (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER):
         refused = await call(callers, route, caller)
         not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
@@ -115,25 +118,25 @@ async def test_a_member_may_do_what_the_role_allows_and_nothing_else(callers: Ca
     for caller in ROLES.keys() - set(allowed):
         answer = await call(callers, route, caller)
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
-    # Where nothing is wrong with the input the first of them does it, and the world is another one.
+    # Where a call changes something, only the first caller makes it, because the state is then different.
     for caller in allowed if changes_nothing(route) else allowed[:1]:
         answer = await call(callers, route, caller)
-        assert is_let_in(answer), f"{caller}: {answer.text}"
+        assert is_authorized(answer), f"{caller}: {answer.text}"
 
 
 @in_organization
-async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_done(
+async def test_an_inactive_organization_allows_only_the_operations_declared_for_its_status(
     callers: Callers, route: Route
 ) -> None:
     assert route.who.operation is not None
-    # What may be done in a pending one may be its end, so that comes last.
+    # An operation in a pending organization may delete it, so that status comes last.
     for status in (OrganizationStatus.SUSPENDED, OrganizationStatus.REJECTED, OrganizationStatus.PENDING):
         callers.set_status(status)
 
         answer = await call(callers, route, Caller.OWNER)
 
         if status in route.who.operation.statuses:
-            assert is_let_in(answer), answer.text
+            assert is_authorized(answer), answer.text
             if not changes_nothing(route):
                 return
         else:
@@ -141,7 +144,7 @@ async def test_in_an_organization_that_is_not_active_only_what_is_named_can_be_d
 
 
 @in_organization
-async def test_where_two_factors_are_asked_for_one_opens_nothing_but_the_question_itself(
+async def test_where_mfa_is_required_one_factor_only_opens_the_organization_s_settings(
     callers: Callers, route: Route
 ) -> None:
     callers.world.connection.execute("UPDATE organizations SET mfa_required = true")
@@ -149,13 +152,13 @@ async def test_where_two_factors_are_asked_for_one_opens_nothing_but_the_questio
     answer = await call(callers, route, Caller.OWNER)
 
     if route.who.operation in {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE}:
-        assert is_let_in(answer), answer.text
+        assert is_authorized(answer), answer.text
     else:
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
 @in_organization
-async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(callers: Callers, route: Route) -> None:
+async def test_another_tenant_s_objects_are_neither_found_nor_changed(callers: Callers, route: Route) -> None:
     before = callers.everything_of_globex()
 
     answer = await call(callers, route, Caller.OWNER, **callers.foreign)
@@ -166,34 +169,38 @@ async def test_what_belongs_to_another_tenant_is_neither_found_nor_touched(calle
 
 
 @in_organization
-async def test_a_service_manages_nothing_with_the_tokens_of_its_users(callers: Callers, route: Route) -> None:
-    shown = await with_a_service(callers, Caller.OWNER)
+async def test_a_service_cannot_manage_an_organization_with_the_tokens_of_its_users(
+    callers: Callers, route: Route
+) -> None:
+    credentials = await with_a_service(callers, Caller.OWNER)
 
-    answer = await call(callers, route, Caller.OWNER, shown)
-
-    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
-
-
-@governs_platform
-async def test_a_service_governs_nothing_with_the_tokens_of_its_users(callers: Callers, route: Route) -> None:
-    shown = await with_a_service(callers, Caller.PLATFORM_OWNER)
-
-    answer = await call(callers, route, Caller.PLATFORM_OWNER, shown)
+    answer = await call(callers, route, Caller.OWNER, credentials)
 
     assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
 @governs_platform
-async def test_only_a_platform_owner_governs(callers: Callers, route: Route) -> None:
+async def test_a_service_cannot_govern_the_platform_with_the_tokens_of_its_users(
+    callers: Callers, route: Route
+) -> None:
+    credentials = await with_a_service(callers, Caller.PLATFORM_OWNER)
+
+    answer = await call(callers, route, Caller.PLATFORM_OWNER, credentials)
+
+    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+
+
+@governs_platform
+async def test_only_a_platform_owner_governs_the_platform(callers: Callers, route: Route) -> None:
     for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
         answer = await call(callers, route, caller)
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
 
-    assert is_let_in(await call(callers, route, Caller.PLATFORM_OWNER))
+    assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
 
 
-def test_every_path_below_an_organization_says_what_it_takes() -> None:
-    silent = [
+def test_every_path_below_an_organization_or_the_platform_declares_its_authorization() -> None:
+    undeclared = [
         route.name
         for route in ROUTES
         if route.path.startswith(("/api/organizations/:", "/api/platform/"))
@@ -201,7 +208,7 @@ def test_every_path_below_an_organization_says_what_it_takes() -> None:
         and not route.who.governs_platform
     ]
 
-    assert silent == []
+    assert undeclared == []
 
 
 def test_a_route_is_never_declared_for_an_organization_that_its_path_does_not_name() -> None:

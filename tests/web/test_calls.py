@@ -1,4 +1,4 @@
-"""What a handler receives: where the request came from, and the ways into the core on behalf of who sent it."""
+"""What a handler receives: the origin of the request, and the use cases on behalf of its caller."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,35 +10,35 @@ from core.sessions.callers import BACKGROUND, Origin
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
-from tests.web.probe import PEER, ask, make_house, serving
+from tests.web.probe import PEER, ask, make_installation, serving
 
 
 @dataclass
 class RecordingDatabase:
-    """The port `Database` for tests: runs nothing, and remembers who asked for what."""
+    """The port `Database` for tests: runs nothing, and records the use cases with their origin."""
 
-    asked: list[tuple[str, Origin, Any]] = field(default_factory=list[tuple[str, Origin, Any]])
+    calls: list[tuple[str, Origin, Any]] = field(default_factory=list[tuple[str, Origin, Any]])
     origin: Origin = BACKGROUND
 
     def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> "RecordingDatabase":
-        """Remember for somebody."""
+        """Return a recorder for that origin."""
         return replace(self, origin=origin)
 
     async def transact(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Remember a transaction."""
-        self.asked.append(("transact", self.origin, (use_case, args, kwargs)))
+        """Record a transaction."""
+        self.calls.append(("transact", self.origin, (use_case, args, kwargs)))
 
     async def read(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Remember a read."""
-        self.asked.append(("read", self.origin, (use_case, args, kwargs)))
+        """Record a read."""
+        self.calls.append(("read", self.origin, (use_case, args, kwargs)))
 
     async def step(self, use_case: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Remember a step."""
-        self.asked.append(("step", self.origin, (use_case, args, kwargs)))
+        """Record a step."""
+        self.calls.append(("step", self.origin, (use_case, args, kwargs)))
 
 
 def use_case(*args: Any, **kwargs: Any) -> None:
-    """Stand for a use case."""
+    """Do nothing."""
 
 
 async def origin_of(headers: dict[str, str]) -> Origin:
@@ -48,7 +48,7 @@ async def origin_of(headers: dict[str, str]) -> Origin:
     @routes.get("/origin")
     @public
     async def remember(call: Call) -> None:
-        """Remember the call."""
+        """Record the call."""
         calls.append(call)
 
     await ask(serving(routes), "GET", "/origin", headers=headers)
@@ -56,27 +56,27 @@ async def origin_of(headers: dict[str, str]) -> Origin:
     return calls[0].origin
 
 
-async def test_a_use_case_runs_on_behalf_of_who_called() -> None:
+async def test_a_use_case_runs_on_behalf_of_the_caller() -> None:
     database = RecordingDatabase()
     routes = Routes("using", "A route of this test.")
 
     @routes.get("/use")
     @public
     async def use(call: Call) -> None:
-        """Use every way into the core."""
+        """Run use cases in every way."""
         await call.transact(use_case, 1, name="a")
         await call.read(use_case, 2)
         await call.step(use_case, 3)
 
     answer = await ask(
-        serving(routes, installation=replace(make_house(), database=database)),
+        serving(routes, installation=replace(make_installation(), database=database)),
         "GET",
         "/use",
         headers={"User-Agent": "curl/8"},
     )
 
     origin = Origin(request_id=answer.headers["X-Request-Id"], ip_address=PEER, user_agent="curl/8")
-    assert database.asked == [
+    assert database.calls == [
         ("transact", origin, (use_case, (1,), {"name": "a"})),
         ("read", origin, (use_case, (2,), {})),
         ("step", origin, (use_case, (3,), {})),
@@ -93,7 +93,7 @@ async def test_a_use_case_runs_on_behalf_of_who_called() -> None:
         ({"User-Agent": "a\x00b"}, "ab"),
     ],
 )
-async def test_a_user_agent_is_remembered_as_far_as_it_can_be_stored(
+async def test_a_user_agent_is_recorded_as_far_as_it_can_be_stored(
     headers: dict[str, str], expected: str | None
 ) -> None:
     origin = await origin_of(headers)

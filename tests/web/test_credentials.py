@@ -1,4 +1,4 @@
-"""Who may call: bearer tokens in all their shapes, and which refusal each of them meets (decisions 1.10, 2.1)."""
+"""Credentials: bearer tokens in every form, and the refusal of each invalid one (decisions 1.10, 2.1)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,7 +16,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import bearer_value, declared_policy, public, signed_in
 from entrypoints.web.routes import Routes
 from tests.clock import SettableClock
-from tests.web.probe import Answer, CountedKeyRefresh, active_key, ask, make_house, serving, with_keys
+from tests.web.probe import Answer, CountedKeyRefresh, active_key, ask, make_installation, serving, with_keys
 
 SESSION = "0191d3c1-0000-7000-8000-000000000002"
 LIFETIME = timedelta(minutes=15)
@@ -27,20 +27,20 @@ routes = Routes("profile", "Routes of this test.")
 @routes.get("/profile")
 @signed_in
 async def profile(call: Call) -> dict[str, Any]:
-    """Tell who called."""
+    """Return the caller."""
     return {"sub": call.claims["sub"]}
 
 
 @pytest.fixture
 def clock() -> SettableClock:
-    """A clock that the test moves."""
+    """A clock that the test controls."""
     return SettableClock()
 
 
 @pytest.fixture
 def installation(clock: SettableClock, key_pairs: tuple[KeyPair, KeyPair]) -> Installation:
-    """A house that signs with the first pair."""
-    return with_keys(make_house(clock=clock), [active_key(key_pairs[0])])
+    """An installation that signs with the first key pair."""
+    return with_keys(make_installation(clock=clock), [active_key(key_pairs[0])])
 
 
 def token(
@@ -50,21 +50,21 @@ def token(
     return installation.tokens.sign(claims, kind=kind, lifetime=LIFETIME, now=installation.clock())
 
 
-async def asked(installation: Installation, authorization: str | None) -> Answer:
+async def get_profile(installation: Installation, authorization: str | None) -> Answer:
     headers = {} if authorization is None else {"Authorization": authorization}
     return await ask(serving(routes, installation=installation), "GET", "/profile", headers=headers)
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
-async def test_an_access_token_is_taken_however_the_scheme_is_written(installation: Installation, scheme: str) -> None:
-    answer = await asked(installation, f"{scheme} {token(installation)}")
+async def test_the_scheme_of_an_access_token_is_case_insensitive(installation: Installation, scheme: str) -> None:
+    answer = await get_profile(installation, f"{scheme} {token(installation)}")
 
     assert (answer.status, answer.json) == (200, {"sub": "me"})
 
 
 @pytest.mark.parametrize("template", ["  Bearer {}", "Bearer   {}", "Bearer {}  "])
-async def test_blanks_around_a_token_are_overlooked(installation: Installation, template: str) -> None:
-    answer = await asked(installation, template.format(token(installation)))
+async def test_spaces_around_a_token_are_ignored(installation: Installation, template: str) -> None:
+    answer = await get_profile(installation, template.format(token(installation)))
 
     assert answer.status == 200
 
@@ -87,10 +87,10 @@ async def test_blanks_around_a_token_are_overlooked(installation: Installation, 
         "a.b.c",
     ],
 )
-async def test_a_missing_or_foreign_scheme_is_unauthorized(
+async def test_a_missing_or_different_scheme_is_unauthorized(
     installation: Installation, authorization: str | None
 ) -> None:
-    answer = await asked(installation, authorization)
+    answer = await get_profile(installation, authorization)
 
     assert (answer.status, answer.code) == (401, "UNAUTHORIZED")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
@@ -112,43 +112,43 @@ async def test_a_missing_or_foreign_scheme_is_unauthorized(
         "x" * 20_000,
     ],
 )
-async def test_a_bearer_value_that_is_no_jwt_of_ours_is_a_jwt_error(installation: Installation, value: str) -> None:
-    answer = await asked(installation, f"Bearer {value}")
+async def test_a_bearer_value_that_is_not_our_jwt_is_a_jwt_error(installation: Installation, value: str) -> None:
+    answer = await get_profile(installation, f"Bearer {value}")
 
     assert (answer.status, answer.code) == (401, "JWT_ERROR")
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
-async def test_an_expired_token_says_so(installation: Installation, clock: SettableClock) -> None:
+async def test_an_expired_token_is_refused_as_expired(installation: Installation, clock: SettableClock) -> None:
     expired = token(installation)
     clock.advance(LIFETIME)
 
-    answer = await asked(installation, f"Bearer {expired}")
+    answer = await get_profile(installation, f"Bearer {expired}")
 
     assert (answer.status, answer.code) == (401, "TOKEN_EXPIRED")
 
 
 async def test_a_token_of_another_kind_is_refused(installation: Installation) -> None:
-    answer = await asked(installation, f"Bearer {token(installation, TokenKind.PRE_AUTH)}")
+    answer = await get_profile(installation, f"Bearer {token(installation, TokenKind.PRE_AUTH)}")
 
     assert (answer.status, answer.code) == (401, "JWT_ERROR")
 
 
-async def test_a_token_that_was_altered_is_refused(installation: Installation) -> None:
+async def test_an_altered_token_is_refused(installation: Installation) -> None:
     head, claims, signature = token(installation).split(".")
     other = token(
-        installation, claims={"sub": "somebody else", "aud": installation.settings.base_url, "sid": SESSION}
+        installation, claims={"sub": "another user", "aud": installation.settings.base_url, "sid": SESSION}
     ).split(".")[1]
 
     answers = [
-        await asked(installation, f"Bearer {head}.{other}.{signature}"),
-        await asked(installation, f"Bearer {head}.{claims}."),
+        await get_profile(installation, f"Bearer {head}.{other}.{signature}"),
+        await get_profile(installation, f"Bearer {head}.{claims}."),
     ]
 
     assert [answer.code for answer in answers] == ["JWT_ERROR"] * 2
 
 
-async def test_a_token_in_a_query_string_is_no_credential(installation: Installation) -> None:
+async def test_a_token_in_a_query_string_is_ignored(installation: Installation) -> None:
     application = serving(routes, installation=installation)
 
     answer = await ask(application, "GET", f"/profile?access_token={token(installation)}&token={token(installation)}")
@@ -156,7 +156,7 @@ async def test_a_token_in_a_query_string_is_no_credential(installation: Installa
     assert answer.code == "UNAUTHORIZED"
 
 
-async def test_of_several_credentials_the_first_is_looked_at(installation: Installation) -> None:
+async def test_only_the_first_of_several_credentials_is_read(installation: Installation) -> None:
     headers = [(b"authorization", b"Basic x"), (b"authorization", f"Bearer {token(installation)}".encode())]
 
     answer = await ask(serving(routes, installation=installation), "GET", "/profile", more_headers=headers)
@@ -164,37 +164,37 @@ async def test_of_several_credentials_the_first_is_looked_at(installation: Insta
     assert answer.code == "UNAUTHORIZED"
 
 
-async def test_a_token_of_a_key_that_was_just_rotated_in_is_worth_a_second_look(
+async def test_a_token_of_an_unknown_key_is_accepted_after_a_refresh_of_the_keys(
     installation: Installation, key_pairs: tuple[KeyPair, KeyPair]
 ) -> None:
-    old, young = map(active_key, key_pairs)
-    elsewhere = with_keys(installation, [young])
-    here = with_keys(installation, [old], stored=[young])
+    old, new = map(active_key, key_pairs)
+    elsewhere = with_keys(installation, [new])
+    here = with_keys(installation, [old], stored=[new])
 
-    answer = await asked(here, f"Bearer {token(elsewhere)}")
+    answer = await get_profile(here, f"Bearer {token(elsewhere)}")
 
     assert answer.status == 200
-    assert refresh_of(here).asked == 1
+    assert refresh_of(here).calls == 1
 
 
-async def test_a_token_of_a_key_that_nobody_has_is_looked_for_once(
+async def test_a_token_of_a_key_that_does_not_exist_refreshes_the_keys_once(
     installation: Installation, key_pairs: tuple[KeyPair, KeyPair]
 ) -> None:
-    old, young = map(active_key, key_pairs)
+    old, new = map(active_key, key_pairs)
     here = with_keys(installation, [old])
 
-    answer = await asked(here, f"Bearer {token(with_keys(installation, [young]))}")
+    answer = await get_profile(here, f"Bearer {token(with_keys(installation, [new]))}")
 
     assert (answer.status, answer.code) == (401, "JWT_ERROR")
-    assert refresh_of(here).asked == 1
+    assert refresh_of(here).calls == 1
 
 
-async def test_nothing_is_looked_up_for_a_token_that_is_wrong_in_any_other_way(installation: Installation) -> None:
-    await asked(installation, "Bearer a.b.c")
-    await asked(installation, f"Bearer {token(installation)}x")
-    await asked(installation, f"Bearer {token(installation)}")
+async def test_a_token_that_is_invalid_in_another_way_does_not_refresh_the_keys(installation: Installation) -> None:
+    await get_profile(installation, "Bearer a.b.c")
+    await get_profile(installation, f"Bearer {token(installation)}x")
+    await get_profile(installation, f"Bearer {token(installation)}")
 
-    assert refresh_of(installation).asked == 0
+    assert refresh_of(installation).calls == 0
 
 
 def refresh_of(installation: Installation) -> CountedKeyRefresh:
@@ -202,16 +202,16 @@ def refresh_of(installation: Installation) -> CountedKeyRefresh:
     return installation.key_refresh
 
 
-async def test_a_public_route_does_not_look_at_credentials(installation: Installation) -> None:
-    open_to_all = Routes("open", "A route of this test.")
+async def test_a_public_route_ignores_credentials(installation: Installation) -> None:
+    public_routes = Routes("open", "A route of this test.")
 
-    @open_to_all.get("/open")
+    @public_routes.get("/open")
     @public
     async def read(call: Call) -> dict[str, Any]:
-        """Tell what is known of the caller."""
+        """Return the claims of the caller."""
         return dict(call.claims)
 
-    application = serving(open_to_all, installation=installation)
+    application = serving(public_routes, installation=installation)
 
     answers = [
         await ask(application, "GET", "/open", headers={"Authorization": value}) for value in ("Bearer x", "Basic y")
@@ -221,7 +221,7 @@ async def test_a_public_route_does_not_look_at_credentials(installation: Install
 
 
 @given(st.text())
-def test_any_header_has_a_value_or_is_nobody_s(authorization: str) -> None:
+def test_any_header_has_a_bearer_value_or_is_refused(authorization: str) -> None:
     try:
         value = bearer_value(authorization)
     except Unauthorized:
@@ -231,7 +231,7 @@ def test_any_header_has_a_value_or_is_nobody_s(authorization: str) -> None:
     assert authorization.strip().lower().startswith("bearer ")
 
 
-def test_nobody_declares_twice_who_may_call() -> None:
+def test_a_second_declaration_of_who_may_call_is_refused() -> None:
     async def handler(call: Call) -> None:
         """Do nothing."""
 
@@ -241,7 +241,7 @@ def test_nobody_declares_twice_who_may_call() -> None:
         public(handler)
 
 
-def test_a_policy_reads_as_a_few_words() -> None:
+def test_a_policy_has_a_short_label() -> None:
     async def handler(call: Call) -> None:
         """Do nothing."""
 

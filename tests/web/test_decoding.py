@@ -1,4 +1,4 @@
-"""Bodies, query strings and ids: what is taken, and how the rest is refused (decisions 1.4 and 1.5)."""
+"""Bodies: which ones are accepted, and how the others are refused (decisions 1.4 and 1.5)."""
 
 import json
 from typing import Any
@@ -74,7 +74,7 @@ async def test_a_body_is_decoded_into_its_type() -> None:
         (b"1", "body"),
     ],
 )
-async def test_what_does_not_fit_is_400_and_names_the_field(data: bytes, field: str) -> None:
+async def test_an_invalid_value_is_400_and_names_the_field(data: bytes, field: str) -> None:
     answer = await posted(data)
 
     assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
@@ -103,7 +103,7 @@ async def test_what_does_not_fit_is_400_and_names_the_field(data: bytes, field: 
         b"// no comments\n{}",
     ],
 )
-async def test_what_is_no_json_in_utf_8_is_400(data: bytes) -> None:
+async def test_invalid_json_or_utf_8_is_400(data: bytes) -> None:
     answer = await posted(data)
 
     assert (answer.status, answer.code) == (400, "BAD_REQUEST")
@@ -121,7 +121,7 @@ async def test_what_is_no_json_in_utf_8_is_400(data: bytes) -> None:
         ('{"name": "x", "unknown": ' + "9" * 5000 + ', "note": "%s"}', "note"),
     ],
 )
-async def test_a_text_with_nul_or_half_a_character_is_400_and_names_the_field(
+async def test_a_text_with_nul_or_a_lone_surrogate_is_400_and_names_the_field(
     escape: str, template: str, field: str
 ) -> None:
     answer = await posted(template.replace("%s", escape).encode())
@@ -130,27 +130,27 @@ async def test_a_text_with_nul_or_half_a_character_is_400_and_names_the_field(
 
 
 @pytest.mark.parametrize("escape", [r"\u0000", r"\ud800"])
-async def test_a_key_with_nul_or_half_a_character_is_400_and_is_named_without_it(escape: str) -> None:
+async def test_a_key_with_nul_or_a_lone_surrogate_is_400_and_is_named_without_it(escape: str) -> None:
     answer = await posted(b'{"name": "x", "marks": {"a%s": "b"}}' % escape.encode())
 
     assert (answer.status, answer.fields) == (400, ["marks.a\ufffd"])
 
 
 @pytest.mark.parametrize("text", [r"\\u0000", r"\ud83d\ude00", r"\u0001", r"\\ud800", r"\uffff"])
-async def test_text_that_only_looks_like_it_is_taken(text: str) -> None:
+async def test_a_text_that_only_resembles_such_an_escape_is_accepted(text: str) -> None:
     answer = await posted(f'{{"name": "{text}"}}'.encode())
 
     assert answer.status == 200
 
 
-async def test_a_key_of_any_length_is_named_in_few_words() -> None:
+async def test_a_long_key_is_truncated_in_the_refusal() -> None:
     answer = await posted(b'{"name": "x", "' + b"k" * 100_000 + rb'": "\u0000"}')
 
     assert answer.status == 400
     assert len(answer.fields[0]) == FIELD_NAME_CHARACTERS_MAX
 
 
-async def test_a_value_of_any_length_is_not_repeated() -> None:
+async def test_a_long_value_is_not_repeated_in_the_refusal() -> None:
     answer = await posted(b'{"name": "x", "kind": "' + b"k" * 100_000 + b'"}')
 
     assert (answer.status, answer.fields) == (400, ["kind"])
@@ -158,7 +158,7 @@ async def test_a_value_of_any_length_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize("levels", [1, NESTING_LEVELS_MAX - 1])
-async def test_what_is_nested_a_little_is_taken(levels: int) -> None:
+async def test_nesting_up_to_the_limit_is_accepted(levels: int) -> None:
     answer = await posted(b'{"name": "x", "unknown": ' + b"[" * levels + b"]" * levels + b"}")
 
     assert answer.status == 200
@@ -166,7 +166,7 @@ async def test_what_is_nested_a_little_is_taken(levels: int) -> None:
 
 @pytest.mark.parametrize("levels", [NESTING_LEVELS_MAX, 900, 5000, 500_000])
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
-async def test_what_is_nested_deeper_is_400(levels: int, opening: bytes, closing: bytes) -> None:
+async def test_nesting_beyond_the_limit_is_400(levels: int, opening: bytes, closing: bytes) -> None:
     levels = min(levels, BODY_BYTES_MAX // 10)
     inside = opening * levels + b"0" + closing * levels
 
@@ -175,13 +175,13 @@ async def test_what_is_nested_deeper_is_400(levels: int, opening: bytes, closing
     assert (answer.status, answer.json["error"]) == (400, "body: This is nested too deeply.")
 
 
-async def test_many_values_beside_each_other_are_not_nested() -> None:
+async def test_many_sibling_values_are_not_nested() -> None:
     answer = await posted(b'{"name": "[[[", "unknown": [' + b'{"a": ["]]"]}, ' * 1000 + b"0]}")
 
     assert answer.status == 200
 
 
-async def test_brackets_that_never_close_are_400() -> None:
+async def test_unclosed_brackets_are_400() -> None:
     answer = await posted(b"[" * 100_000)
 
     assert answer.status == 400
@@ -201,7 +201,7 @@ async def test_brackets_that_never_close_are_400() -> None:
     ],
     ids=["quotes escaped", "quotes", "backslashes", "lines", "brackets", "nuls", "halves", "pairs"],
 )
-async def test_a_megabyte_of_anything_is_dealt_with_quickly(filling: bytes) -> None:
+async def test_a_megabyte_of_any_input_is_decoded_quickly(filling: bytes) -> None:
     with trio.fail_after(5):
         answer = await posted(filling)
 
@@ -214,20 +214,20 @@ async def test_unknown_fields_are_ignored() -> None:
     assert answer.status == 200
 
 
-async def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
+async def test_the_last_of_duplicate_keys_counts() -> None:
     answer = await posted(b'{"name": "x", "name": "y"}')
 
     assert answer.json["name"] == "y"
 
 
-async def test_a_body_may_come_in_pieces_and_with_blanks_around() -> None:
+async def test_a_body_may_arrive_in_pieces_and_with_whitespace_around() -> None:
     answer = await posted([b" \n", b'{"na', b'me": "x"}', b"\t"])
 
     assert (answer.status, answer.json["name"]) == (200, "x")
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", None])
-async def test_json_may_be_announced_in_several_ways_or_not_at_all(content_type: str | None) -> None:
+async def test_several_content_types_and_none_are_accepted_as_json(content_type: str | None) -> None:
     answer = await posted(b'{"name": "x"}', content_type)
 
     assert answer.status == 200
@@ -250,7 +250,7 @@ async def test_a_body_of_another_content_type_is_415(content_type: str) -> None:
     assert answer.json["error"] == "Send the body as application/json."
 
 
-async def test_no_body_has_no_content_type_to_be_wrong() -> None:
+async def test_the_content_type_of_an_empty_body_is_ignored() -> None:
     answer = await posted(b"", "text/plain")
 
     assert (answer.status, answer.fields) == (400, ["name"])
@@ -284,7 +284,7 @@ async def test_no_body_has_no_content_type_to_be_wrong() -> None:
         (b"[]", "This must be an object."),
     ],
 )
-async def test_what_is_wrong_is_said_in_words_for_a_person(data: bytes, sentence: str) -> None:
+async def test_a_refusal_explains_the_problem_in_plain_words(data: bytes, sentence: str) -> None:
     answer = await posted(data)
 
     problem = answer.json["details"][0]
@@ -292,7 +292,7 @@ async def test_what_is_wrong_is_said_in_words_for_a_person(data: bytes, sentence
     assert answer.json["error"] == f"{problem['field']}: {sentence}"
 
 
-async def test_a_message_of_a_type_s_own_is_passed_on() -> None:
+async def test_a_message_of_a_custom_validation_is_passed_on() -> None:
     class Span(msgspec.Struct):
         begin: str
         end: str
@@ -305,7 +305,7 @@ async def test_a_message_of_a_type_s_own_is_passed_on() -> None:
         decode_body(b'{"begin": "b", "end": "a"}', Span)
 
 
-def taken_or_refused(data: bytes) -> Parcel | BadRequest:
+def decoded_or_refused(data: bytes) -> Parcel | BadRequest:
     try:
         return decode_body(data, Parcel)
     except BadRequest as refusal:
@@ -320,19 +320,19 @@ json_values = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["name", "weight", "tags", "marks", "address", "other"]), json_values))
-def test_any_object_is_either_taken_or_refused_with_a_field(value: dict[str, Any]) -> None:
+def test_any_object_is_either_accepted_or_refused_with_a_field(value: dict[str, Any]) -> None:
     data = json.dumps(value).encode()
 
-    taken = taken_or_refused(data)
+    decoded = decoded_or_refused(data)
 
-    if isinstance(taken, BadRequest):
-        assert taken.details
+    if isinstance(decoded, BadRequest):
+        assert decoded.details
     else:
-        assert all(is_storable(text) for text in [taken.name, *taken.tags, *taken.marks, *taken.marks.values()])
+        assert all(is_storable(text) for text in [decoded.name, *decoded.tags, *decoded.marks, *decoded.marks.values()])
 
 
 @given(st.binary() | st.binary().map(lambda data: b'{"name": "' + data + b'"}'))
-def test_any_bytes_are_either_taken_or_refused(data: bytes) -> None:
-    taken = taken_or_refused(data)
+def test_any_bytes_are_either_accepted_or_refused(data: bytes) -> None:
+    decoded = decoded_or_refused(data)
 
-    assert isinstance(taken, BadRequest) or is_storable(taken.name)
+    assert isinstance(decoded, BadRequest) or is_storable(decoded.name)

@@ -1,4 +1,4 @@
-"""Ids and words in paths: what is taken, and what names nothing."""
+"""Ids and texts in paths: which ones are accepted, and which ones are not found."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from tests.web.parcels import ID, got
 
 
 @pytest.mark.parametrize("text", [str(ID), str(ID).upper()])
-async def test_an_id_is_the_same_in_capitals(text: str) -> None:
+async def test_an_id_is_case_insensitive(text: str) -> None:
     answer = await got(f"/parcels/{text}")
 
     assert answer.json == {"id": str(ID)}
@@ -39,30 +39,30 @@ async def test_an_id_is_the_same_in_capitals(text: str) -> None:
         f"%20{str(ID)[1:]}",
     ],
 )
-async def test_what_is_no_id_is_404(text: str) -> None:
+async def test_an_invalid_id_is_404(text: str) -> None:
     answer = await got(f"/parcels/{text}")
 
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
 @given(st.uuids())
-def test_every_id_is_read_as_it_is_written(id: UUID) -> None:  # noqa: A002 - the word for it
+def test_every_id_is_decoded_unchanged(id: UUID) -> None:  # noqa: A002 - the word for it
     assert decode_id(str(id)) == id
 
 
-async def test_a_word_of_a_path_may_be_anything_that_can_be_stored() -> None:
+async def test_a_text_in_a_path_may_be_anything_that_can_be_stored() -> None:
     answer = await got("/shelves/a%20%C3%BC%2E%F0%9F%8E%81%ff")
 
     assert answer.json == {"name": "a ü.🎁\ufffd"}
 
 
-async def test_a_word_of_a_path_that_cannot_be_stored_names_nothing() -> None:
+async def test_a_text_in_a_path_that_cannot_be_stored_is_404() -> None:
     answer = await got("/shelves/a%00b")
 
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("word", ["\x00", "a\ud800", "\udfff"])
-def test_a_word_with_nul_or_half_a_character_names_nothing(word: str) -> None:
+def test_a_text_with_nul_or_a_lone_surrogate_is_not_found(word: str) -> None:
     with pytest.raises(NotFound):
         decode_word(word)

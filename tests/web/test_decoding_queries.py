@@ -1,4 +1,4 @@
-"""Query strings: what is taken, and what is refused with which words."""
+"""Query strings: which ones are accepted, and how the others are refused."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ async def test_a_query_is_decoded_into_its_type() -> None:
         ("is_open=1", {"is_open": True}),
     ],
 )
-async def test_a_query_is_read_with_patience(query: str, expected: dict[str, Any]) -> None:
+async def test_a_query_is_decoded_leniently(query: str, expected: dict[str, Any]) -> None:
     answer = await got(f"/parcels?{query}")
 
     assert answer.status == 200
@@ -65,7 +65,7 @@ async def test_a_query_is_read_with_patience(query: str, expected: dict[str, Any
         ("is_open=perhaps", "is_open"),
     ],
 )
-async def test_what_a_query_cannot_mean_is_400_and_names_the_field(query: str, field: str) -> None:
+async def test_an_invalid_query_is_400_and_names_the_field(query: str, field: str) -> None:
     answer = await got(f"/parcels?{query}")
 
     assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
@@ -84,7 +84,7 @@ async def test_a_route_that_takes_no_query_ignores_it() -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_query_string_is_either_taken_or_refused(query_string: bytes) -> None:
+def test_any_query_string_is_either_accepted_or_refused(query_string: bytes) -> None:
     try:
         query = decode_query(query_string, Search)
     except BadRequest:

@@ -1,4 +1,4 @@
-"""How refusals look on the wire: one envelope, the codes of one table, and the headers that belong to them."""
+"""Refusals as sent to the client: one envelope, the codes of one table, and their headers."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Note(msgspec.Struct):
 
 
 def raising(error: Callable[[], BaseException]) -> Application:
-    """Build an application whose one handler fails."""
+    """Return an application whose only handler fails."""
     routes = Routes("failing", "A route of this test.")
 
     @routes.get("/failing")
@@ -46,7 +46,7 @@ def raising(error: Callable[[], BaseException]) -> Application:
 
 
 def taking_notes() -> Application:
-    """Build an application with a few well-behaved routes."""
+    """Return an application with a few routes that succeed."""
     routes = Routes("notes", "Routes of this test.")
 
     @routes.get("/notes")
@@ -105,7 +105,7 @@ async def test_every_refusal_has_the_envelope(refusal: Refusal) -> None:
 
 
 @pytest.mark.parametrize("code", ErrorCode, ids=lambda code: code.name)
-async def test_every_code_travels_with_its_status(code: ErrorCode) -> None:
+async def test_every_code_is_sent_with_its_status(code: ErrorCode) -> None:
     refusal = type("Refused", (Refusal,), {"code": code, "default_message": "It cannot be."})
 
     answer = await ask(raising(refusal), "GET", "/failing")
@@ -124,13 +124,13 @@ async def test_invalid_input_is_listed_field_by_field() -> None:
     ]
 
 
-async def test_refusals_that_are_not_about_input_have_no_details() -> None:
+async def test_refusals_not_about_input_have_no_details() -> None:
     answer = await ask(raising(errors.Forbidden), "GET", "/failing")
 
     assert "details" not in answer.json
 
 
-async def test_a_refusal_for_now_says_when_to_come_back() -> None:
+async def test_a_temporary_refusal_has_a_retry_after_header() -> None:
     answer = await ask(raising(lambda: ServiceUnavailable(retry_after_seconds=7)), "GET", "/failing")
 
     assert answer.status == 503
@@ -146,7 +146,7 @@ async def test_a_refusal_for_now_says_when_to_come_back() -> None:
         (errors.Forbidden, None),
     ],
 )
-async def test_a_401_says_what_would_help(refusal: type[Refusal], challenge: str | None) -> None:
+async def test_a_401_has_a_www_authenticate_header(refusal: type[Refusal], challenge: str | None) -> None:
     answer = await ask(raising(refusal), "GET", "/failing")
 
     assert answer.headers.get("WWW-Authenticate") == challenge
@@ -164,7 +164,7 @@ async def test_a_401_says_what_would_help(refusal: type[Refusal], challenge: str
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_an_unforeseen_error_is_500_and_only_the_log_knows_why(error: Exception) -> None:
+async def test_an_unexpected_error_is_500_and_only_the_log_has_its_cause(error: Exception) -> None:
     with capture_logs() as logs:
         answer = await ask(raising(lambda: error), "GET", "/failing")
 
@@ -174,7 +174,7 @@ async def test_an_unforeseen_error_is_500_and_only_the_log_knows_why(error: Exce
     assert [line["exc_info"] for line in failures] == [error]
 
 
-async def test_a_refusal_inside_a_nursery_is_that_refusal() -> None:
+async def test_a_refusal_inside_a_nursery_is_unwrapped() -> None:
     async def fail() -> None:
         raise errors.Forbidden
 
@@ -194,14 +194,14 @@ async def test_a_refusal_inside_a_nursery_is_that_refusal() -> None:
     assert_envelope(answer, ErrorCode.FORBIDDEN)
 
 
-@pytest.mark.parametrize("value", ["\ud800", Secret("hunter2"), object()], ids=["half a character", "secret", "object"])
-async def test_an_answer_that_cannot_be_written_or_must_not_is_500(value: Any) -> None:
+@pytest.mark.parametrize("value", ["\ud800", Secret("hunter2"), object()], ids=["lone surrogate", "secret", "object"])
+async def test_an_answer_that_cannot_or_must_not_be_encoded_is_500(value: Any) -> None:
     routes = Routes("broken", "A route of this test.")
 
     @routes.get("/broken")
     @public
     async def broken(call: Call) -> dict[str, Any]:
-        """Answer with what has no form in JSON."""
+        """Answer with a value that cannot be encoded."""
         return {"value": value}
 
     answer = await ask(serving(routes), "GET", "/broken")
@@ -210,7 +210,7 @@ async def test_an_answer_that_cannot_be_written_or_must_not_is_500(value: Any) -
     assert b"hunter2" not in answer.content
 
 
-async def test_what_the_framework_refuses_is_said_in_our_words() -> None:
+async def test_a_refusal_of_the_framework_has_our_envelope() -> None:
     answer = await ask(raising(ImATeapot), "GET", "/failing")
 
     assert_envelope(answer, ErrorCode.BAD_REQUEST)
@@ -234,7 +234,7 @@ async def test_what_the_framework_refuses_is_said_in_our_words() -> None:
         "/*",
     ],
 )
-async def test_a_path_that_nothing_is_at_is_404(target: str) -> None:
+async def test_an_unknown_path_is_404(target: str) -> None:
     answer = await ask(taking_notes(), "GET", target)
 
     assert_envelope(answer, ErrorCode.NOT_FOUND)
@@ -254,22 +254,22 @@ async def test_a_path_that_nothing_is_at_is_404(target: str) -> None:
         ("--", "/notes", "GET, HEAD, OPTIONS, POST"),
     ],
 )
-async def test_another_method_is_405_and_lists_those_that_there_are(method: str, target: str, allowed: str) -> None:
+async def test_an_undeclared_method_is_405_and_lists_the_declared_ones(method: str, target: str, allowed: str) -> None:
     answer = await ask(taking_notes(), method, target)
 
     assert_envelope(answer, ErrorCode.METHOD_NOT_ALLOWED)
     assert answer.headers["Allow"] == allowed
 
 
-async def test_a_body_over_the_limit_is_413_before_any_of_it_has_come() -> None:
-    announced = {"Content-Length": str(BODY_BYTES_MAX + 1), "Content-Type": "application/json"}
+async def test_a_body_with_a_length_over_the_limit_is_413_before_it_arrives() -> None:
+    headers = {"Content-Length": str(BODY_BYTES_MAX + 1), "Content-Type": "application/json"}
 
-    answer = await ask(taking_notes(), "POST", "/notes", headers=announced, data=[], is_complete=False)
+    answer = await ask(taking_notes(), "POST", "/notes", headers=headers, data=[], is_complete=False)
 
     assert_envelope(answer, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
-async def test_a_body_of_unknown_length_is_413_as_soon_as_it_is_too_much() -> None:
+async def test_a_body_of_unknown_length_is_413_as_soon_as_it_exceeds_the_limit() -> None:
     pieces = [b" " * 2**16] * (BODY_BYTES_MAX // 2**16) + [b"{"]
 
     answer = await ask(taking_notes(), "POST", "/notes", data=pieces, is_complete=False)
@@ -277,7 +277,7 @@ async def test_a_body_of_unknown_length_is_413_as_soon_as_it_is_too_much() -> No
     assert_envelope(answer, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
-async def test_a_body_of_just_the_limit_is_taken() -> None:
+async def test_a_body_of_exactly_the_limit_is_accepted() -> None:
     padding = BODY_BYTES_MAX - len(b'{"text": ""}')
 
     answer = await ask(taking_notes(), "POST", "/notes", data=b'{"text": "' + b"x" * padding + b'"}')
@@ -285,22 +285,22 @@ async def test_a_body_of_just_the_limit_is_taken() -> None:
     assert answer.status == 200
 
 
-async def test_a_body_over_the_limit_is_413_also_where_none_is_taken() -> None:
-    announced = {"Content-Length": str(BODY_BYTES_MAX + 1)}
+async def test_a_body_over_the_limit_is_413_also_on_a_route_without_a_body() -> None:
+    headers = {"Content-Length": str(BODY_BYTES_MAX + 1)}
 
-    answer = await ask(taking_notes(), "GET", "/notes", headers=announced, data=[], is_complete=False)
+    answer = await ask(taking_notes(), "GET", "/notes", headers=headers, data=[], is_complete=False)
 
     assert_envelope(answer, ErrorCode.PAYLOAD_TOO_LARGE)
 
 
-async def test_a_body_where_none_is_taken_is_ignored() -> None:
+async def test_a_body_on_a_route_without_a_body_is_ignored() -> None:
     answer = await ask(taking_notes(), "DELETE", "/notes/a", data=b"\xff not json", headers={"Content-Type": "x/y"})
 
     assert answer.status == 200
 
 
 @pytest.mark.parametrize("length", ["", "-1", "x", "1.5", "0x10", "9" * 5000, " 2 "])
-async def test_a_length_that_is_none_does_no_harm(length: str) -> None:
+async def test_an_invalid_content_length_is_not_an_internal_error(length: str) -> None:
     answer = await ask(taking_notes(), "POST", "/notes", data=[b"{}"], headers={"Content-Length": length})
 
     assert answer.status in {200, 400, 413}

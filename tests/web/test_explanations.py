@@ -1,4 +1,4 @@
-"""Explanations of invalid input: what each declared type accepts, in words for a person."""
+"""Explanations of invalid input: what each declared type accepts, in plain words."""
 
 from datetime import date
 from decimal import Decimal
@@ -16,14 +16,14 @@ ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
 
 class Colour(Enum):
-    """A vocabulary."""
+    """An enum."""
 
     RED = "red"
     BLUE = "blue"
 
 
 class Address(msgspec.Struct):
-    """Where a parcel goes."""
+    """The destination of a parcel."""
 
     street: str
 

@@ -1,4 +1,4 @@
-"""What every response carries: its request id, the security headers, and for known origins the CORS headers."""
+"""The headers of every response: the request id, the security headers, and the CORS headers for known origins."""
 
 from typing import Annotated
 
@@ -37,7 +37,7 @@ async def change(call: Call) -> None:
 @routes.get("/kept")
 @public
 async def kept(call: Call) -> Annotated[Response, Media("text/html")]:
-    """Answer with headers of its own."""
+    """Answer with its own headers."""
     call.headers["Cache-Control"] = "public, max-age=60"
     response = Response(b"", content_type="text/html")
     response.headers["Content-Security-Policy"] = "default-src 'self'"
@@ -75,16 +75,14 @@ EVERY_KIND_OF_ANSWER = pytest.mark.parametrize(
 )
 
 
-async def asked(method: str, target: str, settings: Settings | None = None, **headers: str) -> Answer:
+async def send(method: str, target: str, settings: Settings | None = None, **headers: str) -> Answer:
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     return await ask(serving(routes, settings), method, target, headers=sent)
 
 
 @EVERY_KIND_OF_ANSWER
-async def test_every_answer_carries_a_request_id_and_the_security_headers(
-    method: str, target: str, status: int
-) -> None:
-    answer = await asked(method, target)
+async def test_every_answer_has_a_request_id_and_the_security_headers(method: str, target: str, status: int) -> None:
+    answer = await send(method, target)
 
     assert answer.status == status
     assert len(answer.headers.getlist("X-Request-Id")) == 1
@@ -96,8 +94,8 @@ async def test_every_answer_carries_a_request_id_and_the_security_headers(
     assert "Server" not in answer.headers
 
 
-async def test_what_a_handler_says_itself_is_not_said_twice() -> None:
-    answer = await asked("GET", "/kept")
+async def test_a_header_that_a_handler_sets_is_neither_replaced_nor_repeated() -> None:
+    answer = await send("GET", "/kept")
 
     assert answer.headers.getlist("Cache-Control") == ["public, max-age=60"]
     assert answer.headers.getlist("Content-Security-Policy") == ["default-src 'self'"]
@@ -105,23 +103,21 @@ async def test_what_a_handler_says_itself_is_not_said_twice() -> None:
 
 
 @EVERY_KIND_OF_ANSWER
-async def test_browsers_are_told_to_stay_with_https_where_the_house_has_it(
-    method: str, target: str, status: int
-) -> None:
-    answer = await asked(method, target, Settings(base_url="https://id.example.com"))
+async def test_an_https_base_url_adds_the_hsts_header(method: str, target: str, status: int) -> None:
+    answer = await send(method, target, Settings(base_url="https://id.example.com"))
 
     assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
-async def test_browsers_are_told_nothing_of_https_where_the_house_has_none() -> None:
-    answer = await asked("GET", "/thing", Settings(base_url="http://id.example.com"))
+async def test_an_http_base_url_adds_no_hsts_header() -> None:
+    answer = await send("GET", "/thing", Settings(base_url="http://id.example.com"))
 
     assert "Strict-Transport-Security" not in answer.headers
 
 
 @EVERY_KIND_OF_ANSWER
 async def test_a_page_of_a_known_origin_may_read_every_answer(method: str, target: str, status: int) -> None:
-    answer = await asked(method, target, WITH_ORIGINS, Origin=APP)
+    answer = await send(method, target, WITH_ORIGINS, Origin=APP)
 
     assert answer.headers["Access-Control-Allow-Origin"] == APP
     assert answer.headers["Access-Control-Allow-Credentials"] == "true"
@@ -145,35 +141,35 @@ async def test_a_page_of_a_known_origin_may_read_every_answer(method: str, targe
         "",
     ],
 )
-async def test_a_page_of_another_origin_may_not(origin: str) -> None:
-    answer = await asked("GET", "/thing", WITH_ORIGINS, Origin=origin)
+async def test_a_page_of_another_origin_may_not_read_an_answer(origin: str) -> None:
+    answer = await send("GET", "/thing", WITH_ORIGINS, Origin=origin)
 
     assert answer.status == 200
     assert not [name for name, _ in answer.headers if name.lower().startswith("access-control-")]
 
 
 @pytest.mark.parametrize("headers", [{}, {"Origin": APP}, {"Origin": "https://evil.example"}])
-async def test_caches_are_told_that_the_answer_depends_on_the_origin(headers: dict[str, str]) -> None:
-    answer = await asked("GET", "/thing", WITH_ORIGINS, **headers)
+async def test_vary_names_the_origin(headers: dict[str, str]) -> None:
+    answer = await send("GET", "/thing", WITH_ORIGINS, **headers)
 
     assert answer.headers.getlist("Vary") == ["Origin"]
 
 
-async def test_what_else_the_answer_depends_on_is_not_forgotten() -> None:
-    answer = await asked("GET", "/kept", WITH_ORIGINS, Origin=APP)
+async def test_vary_keeps_the_value_of_the_handler() -> None:
+    answer = await send("GET", "/kept", WITH_ORIGINS, Origin=APP)
 
     assert answer.headers.getlist("Vary") == ["Accept", "Origin"]
 
 
-async def test_without_known_origins_there_are_no_cors_headers_at_all() -> None:
-    answer = await asked("GET", "/thing", Origin=APP)
+async def test_without_known_origins_there_are_no_cors_headers() -> None:
+    answer = await send("GET", "/thing", Origin=APP)
 
     assert "Vary" not in answer.headers
     assert not [name for name, _ in answer.headers if name.lower().startswith("access-control-")]
 
 
-async def test_a_preflight_of_a_known_origin_is_told_what_it_may_send() -> None:
-    answer = await asked(
+async def test_a_preflight_of_a_known_origin_lists_what_it_may_send() -> None:
+    answer = await send(
         "OPTIONS",
         "/thing",
         WITH_ORIGINS,
@@ -191,8 +187,8 @@ async def test_a_preflight_of_a_known_origin_is_told_what_it_may_send() -> None:
     assert answer.headers["Access-Control-Max-Age"] == "600"
 
 
-async def test_a_preflight_of_another_origin_is_told_nothing() -> None:
-    answer = await asked(
+async def test_a_preflight_of_another_origin_has_no_cors_headers() -> None:
+    answer = await send(
         "OPTIONS", "/thing", WITH_ORIGINS, Origin="https://evil.example", Access_Control_Request_Method="PATCH"
     )
 
@@ -200,7 +196,7 @@ async def test_a_preflight_of_another_origin_is_told_nothing() -> None:
     assert not [name for name, _ in answer.headers if name.lower().startswith("access-control-")]
 
 
-async def test_options_that_is_no_preflight_is_not_answered_as_one() -> None:
-    answer = await asked("OPTIONS", "/thing", WITH_ORIGINS, Origin=APP)
+async def test_options_without_a_preflight_is_not_answered_as_one() -> None:
+    answer = await send("OPTIONS", "/thing", WITH_ORIGINS, Origin=APP)
 
     assert "Access-Control-Allow-Methods" not in answer.headers

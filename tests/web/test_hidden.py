@@ -1,4 +1,4 @@
-"""Bodies that bear something secret do not show it when they are printed (pitfall 28)."""
+"""Bodies that contain a secret do not show it when they are printed (pitfall 28)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUTES = capabilities.routes(is_development=True)
 
 
 def structs_of(route: Route) -> Iterator[type[msgspec.Struct]]:
-    """List the structs that a route takes and answers."""
+    """Yield the structs in a route's body and answer."""
     shapes: list[Any] = [route.body, route.answer]
     while shapes:
         shape = shapes.pop()
@@ -31,13 +31,13 @@ def structs_of(route: Route) -> Iterator[type[msgspec.Struct]]:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_what_bears_a_secret_hides_it(route: Route) -> None:
-    bearers = [struct for struct in structs_of(route) if SECRET_FIELDS & set(struct.__struct_fields__)]
+def test_a_body_with_a_secret_hides_it(route: Route) -> None:
+    with_secrets = [struct for struct in structs_of(route) if SECRET_FIELDS & set(struct.__struct_fields__)]
 
-    assert [struct.__name__ for struct in bearers if not issubclass(struct, SecretBody)] == []
+    assert [struct.__name__ for struct in with_secrets if not issubclass(struct, SecretBody)] == []
 
 
-def test_a_hidden_body_shows_its_name_alone() -> None:
+def test_a_hidden_body_shows_only_its_name() -> None:
     body = Login(email="ada@example.com", password="correct horse battery")
 
     assert repr(body) == str(body) == f"{body}" == "Login(***)"

@@ -1,6 +1,6 @@
-"""No input whatever answers 500: hostile requests to every route of the house, with a real database behind them.
+"""No input causes a 500: hostile requests to every route, with a real database.
 
-Routes that a capability adds are found by themselves, and asked with hostile words, ids, queries, headers and bodies.
+New routes are included automatically, with hostile path parameters, ids, queries, headers and bodies.
 """
 
 import ipaddress
@@ -32,11 +32,11 @@ ORIGIN = "https://app.example.com"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "--", "*")
 ID = "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"
 
-probes = Routes("probes", "Routes of this test, which take everything that a route can take.")
+probes = Routes("probes", "Routes of this test, which take every kind of input.")
 
 
 class Item(msgspec.Struct):
-    """Something inside a body."""
+    """A struct inside a body."""
 
     id: UUID
     at: datetime | None = None
@@ -44,7 +44,7 @@ class Item(msgspec.Struct):
 
 
 class Everything(msgspec.Struct):
-    """A body with every sort of field."""
+    """A body with every kind of field."""
 
     email: str = ""
     count: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
@@ -56,7 +56,7 @@ class Everything(msgspec.Struct):
 
 
 class Search(Paged):
-    """A query with every sort of field."""
+    """A query with every kind of field."""
 
     q: str = ""
     id: UUID | None = None
@@ -67,12 +67,12 @@ class Search(Paged):
 @probes.post("/api/probes/:word/items/:item_id")
 @public
 async def probe(call: Call, word: str, item_id: UUID, body: Everything, query: Search) -> Everything:
-    """Ask the database for every text that came."""
-    await call.read(looked_for, [word, query.q, body.email, *body.names, *body.names.values()])
+    """Query the database with every text of the request."""
+    await call.read(query_with, [word, query.q, body.email, *body.names, *body.names.values()])
     return body
 
 
-def looked_for(uow: UnitOfWork, texts: list[str]) -> None:
+def query_with(uow: UnitOfWork, texts: list[str]) -> None:
     for text in texts:
         uow.users.by_email(text)
 
@@ -82,7 +82,7 @@ routes = [*capabilities.routes(is_development=True), *probes.routes]
 
 @dataclass(frozen=True)
 class Hostile:
-    """A request that nobody in their right mind would send."""
+    """A hostile request."""
 
     call: tuple[str, str]
     query: str
@@ -101,7 +101,7 @@ words = st.one_of(
 
 
 def filled(template: str) -> st.SearchStrategy[str]:
-    """Put something hostile in place of each parameter of a path."""
+    """Return a strategy that puts a hostile text in place of each parameter of a path."""
     parts = [words if part.startswith(":") else st.just(part) for part in template.split("/")]
     return st.tuples(*parts).map("/".join)
 
@@ -110,7 +110,7 @@ any_path = st.one_of(
     st.lists(words, max_size=5).map(lambda parts: "/" + "/".join(parts)),
     st.from_regex(re.compile(r"/[!-~]*", re.ASCII), fullmatch=True).map(lambda path: path.replace("?", "")),
 )
-# Mostly what there is, so that it gets as far as to the input.
+# Mostly existing routes, so that the input is decoded.
 calls = st.one_of(
     st.sampled_from(routes).flatmap(lambda route: st.tuples(st.just(route.method), filled(route.path))),
     st.just(("POST", f"/api/probes/word/items/{ID}")),
@@ -134,8 +134,8 @@ json_values = st.recursive(
     lambda inside: st.lists(inside, max_size=5) | st.dictionaries(keys, inside, max_size=5),
     max_leaves=10,
 )
-# Bodies that fit are the ones that get through to the database.
-fitting = st.fixed_dictionaries(
+# Valid bodies, which reach the database.
+valid_bodies = st.fixed_dictionaries(
     {},
     optional={
         "email": texts,
@@ -146,7 +146,7 @@ fitting = st.fixed_dictionaries(
     },
 )
 bodies = st.one_of(
-    fitting.map(lambda value: json.dumps(value).encode()),
+    valid_bodies.map(lambda value: json.dumps(value).encode()),
     st.just(b""),
     st.binary(),
     json_values.map(lambda value: json.dumps(value).encode()),
@@ -154,7 +154,7 @@ bodies = st.one_of(
     st.just(b"[" * 2000 + b"]" * 2000),
     st.lists(st.binary(), max_size=3),
 )
-# What can be in a header at all: h11 lets nothing pass with NUL or line ends in it.
+# Possible headers: h11 refuses NUL and line breaks.
 header_bytes = st.binary(max_size=50).map(lambda data: re.sub(rb"[\x00\r\n]", b"", data).strip())
 headers = st.lists(
     st.one_of(
@@ -196,7 +196,7 @@ hostile_requests = st.builds(
 )
 
 
-async def test_no_request_whatever_is_answered_with_500(installation: Installation) -> None:
+async def test_no_request_is_answered_with_500(installation: Installation) -> None:
     behind_a_proxy = replace(
         installation.settings, trusted_proxies=(ipaddress.ip_network("0.0.0.0/0"),), cors_origins=(ORIGIN,)
     )

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, consistent, and cheap to ask for again."""
+"""The OpenAPI document: complete, consistent, and cacheable."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ BASE_URL = "https://id.example.com"
 
 
 def every_route() -> list[Route]:
-    """The routes of the house, and some that use every way to declare something."""
+    """Return all routes, and those of the specimen, which use every kind of declaration."""
     return [*capabilities.routes(is_development=True), *specimen.routes.routes]
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    """The document, as it goes over the wire."""
+    """The document, as it is sent."""
     return json.loads(encode(describe(every_route(), base_url=BASE_URL, version=VERSION)))
 
 
 def operation(document: dict[str, Any], method: str, path: str) -> dict[str, Any]:
-    """Find an operation."""
+    """Return an operation."""
     return document["paths"][path][method]
 
 
 def component(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """Find a schema."""
+    """Return a schema."""
     return document["components"]["schemas"][name]
 
 
 def everything_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Walk through a document."""
+    """Yield every object in a document."""
     if isinstance(value, dict):
         yield value
         for part in value.values():
@@ -57,7 +57,7 @@ def everything_in(value: Any) -> Iterator[dict[str, Any]]:
             yield from everything_in(part)
 
 
-def test_it_says_what_it_describes(document: dict[str, Any]) -> None:
+def test_the_document_names_its_version_title_and_server(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1.")
     assert document["info"]["title"] == "Gatehouse"
     assert document["info"]["version"] == VERSION
@@ -65,7 +65,7 @@ def test_it_says_what_it_describes(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("route", every_route(), ids=lambda route: route.name)
-def test_every_declared_route_is_in_it(document: dict[str, Any], route: Route) -> None:
+def test_every_declared_route_is_described(document: dict[str, Any], route: Route) -> None:
     described = operation(document, route.method.lower(), path_template(route))
 
     assert described["operationId"] == operation_id(route)
@@ -74,20 +74,20 @@ def test_every_declared_route_is_in_it(document: dict[str, Any], route: Route) -
     assert str(route.status) in described["responses"]
 
 
-def test_nothing_else_is_in_it(document: dict[str, Any]) -> None:
+def test_no_undeclared_route_is_described(document: dict[str, Any]) -> None:
     described = {(method, path) for path, methods in document["paths"].items() for method in methods}
 
     assert described == {(route.method.lower(), path_template(route)) for route in every_route()}
 
 
-def test_operation_ids_are_unique_and_fit_for_a_programming_language() -> None:
+def test_operation_ids_are_unique_and_valid_identifiers() -> None:
     ids = [operation_id(route) for route in every_route()]
 
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in ids)
 
 
-def test_every_reference_leads_to_something(document: dict[str, Any]) -> None:
+def test_every_reference_has_a_target(document: dict[str, Any]) -> None:
     references = {part["$ref"] for part in everything_in(document) if "$ref" in part}
 
     for reference in references:
@@ -98,7 +98,7 @@ def test_every_reference_leads_to_something(document: dict[str, Any]) -> None:
     assert references
 
 
-def test_every_part_of_a_path_is_declared_as_a_parameter(document: dict[str, Any]) -> None:
+def test_every_variable_part_of_a_path_is_a_parameter(document: dict[str, Any]) -> None:
     for path, methods in document["paths"].items():
         for described in methods.values():
             declared = [one["name"] for one in described.get("parameters", []) if one["in"] == "path"]
@@ -116,36 +116,36 @@ def test_every_answer_has_a_description(document: dict[str, Any]) -> None:
     assert all(answer.get("description") or "$ref" in answer for answer in answers)
 
 
-def test_every_security_scheme_that_is_asked_for_is_defined(document: dict[str, Any]) -> None:
-    asked = {name for part in everything_in(document["paths"]) for one in part.get("security", []) for name in one}
+def test_every_required_security_scheme_is_defined(document: dict[str, Any]) -> None:
+    required = {name for part in everything_in(document["paths"]) for one in part.get("security", []) for name in one}
 
-    assert asked <= set(document["components"]["securitySchemes"])
+    assert required <= set(document["components"]["securitySchemes"])
 
 
-def test_every_kind_of_credential_that_is_sent_has_a_security_scheme(document: dict[str, Any]) -> None:
+def test_every_kind_of_credential_has_a_security_scheme(document: dict[str, Any]) -> None:
     defined = document["components"]["securitySchemes"]
 
     assert set(defined) == {kind.name.lower() for kind in CredentialKind if kind is not CredentialKind.NONE}
 
 
-def test_every_error_code_is_in_it(document: dict[str, Any]) -> None:
+def test_every_error_code_is_listed(document: dict[str, Any]) -> None:
     codes = component(document, "Failure")["properties"]["error_code"]["enum"]
 
     assert codes == [code.name for code in ErrorCode]
 
 
-def test_which_codes_a_credential_can_be_refused_with_is_known_for_every_kind() -> None:
+def test_the_refusals_of_every_kind_of_credential_are_declared() -> None:
     assert set(CREDENTIAL_REFUSALS) == set(CredentialKind)
 
 
-def test_every_tag_is_introduced(document: dict[str, Any]) -> None:
-    introduced = {tag["name"]: tag["description"] for tag in document["tags"]}
+def test_every_tag_is_described(document: dict[str, Any]) -> None:
+    descriptions = {tag["name"]: tag["description"] for tag in document["tags"]}
 
-    assert list(introduced) == list(dict.fromkeys(route.capability for route in every_route()))
-    assert all(introduced.values())
+    assert list(descriptions) == list(dict.fromkeys(route.capability for route in every_route()))
+    assert all(descriptions.values())
 
 
-def test_readers_are_not_sent_to_documents_that_they_do_not_have(document: dict[str, Any]) -> None:
+def test_no_internal_document_is_cited(document: dict[str, Any]) -> None:
     text = json.dumps(document)
 
     assert "(operations " not in text
@@ -153,12 +153,12 @@ def test_readers_are_not_sent_to_documents_that_they_do_not_have(document: dict[
     assert "(decisions " not in text
 
 
-def test_a_public_route_asks_for_no_credential_and_another_one_for_its_own(document: dict[str, Any]) -> None:
+def test_a_public_route_requires_no_credential_and_another_one_its_own(document: dict[str, Any]) -> None:
     assert operation(document, "get", "/boats/state")["security"] == []
     assert operation(document, "post", "/boats")["security"] == [{"access_token": []}]
 
 
-def test_ids_and_other_parts_of_a_path_are_told_apart(document: dict[str, Any]) -> None:
+def test_ids_and_texts_in_a_path_have_different_schemas(document: dict[str, Any]) -> None:
     parameters = operation(document, "delete", "/boats/{slug}/{boat_id}")["parameters"]
 
     assert [one["schema"] for one in parameters] == [{"type": "string"}, {"type": "string", "format": "uuid"}]
@@ -182,7 +182,7 @@ def test_a_body_is_described_with_its_limits(document: dict[str, Any]) -> None:
     assert (name["minLength"], name["maxLength"]) == (1, 100)
 
 
-def test_times_are_marked_as_such_wherever_they_stand(document: dict[str, Any]) -> None:
+def test_every_time_has_the_date_time_format(document: dict[str, Any]) -> None:
     boat = component(document, "Boat")["properties"]
     time = {"type": "string", "format": "date-time"}
 
@@ -229,7 +229,7 @@ def test_an_answer_without_a_body_has_no_content(document: dict[str, Any]) -> No
         ),
     ],
 )
-def test_the_codes_of_a_route_follow_from_its_declaration(name: str, expected: set[str]) -> None:
+def test_the_error_codes_of_a_route_are_derived_from_its_declaration(name: str, expected: set[str]) -> None:
     route = next(route for route in specimen.routes.routes if route.name == name)
 
     codes = {refused.code.name for refused in refusals(route)}
@@ -237,7 +237,7 @@ def test_the_codes_of_a_route_follow_from_its_declaration(name: str, expected: s
     assert codes - {"INTERNAL_SERVER_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"} == expected
 
 
-def test_codes_of_one_status_are_described_together(document: dict[str, Any]) -> None:
+def test_error_codes_with_the_same_status_are_described_together(document: dict[str, Any]) -> None:
     reference = operation(document, "post", "/boats")["responses"]["400"]["$ref"]
     response = document["components"]["responses"][reference.rpartition("/")[2]]
     narrowed = response["content"]["application/json"]["schema"]["allOf"][1]
@@ -246,7 +246,7 @@ def test_codes_of_one_status_are_described_together(document: dict[str, Any]) ->
     assert ErrorCode.SERVICE_LIMIT_EXCEEDED.meaning in response["description"]
 
 
-def test_a_refusal_for_now_says_when_to_come_back(document: dict[str, Any]) -> None:
+def test_a_temporary_refusal_has_a_retry_after_header(document: dict[str, Any]) -> None:
     responses = document["components"]["responses"]
 
     assert "Retry-After" in responses["RATE_LIMIT_EXCEEDED"]["headers"]
@@ -254,7 +254,7 @@ def test_a_refusal_for_now_says_when_to_come_back(document: dict[str, Any]) -> N
     assert "Retry-After" not in responses["NOT_FOUND"]["headers"]
 
 
-async def test_the_running_service_gives_its_own_document_to_anybody(client: Client) -> None:
+async def test_the_service_returns_its_own_document_without_a_credential(client: Client) -> None:
     answer = await client.get("/openapi.json")
 
     assert answer.status == 200
@@ -264,7 +264,7 @@ async def test_the_running_service_gives_its_own_document_to_anybody(client: Cli
     assert "/openapi.json" in answer.json["paths"]
 
 
-async def test_who_has_the_document_already_is_not_sent_it_again(client: Client) -> None:
+async def test_an_unchanged_document_is_not_sent_again(client: Client) -> None:
     first = await client.get("/openapi.json")
 
     second = await client.get("/openapi.json", headers={"If-None-Match": first.headers["ETag"]})
@@ -275,7 +275,7 @@ async def test_who_has_the_document_already_is_not_sent_it_again(client: Client)
     assert second.headers["ETag"] == first.headers["ETag"]
 
 
-async def test_the_document_is_compressed_for_who_takes_it_so(client: Client) -> None:
+async def test_the_document_is_compressed_for_a_client_that_accepts_gzip(client: Client) -> None:
     plain = await client.get("/openapi.json")
 
     compressed = await client.get("/openapi.json", headers={"Accept-Encoding": "gzip, br"})

@@ -1,4 +1,4 @@
-"""In which order a request is checked: who is it, may they, is it well-formed, is it there (decisions 1.6)."""
+"""The order of checks of a request: authentication, authorization, validity, existence (decisions 1.6)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from entrypoints.web.credentials import AccessPolicy, CredentialKind, public
 from entrypoints.web.decoding import BODY_BYTES_MAX, Query
 from entrypoints.web.rate_limiting import RateLimiter
 from entrypoints.web.routes import Routes
-from tests.web.probe import ask, make_house
+from tests.web.probe import ask, make_installation
 
 ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 GOOD = f"/organizations/acme/notes/{ID}"
@@ -34,56 +34,56 @@ class Which(Query):
     page: int = 1
 
 
-class Doorkeeper:
-    """Keeps a route, and remembers what it was asked in which order."""
+class RecordingPolicy:
+    """An access policy that records the order of its checks."""
 
     def __init__(self, *, admits: bool = True, allows: bool = True) -> None:
-        self.asked: list[Any] = []
+        self.checks: list[Any] = []
         self._admits = admits
         self._allows = allows
 
-    def who(self, *, with_last_word: bool = True) -> AccessPolicy:
+    def who(self, *, with_final_check: bool = True) -> AccessPolicy:
         return AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN,
             admit=self.admit,
-            before_refusing=self.before_refusing if with_last_word else None,
+            before_refusing=self.before_refusing if with_final_check else None,
         )
 
     async def admit(self, call: Call) -> None:
-        self.asked.append("admit")
+        self.checks.append("admit")
         if not self._admits:
             raise Unauthorized
 
     async def before_refusing(self, call: Call, words: Mapping[str, str]) -> None:
-        self.asked.append(dict(words))
+        self.checks.append(dict(words))
         if not self._allows:
             raise Forbidden
 
-    def application(self, *, with_last_word: bool = True, limits: tuple[RateLimit, ...] = ()) -> Application:
-        kept = Routes("kept", "A route of this test.")
+    def application(self, *, with_final_check: bool = True, limits: tuple[RateLimit, ...] = ()) -> Application:
+        routes = Routes("checked", "A route of this test.")
 
-        @kept.post("/organizations/:slug/notes/:note_id", limits=limits)
+        @routes.post("/organizations/:slug/notes/:note_id", limits=limits)
         @public
         async def change(call: Call, slug: str, note_id: UUID, body: Note, query: Which) -> Note:
             """Change."""
-            self.asked.append("handler")
+            self.checks.append("handler")
             return body
 
-        route = replace(kept.routes[0], who=self.who(with_last_word=with_last_word))
-        # A limiter whose clock stands still: however slow the machine is, a bucket does not fill again.
-        return Application(make_house(), [route], rate_limiter=RateLimiter(monotonic=lambda: 0.0))
+        route = replace(routes.routes[0], who=self.who(with_final_check=with_final_check))
+        # The limiter's clock stands still, so that no bucket refills, however slow the machine is.
+        return Application(make_installation(), [route], rate_limiter=RateLimiter(monotonic=lambda: 0.0))
 
 
-async def test_who_is_admitted_and_asks_well_reaches_the_handler_at_once() -> None:
-    keeper = Doorkeeper(allows=False)
+async def test_a_valid_request_of_an_authenticated_caller_reaches_the_handler_without_a_final_check() -> None:
+    policy = RecordingPolicy(allows=False)
 
-    answer = await ask(keeper.application(), "POST", GOOD, body={})
+    answer = await ask(policy.application(), "POST", GOOD, body={})
 
     assert answer.status == 200
-    assert keeper.asked == ["admit", "handler"]
+    assert policy.checks == ["admit", "handler"]
 
 
-wrong_input = pytest.mark.parametrize(
+invalid_input = pytest.mark.parametrize(
     ("target", "options"),
     [
         (GOOD, {"data": b"{"}),
@@ -97,69 +97,71 @@ wrong_input = pytest.mark.parametrize(
 )
 
 
-@wrong_input
-async def test_wrong_input_of_who_may_not_do_this_anyway_is_not_spoken_of(target: str, options: dict[str, Any]) -> None:
-    keeper = Doorkeeper(allows=False)
+@invalid_input
+async def test_invalid_input_of_an_unauthorized_caller_is_forbidden(target: str, options: dict[str, Any]) -> None:
+    policy = RecordingPolicy(allows=False)
 
-    answer = await ask(keeper.application(), "POST", target, **options)
+    answer = await ask(policy.application(), "POST", target, **options)
 
     assert (answer.status, answer.code) == (403, "FORBIDDEN")
-    assert keeper.asked == ["admit", {"slug": "acme"}]
+    assert policy.checks == ["admit", {"slug": "acme"}]
 
 
-@wrong_input
-async def test_wrong_input_of_who_may_is_refused_as_what_it_is(target: str, options: dict[str, Any]) -> None:
-    keeper = Doorkeeper()
+@invalid_input
+async def test_invalid_input_of_an_authorized_caller_is_refused_as_invalid(
+    target: str, options: dict[str, Any]
+) -> None:
+    policy = RecordingPolicy()
 
-    answer = await ask(keeper.application(), "POST", target, **options)
+    answer = await ask(policy.application(), "POST", target, **options)
 
     assert answer.status in {400, 404, 413, 415}
-    assert keeper.asked == ["admit", {"slug": "acme"}]
+    assert policy.checks == ["admit", {"slug": "acme"}]
 
 
-@wrong_input
-async def test_wrong_input_of_strangers_is_not_even_looked_at(target: str, options: dict[str, Any]) -> None:
-    keeper = Doorkeeper(admits=False)
+@invalid_input
+async def test_input_of_an_unauthenticated_caller_is_not_read(target: str, options: dict[str, Any]) -> None:
+    policy = RecordingPolicy(admits=False)
 
-    answer = await ask(keeper.application(), "POST", target, **options)
+    answer = await ask(policy.application(), "POST", target, **options)
 
     assert answer.status == 401
-    assert keeper.asked == ["admit"]
+    assert policy.checks == ["admit"]
 
 
-@wrong_input
-async def test_wrong_input_needs_nobody_to_have_a_last_word(target: str, options: dict[str, Any]) -> None:
-    keeper = Doorkeeper()
+@invalid_input
+async def test_invalid_input_is_refused_without_a_final_check(target: str, options: dict[str, Any]) -> None:
+    policy = RecordingPolicy()
 
-    answer = await ask(keeper.application(with_last_word=False), "POST", target, **options)
+    answer = await ask(policy.application(with_final_check=False), "POST", target, **options)
 
     assert answer.status in {400, 404, 413, 415}
-    assert keeper.asked == ["admit"]
+    assert policy.checks == ["admit"]
 
 
-async def test_wrong_input_comes_before_an_id_that_is_none() -> None:
-    answer = await ask(Doorkeeper().application(), "POST", "/organizations/acme/notes/1", data=b"{")
+async def test_invalid_input_is_refused_before_an_invalid_id() -> None:
+    answer = await ask(RecordingPolicy().application(), "POST", "/organizations/acme/notes/1", data=b"{")
 
     assert answer.status == 400
 
 
-async def test_the_rate_limit_comes_before_everything_else() -> None:
-    keeper = Doorkeeper(admits=False)
-    application = keeper.application(limits=(RateLimit.MFA_VERIFICATION,))
+async def test_the_rate_limit_is_checked_first() -> None:
+    policy = RecordingPolicy(admits=False)
+    application = policy.application(limits=(RateLimit.MFA_VERIFICATION,))
     for _ in range(RateLimit.MFA_VERIFICATION.burst):
         await ask(application, "POST", GOOD)
 
     answer = await ask(application, "POST", GOOD)
 
     assert answer.status == 429
-    assert len(keeper.asked) == RateLimit.MFA_VERIFICATION.burst
+    assert len(policy.checks) == RateLimit.MFA_VERIFICATION.burst
 
 
-async def test_options_asks_for_no_credential_and_takes_nothing_from_a_bucket() -> None:
-    keeper = Doorkeeper(admits=False)
-    application = keeper.application(limits=(RateLimit.MFA_VERIFICATION,))
+async def test_options_requires_no_credential_and_takes_nothing_from_a_bucket() -> None:
+    policy = RecordingPolicy(admits=False)
+    application = policy.application(limits=(RateLimit.MFA_VERIFICATION,))
 
     answers = [await ask(application, "OPTIONS", GOOD) for _ in range(20)]
 
     assert {answer.status for answer in answers} == {204}
-    assert keeper.asked == []
+    assert policy.checks == []

@@ -1,4 +1,4 @@
-"""Paging (decisions 1.5): limits above the maximum are lowered, what makes no sense is refused, nothing overflows."""
+"""Paging (decisions 1.5): limits above the maximum are lowered, invalid values are refused, nothing overflows."""
 
 import pytest
 from hypothesis import given
@@ -20,14 +20,14 @@ routes = Routes("pages", "Routes of this test.")
 @routes.get("/paged")
 @public
 async def paged(call: Call, query: Paged) -> dict[str, int]:
-    """Tell which page is meant."""
+    """Return the page."""
     return {"page": query.page, "limit": query.limit}
 
 
 @routes.get("/sliced")
 @public
 async def sliced(call: Call, query: Sliced) -> dict[str, int]:
-    """Tell which slice is meant."""
+    """Return the slice."""
     return {"offset": query.offset, "limit": query.limit}
 
 
@@ -61,21 +61,21 @@ async def test_a_limit_above_the_maximum_is_lowered_to_it(path: str, limit: int)
 
 @pytest.mark.parametrize("value", ["0", "-1", "-" + "9" * 30, "", "x", "1.5", "1e1", "0x1", "%201", "+1", "1,2", "NaN"])
 @pytest.mark.parametrize(("path", "field"), [("/paged", "limit"), ("/paged", "page"), ("/sliced", "limit")])
-async def test_what_is_under_one_or_not_whole_is_400(path: str, field: str, value: str) -> None:
+async def test_a_limit_or_page_below_one_or_not_whole_is_400(path: str, field: str, value: str) -> None:
     answer = await got(f"{path}?{field}={value}")
 
     assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
 
 
 @pytest.mark.parametrize("value", ["-1", "-" + "9" * 30, "", "x", "0.5"])
-async def test_an_offset_under_zero_or_not_whole_is_400(value: str) -> None:
+async def test_an_offset_below_zero_or_not_whole_is_400(value: str) -> None:
     answer = await got(f"/sliced?offset={value}")
 
     assert (answer.status, answer.fields) == (400, ["offset"])
 
 
 @given(page=st.integers(1), limit=st.integers(1))
-def test_no_page_is_further_than_the_database_can_count(page: int, limit: int) -> None:
+def test_no_page_exceeds_the_range_of_the_database(page: int, limit: int) -> None:
     query = decode_query(f"page={page}&limit={limit}".encode(), Paged)
 
     assert query.page * query.limit <= BIGINT_MAX
@@ -83,7 +83,7 @@ def test_no_page_is_further_than_the_database_can_count(page: int, limit: int) -
 
 
 @given(offset=st.integers(0), limit=st.integers(1))
-def test_no_slice_is_further_than_the_database_can_count(offset: int, limit: int) -> None:
+def test_no_slice_exceeds_the_range_of_the_database(offset: int, limit: int) -> None:
     query = decode_query(f"offset={offset}&limit={limit}".encode(), Sliced)
 
     assert query.offset + query.limit <= BIGINT_MAX

@@ -1,4 +1,4 @@
-"""Rate limits: the documented table by path, per client network, and buckets that are bounded in number."""
+"""Rate limits: the documented table by path, per client network, with a bounded number of buckets."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from tests.web.probe import PEER, ask, serving
 
 @dataclass
 class Stopwatch:
-    """A monotonic clock that the test moves."""
+    """A monotonic clock that the test controls."""
 
     seconds: float = 1000.0
 
@@ -30,13 +30,13 @@ class Stopwatch:
 
 
 class Grant(Query):
-    """What a device sends, and others do not."""
+    """A query in which only devices name their kind."""
 
     kind: str = ""
 
 
 def limiting(*limits: RateLimit, path: str = "/limited", stopwatch: Stopwatch | None = None) -> Application:
-    """Build an application with a route of these limits."""
+    """Return an application with a route that has these limits."""
     routes = Routes("limited", "A route of this test.")
 
     @routes.get(path, limits=limits)
@@ -53,12 +53,12 @@ def limiting(*limits: RateLimit, path: str = "/limited", stopwatch: Stopwatch | 
 
 
 async def granted(application: Application, path: str = "/limited", *, peer: str = PEER, of: int = 30) -> int:
-    """Ask so often, and count the answers that are no 429."""
+    """Send this many requests, and return how many were answered with 200."""
     return [(await ask(application, "GET", path, peer=peer)).status for _ in range(of)].count(200)
 
 
 @pytest.mark.parametrize("limit", [limit for limit in RateLimit if limit.burst <= 20], ids=lambda limit: limit.name)
-async def test_a_route_grants_its_burst_and_then_as_much_as_is_earned(limit: RateLimit) -> None:
+async def test_a_route_grants_its_burst_and_then_its_rate(limit: RateLimit) -> None:
     stopwatch = Stopwatch()
     application = limiting(limit, stopwatch=stopwatch)
 
@@ -69,7 +69,7 @@ async def test_a_route_grants_its_burst_and_then_as_much_as_is_earned(limit: Rat
     assert (at_once, later) == (limit.burst, 2)
 
 
-async def test_a_refused_request_says_after_how_many_whole_seconds_the_next_is_granted() -> None:
+async def test_a_refused_request_returns_the_whole_seconds_until_the_next_is_granted() -> None:
     stopwatch = Stopwatch()
     application = limiting(RateLimit.FORGOT_PASSWORD, stopwatch=stopwatch)
     await granted(application, of=RateLimit.FORGOT_PASSWORD.burst)
@@ -83,7 +83,7 @@ async def test_a_refused_request_says_after_how_many_whole_seconds_the_next_is_g
     assert await granted(application, of=1) == 1
 
 
-async def test_a_refused_request_costs_nothing() -> None:
+async def test_a_refused_request_takes_nothing_from_the_bucket() -> None:
     stopwatch = Stopwatch()
     application = limiting(RateLimit.MFA_VERIFICATION, stopwatch=stopwatch)
     await granted(application, of=50)
@@ -94,18 +94,18 @@ async def test_a_refused_request_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize("path", ["/auth/login", "/api/auth/login", "/auth/a/b", "/api/auth/a/b"])
-async def test_everything_below_the_sign_in_paths_shares_the_group_s_bucket(path: str) -> None:
+async def test_all_routes_below_the_sign_in_paths_share_the_group_s_bucket(path: str) -> None:
     routes = Routes("limited", "Routes of this test.")
 
     @routes.get(path)
     @public
     async def one(call: Call) -> None:
-        """Be one."""
+        """Answer."""
 
     @routes.get("/auth/other")
     @public
     async def other(call: Call) -> None:
-        """Be another."""
+        """Answer."""
 
     application = serving(routes, rate_limiter=RateLimiter(monotonic=Stopwatch()))
 
@@ -126,18 +126,18 @@ async def test_the_tightest_limit_applies() -> None:
     assert await granted(application, "/api/auth/login") == RateLimit.LOGIN.burst
 
 
-async def test_what_one_limit_refuses_takes_nothing_from_the_others() -> None:
+async def test_a_request_that_one_limit_refuses_takes_nothing_from_the_others() -> None:
     routes = Routes("limited", "Routes of this test.")
 
     @routes.get("/api/auth/login", limits=(RateLimit.LOGIN,))
     @public
     async def login(call: Call) -> None:
-        """Be limited twice."""
+        """Answer with two limits."""
 
     @routes.get("/api/auth/other")
     @public
     async def other(call: Call) -> None:
-        """Be limited by the group alone."""
+        """Answer with the limit of the group alone."""
 
     application = serving(routes, rate_limiter=RateLimiter(monotonic=Stopwatch()))
     await granted(application, "/api/auth/login")
@@ -147,7 +147,7 @@ async def test_what_one_limit_refuses_takes_nothing_from_the_others() -> None:
     assert left == RateLimit.SIGN_IN_GROUP.burst - RateLimit.LOGIN.burst
 
 
-def test_of_several_empty_buckets_the_longest_wait_is_named() -> None:
+def test_the_longest_wait_of_several_empty_buckets_is_returned() -> None:
     limiter = RateLimiter(monotonic=Stopwatch())
     limits = (RateLimit.MFA_VERIFICATION, RateLimit.RESEND_VERIFICATION)
     for _ in range(RateLimit.MFA_VERIFICATION.burst):
@@ -159,13 +159,13 @@ def test_of_several_empty_buckets_the_longest_wait_is_named() -> None:
     assert caught.value.retry_after_seconds == 20
 
 
-async def test_a_handler_draws_from_a_bucket_where_the_input_decides_that_it_applies() -> None:
+async def test_a_handler_applies_a_limit_that_depends_on_the_input() -> None:
     routes = Routes("limited", "A route of this test.")
 
     @routes.get("/exchange")
     @public
     async def exchange(call: Call, query: Grant) -> None:
-        """Be limited for devices."""
+        """Answer with a limit for devices."""
         if query.kind == "device":
             call.limit(RateLimit.DEVICE_FLOW)
 
@@ -183,7 +183,7 @@ async def test_operational_routes_are_not_limited() -> None:
     @routes.get("/auth/health", is_operational=True)
     @public
     async def health(call: Call) -> None:
-        """Be well."""
+        """Answer."""
 
     assert await granted(serving(routes), "/auth/health") == 30
 
@@ -195,7 +195,7 @@ async def test_a_route_without_limits_is_not_limited_by_those_of_others() -> Non
     assert await granted(application, "/free") == 30
 
 
-async def test_every_client_has_buckets_of_its_own() -> None:
+async def test_every_client_has_its_own_buckets() -> None:
     application = limiting(RateLimit.MFA_VERIFICATION)
     await granted(application, peer="198.51.100.1")
 
@@ -212,7 +212,7 @@ async def test_every_client_has_buckets_of_its_own() -> None:
         ("fe80::1%eth0", "fe80::2%eth1", True),
     ],
 )
-async def test_an_ipv6_client_is_its_64(one: str, other: str, is_shared: bool) -> None:
+async def test_an_ipv6_client_is_its_64_bit_network(one: str, other: str, is_shared: bool) -> None:
     application = limiting(RateLimit.MFA_VERIFICATION)
     await granted(application, peer=one)
 
@@ -226,7 +226,7 @@ def test_every_ipv6_address_has_a_network(address: object) -> None:
     assert limited_network(str(address)).endswith("/64")
 
 
-def test_the_buckets_are_bounded_in_number_and_the_one_not_used_for_longest_goes_first() -> None:
+def test_the_number_of_buckets_is_bounded_and_the_least_recently_used_is_dropped_first() -> None:
     limiter = RateLimiter(monotonic=Stopwatch(), buckets_max=3)
     limits = (RateLimit.MFA_VERIFICATION,)
     for network in ["a", "b", "c", "a", "a", "d", "e"]:
@@ -237,7 +237,7 @@ def test_the_buckets_are_bounded_in_number_and_the_one_not_used_for_longest_goes
         limiter.take(limits, "a")
 
 
-def test_a_refused_request_does_not_keep_a_bucket_from_being_forgotten() -> None:
+def test_a_refused_request_does_not_keep_a_bucket_from_being_dropped() -> None:
     limiter = RateLimiter(monotonic=Stopwatch(), buckets_max=1)
     limits = (RateLimit.MFA_VERIFICATION,)
     for _ in range(RateLimit.MFA_VERIFICATION.burst):
@@ -248,13 +248,13 @@ def test_a_refused_request_does_not_keep_a_bucket_from_being_forgotten() -> None
     limiter.take(limits, "a")
 
 
-async def test_the_setting_turns_all_of_them_off() -> None:
+async def test_the_setting_turns_all_rate_limits_off() -> None:
     routes = Routes("limited", "A route of this test.")
 
     @routes.get("/auth/login", limits=(RateLimit.MFA_SETUP,))
     @public
     async def login(call: Call) -> None:
-        """Be limited."""
+        """Answer with a limit."""
 
     on, off = serving(routes), serving(routes, Settings(rate_limits=False))
 
@@ -262,7 +262,7 @@ async def test_the_setting_turns_all_of_them_off() -> None:
     assert await granted(off, "/auth/login") == 30
 
 
-def test_turned_off_they_remember_nobody() -> None:
+def test_a_limiter_that_is_off_keeps_no_buckets() -> None:
     limiter = NoRateLimiter()
 
     limiter.take((RateLimit.MFA_SETUP,), "network")
@@ -271,12 +271,12 @@ def test_turned_off_they_remember_nobody() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), st.floats(0, 20)), max_size=60))
-def test_no_client_is_ever_granted_more_than_burst_and_rate_allow(asked: list[tuple[str, float]]) -> None:
+def test_no_client_is_ever_granted_more_than_burst_and_rate_allow(requests: list[tuple[str, float]]) -> None:
     stopwatch = Stopwatch()
     limiter = RateLimiter(monotonic=stopwatch)
     limit = RateLimit.MFA_VERIFICATION
     begin, granted_to = stopwatch.seconds, dict.fromkeys("abc", 0)
-    for network, pause_seconds in asked:
+    for network, pause_seconds in requests:
         stopwatch.seconds += pause_seconds
         try:
             limiter.take((limit,), network)

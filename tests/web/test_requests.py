@@ -1,4 +1,4 @@
-"""What holds for every request: HEAD and OPTIONS, request ids, and what the log says of it."""
+"""The handling of every request: HEAD and OPTIONS, request ids, and the log."""
 
 import ipaddress
 from typing import Annotated, Any
@@ -65,7 +65,7 @@ async def delete(call: Call, note_id: UUID) -> None:
 @routes.get("/page")
 @public
 async def page(call: Call) -> Annotated[Response, Media("text/plain")]:
-    """Answer with a response of its own."""
+    """Answer with its own response."""
     call.headers["Cache-Control"] = "public"
     return Response(b"page", content_type="text/plain")
 
@@ -73,30 +73,30 @@ async def page(call: Call) -> Annotated[Response, Media("text/plain")]:
 @routes.get("/unchanged")
 @public
 async def unchanged(call: Call) -> Annotated[Response, Media("text/plain")]:
-    """Answer that nothing changed."""
+    """Answer 304."""
     return Response(b"", status=304)
 
 
 @routes.get("/probed", is_operational=True)
 @public
 async def probed(call: Call) -> Note:
-    """Answer to probes."""
+    """Answer a probe."""
     return Note()
 
 
-async def asked(method: str, target: str, **options: Any) -> Answer:
+async def send(method: str, target: str, **options: Any) -> Answer:
     return await ask(serving(routes), method, target, **options)
 
 
-async def test_head_asks_the_handler_of_get() -> None:
-    answer = await asked("HEAD", "/notes?page=2")
+async def test_head_calls_the_handler_of_get() -> None:
+    answer = await send("HEAD", "/notes?page=2")
 
     assert answer.status == 200
     assert answer.headers["Content-Length"] == str(len(b'{"text":"read"}'))
 
 
-async def test_head_is_refused_where_get_is() -> None:
-    answer = await asked("HEAD", "/notes?page=x")
+async def test_head_is_refused_like_get() -> None:
+    answer = await send("HEAD", "/notes?page=x")
 
     assert answer.status == 400
 
@@ -107,7 +107,7 @@ def paths_to_get() -> list[str]:
 
 
 @pytest.mark.parametrize("path", paths_to_get())
-async def test_head_works_on_every_get_of_the_house(client: Client, path: str) -> None:
+async def test_head_works_on_every_route_with_get(client: Client, path: str) -> None:
     by_get = await client.get(path)
 
     by_head = await client.request("HEAD", path)
@@ -120,7 +120,7 @@ async def test_head_works_on_every_get_of_the_house(client: Client, path: str) -
     ("target", "allowed"), [("/notes", "GET, HEAD, OPTIONS, POST"), (f"/notes/{ID}", "DELETE, OPTIONS")]
 )
 async def test_options_lists_the_methods_and_has_no_body(target: str, allowed: str) -> None:
-    answer = await asked("OPTIONS", target)
+    answer = await send("OPTIONS", target)
 
     assert answer.status == 204
     assert answer.headers["Allow"] == allowed
@@ -130,35 +130,35 @@ async def test_options_lists_the_methods_and_has_no_body(target: str, allowed: s
 
 
 @pytest.mark.parametrize("target", ["/nothing", "*", "//notes"])
-async def test_options_of_what_is_not_there_is_404(target: str) -> None:
-    answer = await asked("OPTIONS", target)
+async def test_options_of_an_unknown_path_is_404(target: str) -> None:
+    answer = await send("OPTIONS", target)
 
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
-async def test_an_answer_of_nothing_has_no_type_and_no_length() -> None:
-    answer = await asked("DELETE", f"/notes/{ID}")
+async def test_an_empty_answer_has_no_content_type_and_no_length() -> None:
+    answer = await send("DELETE", f"/notes/{ID}")
 
     assert (answer.status, answer.content) == (204, b"")
     assert "Content-Type" not in answer.headers
     assert "Content-Length" not in answer.headers
 
 
-async def test_not_modified_says_no_length() -> None:
-    answer = await asked("GET", "/unchanged")
+async def test_not_modified_has_no_content_length() -> None:
+    answer = await send("GET", "/unchanged")
 
     assert answer.status == 304
     assert "Content-Length" not in answer.headers
 
 
-async def test_a_response_of_a_handler_s_own_keeps_its_headers() -> None:
-    answer = await asked("GET", "/page")
+async def test_a_response_made_by_a_handler_keeps_its_headers() -> None:
+    answer = await send("GET", "/page")
 
     assert answer.headers["Content-Type"] == "text/plain"
     assert answer.headers.getlist("Cache-Control") == ["public"]
 
 
-async def test_while_draining_every_answer_asks_for_a_new_connection() -> None:
+async def test_while_draining_every_answer_closes_its_connection() -> None:
     application = serving(routes)
     application.installation.stopping.set()
 
@@ -167,14 +167,14 @@ async def test_while_draining_every_answer_asks_for_a_new_connection() -> None:
     assert [answer.headers["Connection"] for answer in answers] == ["close"] * 3
 
 
-async def test_every_request_gets_an_id_of_its_own() -> None:
-    answers = [await asked("GET", target) for target in ("/notes", "/notes", "/nothing")]
+async def test_every_request_gets_its_own_id() -> None:
+    answers = [await send("GET", target) for target in ("/notes", "/notes", "/nothing")]
 
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
 
 
-async def test_a_request_id_of_a_stranger_is_ignored() -> None:
-    answer = await asked("GET", "/notes", headers={"X-Request-Id": "mine"})
+async def test_a_request_id_of_an_untrusted_peer_is_ignored() -> None:
+    answer = await send("GET", "/notes", headers={"X-Request-Id": "mine"})
 
     assert answer.headers["X-Request-Id"] != "mine"
 
@@ -188,7 +188,7 @@ async def test_a_request_id_of_a_trusted_proxy_is_kept() -> None:
 
 
 @pytest.mark.parametrize("given", ["", "a b", "ü", "x" * 65, 'a"b', "a\x01"])
-async def test_a_request_id_that_is_none_is_replaced(given: str) -> None:
+async def test_an_invalid_request_id_is_replaced(given: str) -> None:
     application = serving(routes, BEHIND_A_PROXY)
 
     answer = await ask(application, "GET", "/notes", headers={"X-Request-Id": given}, peer="10.0.0.1")
@@ -196,11 +196,11 @@ async def test_a_request_id_that_is_none_is_replaced(given: str) -> None:
     assert len(answer.headers["X-Request-Id"]) == 32
 
 
-async def test_a_request_is_one_line_in_the_log_without_anything_that_could_be_secret() -> None:
+async def test_a_request_is_one_line_in_the_log_without_secrets() -> None:
     headers = {"Authorization": "Bearer hunter2", "X-Api-Key": "hunter2", "Cookie": "hunter2", "Referer": "hunter2"}
 
     with capture_logs() as logs:
-        answer = await asked("POST", "/notes?token=hunter2", body={"text": "hunter2"}, headers=headers)
+        answer = await send("POST", "/notes?token=hunter2", body={"text": "hunter2"}, headers=headers)
 
     assert len(logs) == 1
     line = logs[0]
@@ -218,9 +218,9 @@ async def test_a_request_is_one_line_in_the_log_without_anything_that_could_be_s
 
 
 @pytest.mark.parametrize("target", ["/nothing/hunter2", "/notes/hunter2", "/notes?page=hunter2", "//hunter2"])
-async def test_what_was_refused_is_not_quoted_in_the_log_either(target: str) -> None:
+async def test_the_log_does_not_quote_refused_input(target: str) -> None:
     with capture_logs() as logs:
-        await asked("GET", target)
+        await send("GET", target)
 
     assert "hunter2" not in str(logs)
 
@@ -246,14 +246,14 @@ async def test_log_and_metrics_name_the_template_of_the_path(method: str, target
     assert f'method="{method}",route="{route}"' in application.installation.metrics.exposition().decode()
 
 
-async def test_probes_that_go_well_are_told_to_those_who_debug() -> None:
+async def test_successful_probes_are_logged_at_debug_level() -> None:
     with capture_logs() as logs:
-        await asked("GET", "/probed")
+        await send("GET", "/probed")
 
     assert [line["log_level"] for line in logs] == ["debug"]
 
 
-async def test_a_request_whose_client_hangs_up_ends_and_is_still_one_line_in_the_log() -> None:
+async def test_a_request_whose_client_disconnects_is_cancelled_and_is_one_line_in_the_log() -> None:
     began = trio.Event()
     ended: list[str] = []
     waiting = Routes("waiting", "A route of this test.")
@@ -261,7 +261,7 @@ async def test_a_request_whose_client_hangs_up_ends_and_is_still_one_line_in_the
     @waiting.get("/waiting")
     @public
     async def wait(call: Call) -> None:
-        """Wait for ever."""
+        """Wait forever."""
         began.set()
         try:
             await trio.sleep_forever()
@@ -272,12 +272,12 @@ async def test_a_request_whose_client_hangs_up_ends_and_is_still_one_line_in_the
         await began.wait()
         return {"type": "http.disconnect"}
 
-    async def send(message: Any) -> None:
-        raise AssertionError("nobody is there to be answered")
+    async def send_message(message: Any) -> None:
+        raise AssertionError("the application answered a disconnected client")
 
     application = serving(waiting)
     with capture_logs() as logs:
-        await application(http_scope("GET", "/waiting?secret=hunter2"), hang_up, send)  # pyright: ignore[reportArgumentType] - a scope is a plain dict here
+        await application(http_scope("GET", "/waiting?secret=hunter2"), hang_up, send_message)  # pyright: ignore[reportArgumentType] - a scope is a plain dict here
 
     assert len(ended) == 1
     assert [(line["event"], line["route"], line["ip_address"]) for line in logs] == [
@@ -287,21 +287,21 @@ async def test_a_request_whose_client_hangs_up_ends_and_is_still_one_line_in_the
     assert 'route="/waiting"' not in application.installation.metrics.exposition().decode()
 
 
-async def test_a_request_from_nowhere_is_served() -> None:
+async def test_a_request_without_a_peer_address_is_served() -> None:
     with capture_logs() as logs:
-        answer = await asked("GET", "/notes", peer=None)
+        answer = await send("GET", "/notes", peer=None)
 
     assert answer.status == 200
     assert logs[0]["ip_address"] is None
 
 
-async def test_requests_from_nowhere_share_one_bucket() -> None:
+async def test_requests_without_a_peer_address_share_one_bucket() -> None:
     limited = Routes("limited", "A route of this test.")
 
     @limited.get("/limited", limits=(RateLimit.MFA_VERIFICATION,))
     @public
     async def count(call: Call) -> None:
-        """Be limited."""
+        """Answer with a limit."""
 
     application = serving(limited, rate_limiter=RateLimiter(monotonic=lambda: 0.0))
 

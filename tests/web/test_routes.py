@@ -1,4 +1,4 @@
-"""How routes are declared, and which mistakes in a declaration keep the house from being built."""
+"""Declarations of routes, and the mistakes in them that stop the start."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public, signed_in
 from entrypoints.web.decoding import Query
 from entrypoints.web.routes import Route, Routes
-from tests.web.probe import ask, make_house, serving
+from tests.web.probe import ask, make_installation, serving
 
 
 class Thing(msgspec.Struct):
@@ -42,7 +42,7 @@ def declared(handler: Callable[..., Any], path: str = "/things", **options: Any)
     return routes.routes[0]
 
 
-def test_a_declaration_says_everything_about_the_route() -> None:
+def test_everything_about_a_route_is_derived_from_its_declaration() -> None:
     @signed_in
     async def handler(call: Call, slug: str, thing_id: UUID, body: Thing, query: Which) -> Thing:
         """Change a thing.
@@ -66,7 +66,7 @@ def test_a_declaration_says_everything_about_the_route() -> None:
     assert route.documentation == "Change a thing.\n\nWith care."
 
 
-def test_a_route_that_does_not_say_who_may_call_is_refused() -> None:
+def test_a_route_that_does_not_declare_who_may_call_is_refused() -> None:
     async def handler(call: Call) -> None:
         """Do nothing."""
 
@@ -75,7 +75,7 @@ def test_a_route_that_does_not_say_who_may_call_is_refused() -> None:
 
 
 @pytest.mark.parametrize("path", ["/things", "/things/:id", "/things/:thing_id/:slug", "/things/:thing_id/:thing_id"])
-def test_a_path_and_its_handler_name_the_same_parameters(path: str) -> None:
+def test_a_handler_with_other_parameters_than_its_path_is_refused(path: str) -> None:
     @public
     async def handler(call: Call, thing_id: UUID) -> None:
         """Do nothing."""
@@ -85,7 +85,7 @@ def test_a_path_and_its_handler_name_the_same_parameters(path: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [int, bytes, "UUID | None", Any])
-def test_a_part_of_a_path_is_a_text_or_an_id(kind: object) -> None:
+def test_a_path_parameter_of_another_type_than_text_or_id_is_refused(kind: object) -> None:
     async def handler(call: Call, thing_id: Any) -> None:
         """Do nothing."""
 
@@ -95,7 +95,7 @@ def test_a_part_of_a_path_is_a_text_or_an_id(kind: object) -> None:
         declared(public(handler), "/things/:thing_id")
 
 
-def test_a_body_has_no_numbers_that_fit_no_column() -> None:
+def test_a_body_with_an_unbounded_number_is_refused() -> None:
     @public
     async def handler(call: Call, body: Loose) -> None:
         """Do nothing."""
@@ -110,15 +110,15 @@ def test_two_routes_for_the_same_requests_are_refused() -> None:
     @routes.get("/things/:slug")
     @public
     async def one(call: Call, slug: str) -> None:
-        """Be one."""
+        """Answer."""
 
     @routes.get("/things/:thing_id")
     @public
     async def other(call: Call, thing_id: UUID) -> None:
-        """Be another."""
+        """Answer."""
 
     with pytest.raises(ValueError, match="GET /things/:thing_id is declared twice"):
-        Application(make_house(), routes.routes)
+        Application(make_installation(), routes.routes)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_two_routes_for_the_same_requests_are_refused() -> None:
         ("/auth/health", {"is_operational": True}, ()),
     ],
 )
-def test_the_limit_of_a_group_follows_from_the_path(
+def test_the_limit_of_a_group_is_derived_from_the_path(
     path: str, options: dict[str, Any], limits: tuple[RateLimit, ...]
 ) -> None:
     @public
@@ -157,7 +157,7 @@ async def test_each_method_is_declared_by_its_name(method: str) -> None:
     assert answer.json == {"method": method}
 
 
-async def test_a_fixed_path_goes_before_one_with_a_parameter() -> None:
+async def test_a_fixed_path_takes_precedence_over_one_with_a_parameter() -> None:
     routes = Routes("things", "Routes of this test.")
 
     @routes.get("/things/:name")
@@ -194,7 +194,7 @@ async def test_a_handler_may_choose_another_status_and_add_headers() -> None:
 
 
 @pytest.mark.parametrize("route", capabilities.routes(is_development=True), ids=lambda route: route.name)
-def test_every_route_of_the_house_is_documented_in_a_sentence(route: Route) -> None:
+def test_the_documentation_of_every_route_begins_with_a_sentence(route: Route) -> None:
     summary = route.documentation.partition("\n")[0]
 
     assert summary.endswith((".", ":", "`."))

@@ -1,4 +1,4 @@
-"""What no shape rules out: the laws of finding it, over any JSON there is."""
+"""Input that no type rules out: properties of its detection, over any JSON."""
 
 import json
 from datetime import UTC, datetime
@@ -49,7 +49,7 @@ def test_a_body_is_nested_too_deeply_when_it_has_more_levels_than_allowed(value:
 
 
 @given(st.binary())
-def test_any_bytes_can_be_asked_about_their_nesting(data: bytes) -> None:
+def test_the_nesting_of_any_bytes_can_be_checked(data: bytes) -> None:
     assert isinstance(is_nested_too_deeply(data + b"[" * NESTING_LEVELS_MAX), bool)
 
 
@@ -62,18 +62,18 @@ def test_a_field_is_named_exactly_when_a_text_cannot_be_stored(value: Any) -> No
     assert (field is None) == all(map(is_storable, texts_in(value)))
 
 
-def test_a_field_is_named_by_the_way_to_it() -> None:
+def test_a_field_is_named_by_its_path() -> None:
     data = json.dumps({"a": [1, {"b": {"c": ["", "x\x00"]}}]}).encode()
 
     assert unstorable_field(data) == "a[1].b.c[1]"
 
 
-def test_a_body_that_is_nothing_but_a_text_has_no_field_to_name() -> None:
+def test_a_body_that_is_only_a_text_has_no_field_name() -> None:
     assert unstorable_field(rb'"\ud800"') is None
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\ud800")))
-def test_what_is_shown_can_be_stored_and_written(text: str) -> None:
+def test_a_shown_text_can_be_stored_and_encoded(text: str) -> None:
     shown = as_shown(text)
 
     assert is_storable(shown)
@@ -82,7 +82,7 @@ def test_what_is_shown_can_be_stored_and_written(text: str) -> None:
 
 
 class Loose(msgspec.Struct):
-    """A body with numbers of any size, in all places where they can hide."""
+    """A body with unbounded numbers in all places where they can occur."""
 
     bounded: Annotated[int, msgspec.Meta(ge=0, le=9)]
     half_bounded: Annotated[int, msgspec.Meta(ge=0)]
@@ -96,11 +96,11 @@ class Loose(msgspec.Struct):
 
 
 class Inner(msgspec.Struct):
-    """Something inside."""
+    """A nested struct."""
 
     count: int
     exact: Literal[1, 2] = 1
 
 
-def test_numbers_of_any_size_are_found_wherever_they_are() -> None:
+def test_unbounded_numbers_are_found_everywhere() -> None:
     assert unbounded_numbers(Loose) == ["half_bounded", "maybe", "many[]", "named{}", "inside[].count"]

@@ -1,4 +1,4 @@
-"""The surface of the house, as the golden file `surface.txt` has it: nothing is opened or closed by accident."""
+"""The surface, as in the golden file `surface.txt`: no route is opened or closed by accident."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ GOLDEN_FILE = Path(__file__).with_name("surface.txt")
 RENEW = "GATEHOUSE_DEV=on .venv/bin/gatehouse routes > tests/web/surface.txt"
 
 
-def test_the_surface_is_the_one_that_was_agreed_on() -> None:
+def test_the_surface_is_that_of_the_golden_file() -> None:
     lines = surface(capabilities.routes(is_development=True)).splitlines()
 
-    assert lines == GOLDEN_FILE.read_text().splitlines(), f"The surface changed. If it was meant to: {RENEW}"
+    assert lines == GOLDEN_FILE.read_text().splitlines(), f"The surface changed. If this is intended, run: {RENEW}"
 
 
-def test_a_route_is_one_line_with_everything_that_limits_it() -> None:
+def test_a_route_is_one_line_with_its_callers_and_limits() -> None:
     routes = Routes("examples", "Routes of this test.")
 
     @routes.post("/api/auth/things")
@@ -34,7 +34,7 @@ def test_a_route_is_one_line_with_everything_that_limits_it() -> None:
     @routes.get("/api/a")
     @public
     async def first(call: Call) -> None:
-        """Come first."""
+        """Read."""
 
     lines = [line.split() for line in surface(routes.routes).splitlines()]
 
@@ -45,7 +45,7 @@ def test_a_route_is_one_line_with_everything_that_limits_it() -> None:
     ]
 
 
-def test_what_is_for_development_only_is_not_served_otherwise() -> None:
+def test_routes_for_development_are_not_served_in_production() -> None:
     in_production = {route.path for route in capabilities.routes(is_development=False)}
 
     assert not [path for path in in_production if path.startswith("/dev/")]

@@ -1,4 +1,4 @@
-"""How long a request may take: its body, and all of it. Time is virtual."""
+"""The time limits of a body and of a whole request. Time is virtual."""
 
 import msgspec
 import pytest
@@ -20,20 +20,20 @@ class Note(msgspec.Struct):
 
 
 def sleeping(seconds: float) -> Routes:
-    """Declare a route that takes so long, and one that takes a body."""
+    """Return routes that sleep for this time, and one that takes a body."""
     routes = Routes("slow", "Routes of this test.")
 
     @routes.get("/slow")
     @public
     async def slow(call: Call) -> Note:
-        """Take a while."""
+        """Sleep."""
         await trio.sleep(seconds)
         return Note(text="at last")
 
     @routes.get("/slow/inside")
     @public
     async def slow_inside(call: Call) -> Note:
-        """Take a while in child tasks."""
+        """Sleep in child tasks."""
         async with trio.open_nursery() as nursery, trio.open_nursery() as inner:
             nursery.start_soon(trio.sleep, seconds)
             inner.start_soon(trio.sleep, seconds)
@@ -61,7 +61,7 @@ async def test_a_handler_that_takes_too_long_is_503(path: str, autojump_clock: M
     assert [line["event"] for line in logs] == ["request.timed_out", "request"]
 
 
-async def test_a_handler_may_take_as_long_as_that(autojump_clock: MockClock) -> None:
+async def test_a_handler_within_the_limit_is_answered(autojump_clock: MockClock) -> None:
     answer = await ask(serving(sleeping(REQUEST_SECONDS_MAX - 1)), "GET", "/slow")
 
     assert (answer.status, answer.json) == (200, {"text": "at last"})
@@ -77,7 +77,7 @@ async def test_a_body_that_does_not_arrive_in_time_is_408(pieces: list[bytes], a
     assert trio.current_time() - began == pytest.approx(BODY_SECONDS_MAX)
 
 
-async def test_a_body_that_nobody_wants_is_not_waited_for(autojump_clock: MockClock) -> None:
+async def test_a_body_that_the_route_does_not_take_is_not_waited_for(autojump_clock: MockClock) -> None:
     began = trio.current_time()
 
     answer = await ask(serving(sleeping(0)), "GET", "/slow", data=[b"x"], is_complete=False)

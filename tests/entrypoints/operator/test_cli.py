@@ -1,4 +1,4 @@
-"""Each command as a person uses it: what it prints, to which output, and with which status it ends."""
+"""Each command as an operator uses it: its output, its errors, and its exit status."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MIGRATIONS = [str(migration) for migration in migrations.known()]
 
 
 def one_line(text: str) -> str:
-    """Give the only line of what was complained."""
+    """Return the only line of a text."""
     lines = text.splitlines()
     assert len(lines) == 1, text
     return lines[0]
@@ -54,14 +54,14 @@ def test_every_command_explains_itself(commands_here: CommandsHere, command: str
     assert finished.stdout.startswith(f"usage: gatehouse {command}")
 
 
-def test_it_tells_its_version(commands: Commands) -> None:
+def test_version_is_printed(commands: Commands) -> None:
     finished = commands.run("--version")
 
     assert re.fullmatch(r"gatehouse \d+\.\d+\.\d+\n", finished.stdout)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "error"),
     [
         ([], "the following arguments are required: COMMAND"),
         (["dance"], "invalid choice: 'dance'"),
@@ -72,14 +72,14 @@ def test_it_tells_its_version(commands: Commands) -> None:
         (["owner"], "the following arguments are required: email"),
     ],
 )
-def test_what_was_mistyped_is_named_beside_how_it_is_used(
-    commands_here: CommandsHere, arguments: list[str], complaint: str
+def test_a_wrong_argument_is_named_together_with_the_usage(
+    commands_here: CommandsHere, arguments: list[str], error: str
 ) -> None:
     finished = commands_here.run(*arguments)
 
     assert finished.returncode == 2
     assert finished.stderr.startswith("usage: gatehouse")
-    assert complaint in finished.stderr
+    assert error in finished.stderr
 
 
 @pytest.mark.parametrize("command", ["config", "routes", "serve", "migrate", "doctor"])
@@ -93,7 +93,7 @@ def test_a_wrong_setting_stops_every_command_with_one_line(commands_here: Comman
     )
 
 
-def test_a_name_that_is_no_setting_is_reported_and_stops_nothing(commands_here: CommandsHere) -> None:
+def test_an_unknown_setting_is_reported_and_stops_nothing(commands_here: CommandsHere) -> None:
     finished = commands_here.run("config", BINDD="127.0.0.1:80")
 
     assert finished.returncode == 0
@@ -125,7 +125,7 @@ def test_routes_in_development_mode_lists_those_of_development_as_well(commands_
     assert "/dev/mailbox" in commands_here.run("routes", DEV="on").stdout
 
 
-def test_output_that_nobody_reads_is_no_error(commands: Commands) -> None:
+def test_a_closed_output_pipe_is_not_an_error(commands: Commands) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -138,7 +138,7 @@ def test_output_that_nobody_reads_is_no_error(commands: Commands) -> None:
     assert finished.stderr == ""
 
 
-def test_a_plan_says_what_migrate_would_do_and_does_nothing(
+def test_a_plan_lists_the_pending_migrations_and_applies_none(
     commands: Commands, commands_here: CommandsHere, empty_database_url: str
 ) -> None:
     database = address(empty_database_url)
@@ -169,7 +169,7 @@ def test_migrate_brings_the_schema_up_to_date_once(
 
 
 @pytest.mark.parametrize("arguments", [["keys", "list"], ["owner", "ann@example.com"]])
-def test_commands_that_need_the_schema_say_so(
+def test_commands_that_need_the_schema_are_refused_without_it(
     commands_here: CommandsHere, empty_database_url: str, arguments: list[str]
 ) -> None:
     finished = commands_here.run(*arguments, DATABASE_URL=address(empty_database_url))
@@ -181,9 +181,7 @@ def test_commands_that_need_the_schema_say_so(
     )
 
 
-def test_a_database_that_is_not_there_is_one_line_without_its_address(
-    commands_here: CommandsHere, tmp_path: Path
-) -> None:
+def test_an_unreachable_database_is_one_line_without_its_address(commands_here: CommandsHere, tmp_path: Path) -> None:
     finished = commands_here.run("keys", "list", DATABASE_URL=f"postgresql://me:hush@/db?host={tmp_path}")
 
     assert finished.returncode == 1
@@ -194,7 +192,7 @@ def test_a_database_that_is_not_there_is_one_line_without_its_address(
     assert "hush" not in finished.stderr
 
 
-def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands_here: CommandsHere) -> None:
+def test_no_command_opens_an_external_database_without_a_master_key(commands_here: CommandsHere) -> None:
     finished = commands_here.run("keys", "list", MASTER_KEYS="")
 
     assert finished.returncode == 1
@@ -204,21 +202,21 @@ def test_without_a_master_key_no_command_opens_a_database_of_ones_own(commands_h
 
 
 @pytest.mark.parametrize(
-    ("keys", "complaint"),
+    ("keys", "error"),
     [
         ("hush", "Master key 1 has 3 bytes; it takes 32, in base64."),
         (f"{MASTER_KEY},?", "Master key 2 is not base64."),
     ],
-    # The key is another one in every run, and so would be the test's name.
+    # The key, and with it the id of the test, would differ in every run.
     ids=["too short", "no base64"],
 )
 def test_a_wrong_master_key_is_one_line_that_does_not_repeat_it(
-    commands_here: CommandsHere, keys: str, complaint: str
+    commands_here: CommandsHere, keys: str, error: str
 ) -> None:
     finished = commands_here.run("keys", "list", MASTER_KEYS=keys)
 
     assert finished.returncode == 1
-    assert one_line(finished.stderr) == f"gatehouse: GATEHOUSE_MASTER_KEYS is wrong. {complaint}"
+    assert one_line(finished.stderr) == f"gatehouse: GATEHOUSE_MASTER_KEYS is wrong. {error}"
 
 
 def test_a_new_master_key_has_32_bytes_and_is_never_the_same(commands: Commands, commands_here: CommandsHere) -> None:
@@ -234,15 +232,15 @@ def test_signing_keys_are_listed_and_rotated(commands: Commands, commands_here: 
     after = commands_here.run("keys", "list")
 
     assert before.stdout == "There are no signing keys yet. `gatehouse serve` makes them at its first start.\n"
-    signs = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
-    assert signs is not None
+    rotation = re.match(r"Key (\S+) signs from now on\. ", rotated.stdout)
+    assert rotation is not None
     states = {line.split()[1]: line.split()[0] for line in after.stdout.splitlines()}
     assert states.keys() == {"active", "next", "retired"}
-    assert states["active"] == signs[1]
+    assert states["active"] == rotation[1]
     assert re.search(r" retired +made .+ UTC, published until .+ UTC$", after.stdout, re.MULTILINE)
 
 
-def test_a_list_that_nobody_reads_is_no_error(commands: Commands) -> None:
+def test_a_list_into_a_closed_pipe_is_not_an_error(commands: Commands) -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -282,7 +280,7 @@ def test_a_master_key_is_replaced_by_rewrapping_what_it_encrypted(
         )
 
 
-def test_rewrapping_without_the_old_key_says_what_is_left(commands_here: CommandsHere) -> None:
+def test_rewrapping_without_the_old_key_reports_what_is_left(commands_here: CommandsHere) -> None:
     commands_here.run("keys", "rotate")
 
     finished = commands_here.run("keys", "rewrap", MASTER_KEYS=commands_here.run("keys", "generate").stdout.strip())
@@ -293,7 +291,7 @@ def test_rewrapping_without_the_old_key_says_what_is_left(commands_here: Command
     )
 
 
-def test_an_owner_is_made_with_a_password_that_is_shown_once(commands: Commands, connection: Connection) -> None:
+def test_a_new_owner_gets_a_password_that_is_shown_once(commands: Commands, connection: Connection) -> None:
     finished = commands.run("owner", "Ann@Example.com")
 
     assert finished.returncode == 0
@@ -312,7 +310,7 @@ def test_an_owners_password_can_come_from_standard_input(commands: Commands) -> 
     )
 
 
-def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
+def test_an_existing_user_becomes_an_owner_and_keeps_the_password(
     commands_here: CommandsHere, connection: Connection
 ) -> None:
     commands_here.run("owner", "ann@example.com")
@@ -325,24 +323,24 @@ def test_somebody_with_an_account_becomes_an_owner_and_keeps_the_password(
 
 
 @pytest.mark.parametrize(
-    ("email", "password", "complaint"),
+    ("email", "password", "error"),
     [
         ("ann", "correct horse", "email: This is not a valid email address."),
         ("ann@example.com", "short", "The password must have 8 to 128 characters."),
     ],
 )
-def test_an_owner_that_cannot_be_made_is_one_line(
-    commands_here: CommandsHere, email: str, password: str, complaint: str
+def test_an_invalid_owner_is_refused_with_one_line(
+    commands_here: CommandsHere, email: str, password: str, error: str
 ) -> None:
     finished = commands_here.run("owner", email, "--password-stdin", stdin=f"{password}\n")
 
     assert finished.returncode == 1
     assert finished.stdout == ""
-    assert one_line(finished.stderr) == f"gatehouse: {complaint}"
+    assert one_line(finished.stderr) == f"gatehouse: {error}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_command_that_is_interrupted_ends_by_the_signal_and_without_a_word(
+def test_an_interrupted_command_ends_by_the_signal_without_output(
     commands: Commands, empty_database_url: str, number: signal.Signals
 ) -> None:
     with psycopg.connect(empty_database_url, autocommit=True) as other_replica:
@@ -356,10 +354,10 @@ def test_a_command_that_is_interrupted_ends_by_the_signal_and_without_a_word(
         wait_until(lambda: _waits_for_a_lock(other_replica))
 
         waiting.send_signal(number)
-        _, complaint = waiting.communicate(timeout=10)
+        _, error = waiting.communicate(timeout=10)
 
     assert waiting.returncode == -number
-    assert complaint == ""
+    assert error == ""
 
 
 def _waits_for_a_lock(connection: RawConnection) -> bool:

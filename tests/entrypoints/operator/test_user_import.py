@@ -1,4 +1,4 @@
-"""Importing a file of accounts into a real database, and telling of it."""
+"""Importing a file of accounts into a real database, and the reports about it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ BCRYPT_PASSWORD = "Пароль correct horse 🗝"
 
 
 class Terminal(io.StringIO):
-    """An output that a person looks at."""
+    """An output that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 class Ticks:
-    """A stopwatch that goes on by a second each time it is looked at."""
+    """A stopwatch that advances by a second each time it is read."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -83,9 +83,9 @@ def emails(connection: Connection) -> list[str]:
 
 
 class TestImporting:
-    """What becomes of the lines."""
+    """The results of the lines."""
 
-    async def test_every_column_is_what_the_line_says(
+    async def test_every_column_has_the_value_of_the_line(
         self, importer: Importer, connection: Connection, clock: SettableClock
     ) -> None:
         await importer.run(
@@ -98,7 +98,7 @@ class TestImporting:
         assert rows[0] == (clock(), BCRYPT, "2020-01-01 00:00:00+00", clock())
         assert rows[1][:2] == (None, None)
 
-    async def test_more_lines_than_a_batch_keep_their_order(
+    async def test_lines_keep_their_order_across_batches(
         self, importer: Importer, connection: Connection, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(user_import, "BATCH_LINES", 10)
@@ -108,7 +108,7 @@ class TestImporting:
         assert emails(connection) == [f"person.{number}@example.com" for number in range(35)]
         assert (run.lines, run.added, run.is_at_end) == (35, 35, True)
 
-    async def test_an_address_that_has_an_account_is_skipped_and_the_account_stays_as_it_is(
+    async def test_an_address_with_an_account_is_skipped_and_the_account_is_unchanged(
         self, importer: Importer, connection: Connection
     ) -> None:
         await importer.run(person(1))
@@ -118,7 +118,7 @@ class TestImporting:
         assert (run.added, run.accepted) == (1, 2)
         assert connection.execute("SELECT count(*) FROM users WHERE password_hash IS NULL").fetchone() == (0,)
 
-    async def test_of_two_lines_with_one_address_the_first_is_taken(
+    async def test_the_first_of_several_lines_with_the_same_address_is_imported(
         self, importer: Importer, connection: Connection
     ) -> None:
         run = await importer.run(person(1, hash=BCRYPT), person(1), {"email": "PERSON.1@example.com", "hash": None})
@@ -126,7 +126,7 @@ class TestImporting:
         assert (run.added, run.accepted) == (1, 3)
         assert connection.execute("SELECT password_hash FROM users").fetchall() == [(BCRYPT,)]
 
-    async def test_a_bad_line_is_named_by_its_number_and_stops_nothing(
+    async def test_an_invalid_line_is_reported_by_its_number_and_stops_nothing(
         self, importer: Importer, connection: Connection
     ) -> None:
         run = await importer.run(
@@ -157,7 +157,9 @@ class TestImporting:
             "Nothing was changed. Existing accounts were not checked.",
         ]
 
-    async def test_no_letters_and_no_events_come_of_it(self, importer: Importer, connection: Connection) -> None:
+    async def test_an_import_sends_no_mails_and_publishes_no_events(
+        self, importer: Importer, connection: Connection
+    ) -> None:
         await importer.run(person(1), person(2, verified=True))
 
         assert connection.execute("SELECT (SELECT count(*) FROM mails), (SELECT count(*) FROM events)").fetchone() == (
@@ -165,7 +167,7 @@ class TestImporting:
             0,
         )
 
-    async def test_an_address_that_may_be_given_back_to_its_account_is_not_taken(
+    async def test_an_address_that_an_undo_link_may_restore_is_not_imported(
         self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, world: World
     ) -> None:
         people = [
@@ -182,8 +184,8 @@ class TestImporting:
         assert transact(store, people) == 1
 
 
-class TestTelling:
-    """How far it is, and what came of it."""
+class TestReports:
+    """The progress and the summary."""
 
     async def test_a_log_gets_a_line_every_few_seconds(
         self, importer: Importer, monkeypatch: pytest.MonkeyPatch
@@ -218,7 +220,7 @@ class TestTelling:
             "        1  it has no email",
         ]
 
-    async def test_a_stop_half_way_is_said(self, importer: Importer) -> None:
+    async def test_the_summary_of_an_interrupted_import_says_how_to_continue(self, importer: Importer) -> None:
         importer.path.write_bytes(b"")
         with importer.path.open("rb") as file:
             run = UserImportRun(file, stored_form, importer.clock, importer.out)
@@ -227,9 +229,11 @@ class TestTelling:
 
 
 class TestSigningIn:
-    """People sign in with what they had."""
+    """Imported users sign in with their previous passwords."""
 
-    async def test_an_imported_hash_lets_in_and_is_hashed_anew(self, world: World, importer: Importer) -> None:
+    async def test_an_imported_hash_is_accepted_and_replaced_by_a_new_one(
+        self, world: World, importer: Importer
+    ) -> None:
         await importer.run(person(1, hash=BCRYPT, verified=True))
 
         assert (await world.log_in("person.1@example.com", "wrong")).status == 401
@@ -238,7 +242,7 @@ class TestSigningIn:
         assert world.value("SELECT password_hash FROM users").startswith("$argon2id$")
         assert (await world.log_in("person.1@example.com", BCRYPT_PASSWORD)).status == 200
 
-    async def test_an_address_that_was_not_proved_has_to_be(self, world: World, importer: Importer) -> None:
+    async def test_an_unverified_address_has_to_be_verified(self, world: World, importer: Importer) -> None:
         await importer.run(person(1))
 
         answer = await world.log_in("person.1@example.com", PASSWORD)
@@ -246,7 +250,7 @@ class TestSigningIn:
         assert answer.status == 401
         assert "Verify your email address" in answer.text
 
-    async def test_a_hash_that_cannot_be_read_is_a_wrong_password(self, world: World) -> None:
+    async def test_a_hash_of_an_unknown_kind_is_a_wrong_password(self, world: World) -> None:
         world.user("ada@example.com", password_hash="$1$salt$hash")
 
         answer = await world.log_in("ada@example.com")
@@ -255,7 +259,7 @@ class TestSigningIn:
         assert "Email address or password is wrong." in answer.text
 
 
-async def test_whoever_stops_it_does_not_wait_for_a_silent_pipe(importer: Importer) -> None:
+async def test_an_import_from_a_silent_pipe_can_be_cancelled(importer: Importer) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as file:
         run = UserImportRun(file, stored_form, importer.clock, importer.out)
@@ -267,9 +271,9 @@ async def test_whoever_stops_it_does_not_wait_for_a_silent_pipe(importer: Import
 
 
 class TestCommand:
-    """`gatehouse users import` as a person uses it."""
+    """`gatehouse users import` as an operator uses it."""
 
-    def test_a_file_without_a_bad_line_ends_with_0(
+    def test_a_file_without_an_invalid_line_ends_with_0(
         self, commands: Commands, tmp_path: Path, connection: Connection
     ) -> None:
         file = tmp_path / "people.jsonl"
@@ -281,7 +285,7 @@ class TestCommand:
         assert finished.stdout == "Lines read: 2. Imported: 2. Skipped, because the address is taken: 0. Left out: 0.\n"
         assert len(emails(connection)) == 2
 
-    def test_standard_input_with_a_bad_line_ends_with_1_after_the_good_ones(
+    def test_standard_input_with_an_invalid_line_imports_the_valid_ones_and_ends_with_1(
         self, commands: Commands, connection: Connection
     ) -> None:
         finished = commands.run("users", "import", "-", stdin=f"{{}}\n{json.dumps(person(1))}\n")
@@ -297,7 +301,7 @@ class TestCommand:
         assert finished.returncode == 0
         assert finished.stdout.startswith("Lines read: 1. Could be imported: 1. Left out: 0.")
 
-    def test_a_file_that_is_not_there_is_one_line(self, commands: Commands) -> None:
+    def test_a_missing_file_is_reported_with_one_line(self, commands: Commands) -> None:
         finished = commands.run("users", "import", "nowhere.jsonl")
 
         assert (finished.returncode, finished.stdout) == (1, "")

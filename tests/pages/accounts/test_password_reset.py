@@ -1,4 +1,4 @@
-"""The page behind the link to choose a new password: it works without any frontend, and looking spends nothing."""
+"""The page of the password reset link: it needs no frontend, and opening it does not use the link up."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ FORM = "application/x-www-form-urlencoded"
 
 
 async def forgot_token(world: World, **return_request: str) -> str:
-    """Register somebody, who then forgets the password; give the token in the letter."""
+    """Register a user, request a password reset, and return the token in the mail."""
     await world.register_and_verify()
     await world.client.post("/api/auth/forgot-password", body={"email": EMAIL, **return_request})
     return (await world.mail()).values["token"]
 
 
 async def submit(client: Client, media_type: str = FORM, **fields: str) -> Answer:
-    """Send the form."""
+    """Submit the form."""
     return await client.post(
         "/auth/reset-password", data=urlencode(fields).encode(), headers={"Content-Type": media_type}
     )
 
 
-async def test_the_link_shows_a_form_and_spends_nothing(world: World) -> None:
+async def test_the_link_shows_a_form_and_is_not_used_up(world: World) -> None:
     path = f"/auth/reset-password?token={await forgot_token(world)}"
 
     answers = [await world.client.get(path), await world.client.request("HEAD", path), await world.client.get(path)]
@@ -54,7 +54,7 @@ async def test_the_form_changes_the_password_and_a_page_says_so(world: World) ->
     assert (await world.client.get(f"/auth/reset-password?token={token}")).status == 400
 
 
-async def test_the_page_leads_back_to_where_the_link_was_asked_for(world: World, acme_shop: AcmeShop) -> None:
+async def test_the_page_links_back_to_the_service_that_requested_the_link(world: World, acme_shop: AcmeShop) -> None:
     token = await forgot_token(world, **acme_shop.return_request)
 
     form = await world.client.get(f"/auth/reset-password?token={token}")
@@ -73,7 +73,7 @@ async def test_the_page_leads_back_to_where_the_link_was_asked_for(world: World,
         ("", "", "A password has at least 8 characters."),
     ],
 )
-async def test_the_form_says_what_is_wrong_with_an_answer_and_can_be_sent_again(
+async def test_the_form_explains_an_invalid_password_and_can_be_submitted_again(
     world: World, new_password: str, repeated: str, problem: str
 ) -> None:
     token = await forgot_token(world)
@@ -87,7 +87,7 @@ async def test_the_form_says_what_is_wrong_with_an_answer_and_can_be_sent_again(
     assert (await submit(world.client, token=token, new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)).status == 200
 
 
-async def test_a_link_that_is_no_good_answers_a_page(client: Client) -> None:
+async def test_an_invalid_link_returns_a_page(client: Client) -> None:
     shown = await client.get("/auth/reset-password?token=nonsense")
     sent = await submit(client, token="nonsense", new_password=NEW_PASSWORD, repeated=NEW_PASSWORD)
 
@@ -97,21 +97,21 @@ async def test_a_link_that_is_no_good_answers_a_page(client: Client) -> None:
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-async def test_a_body_that_is_no_form_answers_a_page(client: Client) -> None:
+async def test_a_body_of_another_media_type_than_a_form_returns_a_page(client: Client) -> None:
     answer = await submit(client, media_type="application/json", token="nonsense")
 
     assert answer.status == 415
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-async def test_an_empty_form_answers_a_page(client: Client) -> None:
+async def test_an_empty_form_returns_a_page(client: Client) -> None:
     answer = await client.post("/auth/reset-password")
 
     assert answer.status == 400
     assert "This link is not valid" in answer.text
 
 
-async def test_the_page_of_an_outage_shows_the_request_id(world: World) -> None:
+async def test_the_page_of_an_internal_error_shows_the_request_id(world: World) -> None:
     world.connection.execute("ALTER TABLE one_time_tokens RENAME TO elsewhere")
 
     answer = await world.client.get("/auth/reset-password?token=nonsense")

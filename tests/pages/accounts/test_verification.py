@@ -1,4 +1,4 @@
-"""The page behind the link that proves an address (identity 3 and 4.1, decisions 3.13), and asking for it again."""
+"""The page of the link that verifies an address (identity 3 and 4.1, decisions 3.13), and requesting it again."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ JSON = {"Accept": "application/json"}
 
 
 async def link(world: World) -> str:
-    """Give the path of the link in the letter that has just left."""
+    """Return the path of the link in the latest mail."""
     return f"/auth/verify-email?token={(await world.mail()).values['token']}"
 
 
 async def resend(world: World, email: str = EMAIL, **others: str) -> Answer:
-    """Ask for the link again."""
+    """Request the link again."""
     return await world.client.post("/api/auth/resend-verification", body={"email": email, **others})
 
 
-async def test_the_link_verifies_the_address_and_answers_a_page(world: World) -> None:
+async def test_the_link_verifies_the_address_and_returns_a_page(world: World) -> None:
     await world.register()
 
     answer = await world.client.get(await link(world))
@@ -46,7 +46,7 @@ async def test_the_link_verifies_the_address_and_answers_a_page(world: World) ->
     assert (await world.log_in()).status == 200
 
 
-async def test_json_is_answered_only_to_who_asks_for_it(world: World) -> None:
+async def test_json_is_returned_on_request(world: World) -> None:
     await world.register()
 
     answer = await world.client.get(await link(world), headers=JSON)
@@ -56,14 +56,14 @@ async def test_json_is_answered_only_to_who_asks_for_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("accept", ["*/*", "text/html,application/xhtml+xml,*/*;q=0.8", "image/png"])
-async def test_whoever_does_not_ask_for_json_sees_a_page(world: World, accept: str) -> None:
+async def test_any_other_accept_header_gets_a_page(world: World, accept: str) -> None:
     answer = await world.client.get("/auth/verify-email?token=nonsense", headers={"Accept": accept})
 
     assert answer.status == 400
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-async def test_a_link_is_good_for_24_hours(world: World, clock: SettableClock) -> None:
+async def test_a_link_is_valid_for_24_hours(world: World, clock: SettableClock) -> None:
     await world.register()
     path = await link(world)
 
@@ -84,7 +84,7 @@ async def test_after_24_hours_a_page_says_that_the_link_has_expired(world: World
     assert (await world.log_in()).status == 401
 
 
-async def test_a_link_is_good_once(world: World) -> None:
+async def test_a_link_is_valid_once(world: World) -> None:
     await world.register()
     path = await link(world)
     await world.client.get(path)
@@ -97,7 +97,7 @@ async def test_a_link_is_good_once(world: World) -> None:
     assert (as_json.status, as_json.json["error_code"]) == (400, "BAD_REQUEST")
 
 
-async def test_of_two_that_open_a_link_at_once_one_is_told_that_it_is_good(world: World) -> None:
+async def test_of_two_concurrent_requests_for_a_link_one_succeeds(world: World) -> None:
     for round_number in range(ROUNDS):
         await world.register(f"racer{round_number}@example.com")
         path, statuses = await link(world), list[int]()
@@ -113,7 +113,7 @@ async def test_of_two_that_open_a_link_at_once_one_is_told_that_it_is_good(world
 
 
 @pytest.mark.parametrize("query", ["", "?token=", "?token=nonsense", "?token=%00", "?token=" + "0" * 5000, "?other=1"])
-async def test_a_link_that_is_none_answers_a_page_that_says_what_to_do(client: Client, query: str) -> None:
+async def test_the_page_of_an_invalid_link_says_what_to_do(client: Client, query: str) -> None:
     answer = await client.get("/auth/verify-email" + query)
 
     assert answer.status == 400
@@ -121,7 +121,7 @@ async def test_a_link_that_is_none_answers_a_page_that_says_what_to_do(client: C
     assert "<h1" in answer.text
 
 
-async def test_a_token_for_something_else_verifies_nothing(world: World) -> None:
+async def test_a_token_for_another_purpose_verifies_nothing(world: World) -> None:
     await world.register()
     await world.mails()
     await world.client.post("/api/auth/forgot-password", body={"email": EMAIL})
@@ -132,19 +132,19 @@ async def test_a_token_for_something_else_verifies_nothing(world: World) -> None
     assert (await world.log_in()).status == 401
 
 
-async def test_looking_whether_the_link_leads_anywhere_spends_nothing(world: World) -> None:
+async def test_a_head_request_does_not_use_the_link_up(world: World) -> None:
     await world.register()
     path = await link(world)
 
-    looks = [await world.client.request("HEAD", path) for _ in range(2)]
+    answers = [await world.client.request("HEAD", path) for _ in range(2)]
 
-    assert [look.status for look in looks] == [200, 200]
-    assert looks[0].headers["Content-Type"] == "text/html; charset=utf-8"
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[0].headers["Content-Type"] == "text/html; charset=utf-8"
     assert (await world.client.request("HEAD", "/auth/verify-email?token=nonsense")).status == 400
     assert (await world.client.get(path)).status == 200
 
 
-async def test_the_account_of_a_link_may_have_been_deactivated(world: World) -> None:
+async def test_the_link_of_a_deactivated_account_is_refused(world: World) -> None:
     await world.register()
     path = await link(world)
     world.deactivate()
@@ -152,7 +152,7 @@ async def test_the_account_of_a_link_may_have_been_deactivated(world: World) -> 
     assert (await world.client.get(path)).status == 400
 
 
-async def test_a_link_to_an_address_that_was_proved_meanwhile_is_still_good(
+async def test_the_link_of_an_address_that_is_already_verified_is_still_valid(
     world: World, connection: Connection
 ) -> None:
     await world.register()
@@ -162,11 +162,11 @@ async def test_a_link_to_an_address_that_was_proved_meanwhile_is_still_good(
     answer = await world.client.get(path)
 
     assert answer.status == 200
-    proved_at = connection.execute("SELECT email_verified_at < created_at FROM users").fetchall()
-    assert proved_at == [(True,)]
+    is_unchanged = connection.execute("SELECT email_verified_at < created_at FROM users").fetchall()
+    assert is_unchanged == [(True,)]
 
 
-async def test_a_link_leads_back_to_the_service_that_it_came_from(world: World, acme_shop: AcmeShop) -> None:
+async def test_the_page_links_back_to_the_service_that_requested_the_link(world: World, acme_shop: AcmeShop) -> None:
     await world.register(**acme_shop.return_request)
 
     answer = await world.client.get(await link(world))
@@ -184,7 +184,7 @@ async def test_a_link_leads_back_to_the_service_that_it_came_from(world: World, 
         "DELETE FROM organizations",
     ],
 )
-async def test_an_address_that_was_withdrawn_since_is_no_longer_led_back_to(
+async def test_the_page_does_not_link_back_to_an_address_withdrawn_since(
     world: World, acme_shop: AcmeShop, connection: Connection, since: LiteralString
 ) -> None:
     await world.register(**acme_shop.return_request)
@@ -208,7 +208,7 @@ async def test_the_link_is_sent_again(world: World) -> None:
     assert (await world.client.get(first)).status == 400
 
 
-async def test_a_newer_link_leaves_the_older_one_good(world: World) -> None:
+async def test_a_newer_link_leaves_the_older_one_valid(world: World) -> None:
     await world.register()
     first = await link(world)
     await resend(world)
@@ -216,7 +216,7 @@ async def test_a_newer_link_leaves_the_older_one_good(world: World) -> None:
     assert (await world.client.get(first)).status == 200
 
 
-async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(
+async def test_a_link_that_is_sent_again_leads_back_to_the_requesting_service(
     world: World, acme_shop: AcmeShop
 ) -> None:
     await world.register()
@@ -227,24 +227,24 @@ async def test_the_link_that_is_sent_again_has_the_colours_that_are_asked_for(
     assert "Continue to Acme Shop" in (await world.client.get(await link(world))).text
 
 
-async def test_whoever_waits_for_no_link_is_told_the_same_and_gets_none(world: World) -> None:
+async def test_an_address_without_a_pending_verification_gets_the_same_answer_and_no_mail(world: World) -> None:
     await world.register_and_verify("verified@example.com")
     await world.register("gone@example.com")
     world.deactivate("gone@example.com")
     await world.register()
     await world.mails()
 
-    told = await resend(world)
+    expected = await resend(world)
     assert len(await world.mails()) == 1
 
     for email in ("verified@example.com", "gone@example.com", "nobody@example.com", "no address at all"):
         answer = await resend(world, email)
 
-        assert (answer.status, answer.content) == (told.status, told.content)
+        assert (answer.status, answer.content) == (expected.status, expected.content)
     assert await world.mails() == []
 
 
-async def test_the_page_of_a_refusal_says_when_to_try_again(world: World) -> None:
+async def test_a_rate_limited_page_has_a_retry_after_header(world: World) -> None:
     limited = serving(replace(world.installation, settings=Settings(dev=True)))
 
     answers = [await limited.get("/auth/verify-email?token=nonsense") for _ in range(21)]

@@ -1,4 +1,4 @@
-"""The pages behind an invitation's link: where it leads, and that only a button answers (decisions 5.6, pitfall 17)."""
+"""The pages of an invitation's link: its redirect, and that only a button answers it (decisions 5.6, pitfall 17)."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ WEEK = timedelta(days=7)
 
 
 async def press(client: Client, path: str, *, media_type: str = FORM, **fields: str) -> Answer:
-    """Press a button."""
+    """Submit the form of a button."""
     return await client.post(path, data=urlencode(fields).encode(), headers={"Content-Type": media_type})
 
 
 def fields_of(page: str, action: str) -> dict[str, str]:
-    """Read what the form on a page sends."""
+    """Return the hidden fields of the form on a page."""
     [form] = re.findall(f'<form method="post" action="{action}">(.*?)</form>', page, re.DOTALL)
     return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form))
 
 
 async def opened(inviter: Inviter, invitation: Invitation) -> str:
-    """Open the page of an invitation by its mailed link."""
-    leading = await inviter.world.client.get(LINK + invitation.link)
-    parts = urlsplit(leading.headers["Location"])
+    """Return the page to which an invitation's mailed link redirects."""
+    redirect = await inviter.world.client.get(LINK + invitation.link)
+    parts = urlsplit(redirect.headers["Location"])
     answer = await inviter.world.client.get(f"{parts.path}?{parts.query}")
     assert answer.status == 200, answer.text
     return answer.text
 
 
-async def test_the_mailed_link_leads_to_a_page_of_our_own(inviter: Inviter) -> None:
+async def test_the_mailed_link_redirects_to_our_page(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answer = await inviter.world.client.get(LINK + invitation.link)
@@ -57,7 +57,7 @@ async def test_the_mailed_link_leads_to_a_page_of_our_own(inviter: Inviter) -> N
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_is_one(inviter: Inviter) -> None:
+async def test_the_mailed_link_redirects_to_the_frontend_if_one_is_set(inviter: Inviter) -> None:
     settings = replace(inviter.world.installation.settings, frontend_url="https://app.example.com/team")
     client = serving(replace(inviter.world.installation, settings=settings))
 
@@ -75,7 +75,7 @@ async def test_the_mailed_link_leads_to_the_same_path_of_the_frontend_if_there_i
         ({"token": "//evil.example/é"}, {"token": ["//evil.example/é"]}),
     ],
 )
-async def test_the_link_keeps_token_and_proof_alone_and_safely(
+async def test_the_redirect_keeps_only_the_token_and_the_proof_and_encodes_them(
     inviter: Inviter, given: dict[str, str], kept: dict[str, list[str]]
 ) -> None:
     answer = await inviter.world.client.get(f"{LINK}?{urlencode(given)}")
@@ -87,7 +87,7 @@ async def test_the_link_keeps_token_and_proof_alone_and_safely(
 
 
 @pytest.mark.parametrize("path", [LINK, ACCEPT])
-async def test_a_link_without_token_says_what_to_do(inviter: Inviter, path: str) -> None:
+async def test_the_page_of_a_link_without_a_token_says_what_to_do(inviter: Inviter, path: str) -> None:
     answer = await inviter.world.client.get(path)
 
     assert answer.status == 400
@@ -95,7 +95,7 @@ async def test_a_link_without_token_says_what_to_do(inviter: Inviter, path: str)
     assert "Open it exactly as it appears in the mail" in answer.text
 
 
-async def test_the_page_shows_who_invites_into_what_and_runs_nothing(inviter: Inviter) -> None:
+async def test_the_page_shows_the_inviter_and_the_organization_and_has_no_script(inviter: Inviter) -> None:
     page = await opened(inviter, await inviter.invite(role="admin"))
 
     assert all(words in page for words in (INVITER, "Join Acme?", "as admin", GUEST, "2026-02-10 04:05 UTC"))
@@ -103,7 +103,7 @@ async def test_the_page_shows_who_invites_into_what_and_runs_nothing(inviter: In
     assert page.count('<button class="button') == 2
 
 
-async def test_looking_changes_nothing(inviter: Inviter, clock: SettableClock) -> None:
+async def test_opening_the_link_changes_nothing(inviter: Inviter, clock: SettableClock) -> None:
     invitation, late = await inviter.invite(), await inviter.invite("late@example.com")
     before = inviter.world.rows("SELECT * FROM invitations ORDER BY id")
     for one in (invitation, late):
@@ -117,14 +117,14 @@ async def test_looking_changes_nothing(inviter: Inviter, clock: SettableClock) -
     assert inviter.audit_entries("invitation.expired") == []
 
 
-async def test_an_inviter_who_is_gone_is_not_named(inviter: Inviter) -> None:
+async def test_a_deleted_inviter_is_not_named(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     inviter.world.rows("UPDATE invitations SET invited_by = NULL RETURNING id")
 
     assert "You are invited" in await opened(inviter, invitation)
 
 
-async def test_an_inviter_is_not_named_by_an_address_that_they_have_not_proved(inviter: Inviter) -> None:
+async def test_an_inviter_is_not_named_by_an_unverified_address(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     await inviter.world.client.patch(
         "/api/user", token=inviter.owner.access_token, body={"email": "president@example.com"}
@@ -136,7 +136,7 @@ async def test_an_inviter_is_not_named_by_an_address_that_they_have_not_proved(i
     assert "president@example.com" not in page.text
 
 
-async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_password_comes(inviter: Inviter) -> None:
+async def test_accepting_by_the_mailed_link_adds_a_member_and_announces_a_mail(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     fields = fields_of(await opened(inviter, invitation), ACCEPT)
 
@@ -148,7 +148,7 @@ async def test_accepting_by_the_mailed_link_makes_a_member_and_says_that_a_passw
     assert inviter.role_of() == "member"
 
 
-async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verified(inviter: Inviter) -> None:
+async def test_without_the_proof_the_page_requests_a_verification_of_the_address(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="")
@@ -158,7 +158,7 @@ async def test_without_the_proof_the_page_says_that_the_address_has_to_be_verifi
     assert inviter.role_of() == "member"
 
 
-async def test_who_has_an_account_is_told_to_sign_in(inviter: Inviter) -> None:
+async def test_a_guest_with_an_account_is_told_to_sign_in(inviter: Inviter) -> None:
     inviter.world.user(GUEST)
     invitation = await inviter.invite()
 
@@ -167,7 +167,7 @@ async def test_who_has_an_account_is_told_to_sign_in(inviter: Inviter) -> None:
     assert f"Sign in with your account {GUEST}" in answer.text
 
 
-async def test_declining_says_that_nothing_is_joined(inviter: Inviter) -> None:
+async def test_declining_is_confirmed_and_adds_no_member(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     fields = fields_of(await opened(inviter, invitation), DECLINE)
 
@@ -179,18 +179,18 @@ async def test_declining_says_that_nothing_is_joined(inviter: Inviter) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", UNKNOWN, "<script>"])
-async def test_an_unknown_token_has_a_page_that_says_what_to_do(inviter: Inviter, token: str) -> None:
-    looked = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
+async def test_the_page_of_an_unknown_token_says_what_to_do(inviter: Inviter, token: str) -> None:
+    shown = await inviter.world.client.get(f"{ACCEPT}?{urlencode({'token': token})}")
     pressed = [await press(inviter.world.client, path, token=token) for path in (ACCEPT, DECLINE)]
 
-    for answer in (looked, *pressed):
+    for answer in (shown, *pressed):
         assert answer.status == 400
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "is not valid" in answer.text
         assert "in the mail, or" in answer.text
 
 
-async def test_a_wrong_proof_is_an_unknown_token(inviter: Inviter) -> None:
+async def test_a_wrong_proof_is_refused_like_an_unknown_token(inviter: Inviter) -> None:
     invitation = await inviter.invite()
 
     answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="<nonsense>")
@@ -200,37 +200,37 @@ async def test_a_wrong_proof_is_an_unknown_token(inviter: Inviter) -> None:
     assert inviter.status(invitation) == "pending"
 
 
-async def test_an_answered_invitation_has_a_page_of_its_own(inviter: Inviter) -> None:
+async def test_an_answered_invitation_has_its_own_page(inviter: Inviter) -> None:
     accepted, declined, withdrawn = [await inviter.invite(f"guest{n}@example.com") for n in range(3)]
     await inviter.accept(accepted)
     await inviter.decline(declined)
     await inviter.revoke(withdrawn)
 
     for invitation in (accepted, declined, withdrawn):
-        looked = await inviter.world.client.get(ACCEPT + invitation.link)
+        shown = await inviter.world.client.get(ACCEPT + invitation.link)
         pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
-        for answer in (looked, *pressed):
+        for answer in (shown, *pressed):
             assert answer.status == 400
             assert "This invitation was already answered, or it was withdrawn" in answer.text
 
 
-async def test_an_expired_invitation_has_a_page_of_its_own(inviter: Inviter, clock: SettableClock) -> None:
+async def test_an_expired_invitation_has_its_own_page(inviter: Inviter, clock: SettableClock) -> None:
     invitation = await inviter.invite()
     clock.advance(WEEK)
 
-    looked = await inviter.world.client.get(ACCEPT + invitation.link)
+    shown = await inviter.world.client.get(ACCEPT + invitation.link)
     pressed = await press(inviter.world.client, ACCEPT, token=invitation.token)
-    looked_again = await inviter.world.client.get(ACCEPT + invitation.link)
+    shown_again = await inviter.world.client.get(ACCEPT + invitation.link)
 
-    for answer in (looked, pressed, looked_again):
+    for answer in (shown, pressed, shown_again):
         assert answer.status == 400
         assert "This invitation has expired" in answer.text
         assert "ask the person who invited you for a new one" in answer.text
     assert inviter.status(invitation) == "expired"
 
 
-async def test_a_full_organization_says_what_to_do(inviter: Inviter) -> None:
+async def test_accepting_into_a_full_organization_is_refused(inviter: Inviter) -> None:
     inviter.world.rows("UPDATE organizations SET max_users = 1 RETURNING id")
     invitation = await inviter.invite()
 
@@ -240,28 +240,28 @@ async def test_a_full_organization_says_what_to_do(inviter: Inviter) -> None:
     assert "as many members as it may have" in answer.text
 
 
-async def test_an_organization_that_is_not_active_has_a_page_that_says_so(inviter: Inviter) -> None:
+async def test_the_page_of_an_inactive_organization_says_so(inviter: Inviter) -> None:
     invitation = await inviter.invite()
     inviter.world.set_organization_status(inviter.organization_id, "suspended")
 
-    looked = await inviter.world.client.get(ACCEPT + invitation.link)
+    shown = await inviter.world.client.get(ACCEPT + invitation.link)
     pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
 
-    for answer in (looked, *pressed):
+    for answer in (shown, *pressed):
         assert answer.status == 403
         assert "This organization is not active" in answer.text
     assert inviter.status(invitation) == "pending"
 
 
 @pytest.mark.parametrize("path", [ACCEPT, DECLINE])
-async def test_another_kind_of_form_is_refused(inviter: Inviter, path: str) -> None:
+async def test_another_media_type_than_a_form_is_refused(inviter: Inviter, path: str) -> None:
     invitation = await inviter.invite()
 
     assert (await press(inviter.world.client, path, token=invitation.token, media_type="text/plain")).status == 415
     assert inviter.status(invitation) == "pending"
 
 
-async def test_pages_and_programs_share_the_limit_of_answers(installation: Installation) -> None:
+async def test_pages_and_api_share_the_rate_limit_of_answers(installation: Installation) -> None:
     client = serving_with_rate_limits(installation)
     for _ in range(RateLimit.INVITATION_ANSWER.burst):
         assert (await press(client, DECLINE, token=UNKNOWN)).status == 400

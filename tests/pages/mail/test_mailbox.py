@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.application import Client
     from tests.clock import SettableClock
 
-LETTER_ID = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 HOSTILE = RenderedMail(
     subject='</span><script>alert("subject")</script>',
     text='<script>alert("text")</script> https://example.com/?a=1&b="><img src=x onerror=alert(1)>, or javascript:1',
@@ -34,21 +34,21 @@ HOSTILE = RenderedMail(
 
 
 class HostileRenderer:
-    """The port `MailRenderer` for tests: every letter is an attack."""
+    """The port `MailRenderer` for tests: every mail is an attack."""
 
     def render(self, mail_message: MailMessage) -> RenderedMail:
-        """Write it."""
+        """Return the hostile mail."""
         return HOSTILE
 
 
 async def keep_message(database: PostgresDatabase, to: str) -> None:
-    """Put a letter into the mailbox, as the courier does without a mail server."""
+    """Put a mail into the mailbox, as the courier does without a mail server."""
     await database.transact(mail.send, to, MailTemplate.TEST)
     for claimed in await database.transact(mail.claim, 10):
         await database.transact(mail.record_kept, claimed)
 
 
-async def test_the_letters_are_given_as_json_newest_first_to_who_asks_for_it(
+async def test_the_mails_are_returned_as_json_newest_first_on_request(
     client: Client, database: PostgresDatabase, clock: SettableClock
 ) -> None:
     await keep_message(database, "first@example.com")
@@ -65,7 +65,7 @@ async def test_the_letters_are_given_as_json_newest_first_to_who_asks_for_it(
 
 
 @pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "image/png"])
-async def test_everybody_else_gets_a_page(client: Client, database: PostgresDatabase, accept: str) -> None:
+async def test_any_other_accept_header_gets_a_page(client: Client, database: PostgresDatabase, accept: str) -> None:
     await keep_message(database, "ada@example.com")
 
     answer = await client.get("/dev/mailbox", headers={"Accept": accept})
@@ -75,7 +75,7 @@ async def test_everybody_else_gets_a_page(client: Client, database: PostgresData
     assert "to ada@example.com" in answer.text
 
 
-async def test_an_empty_mailbox_says_so(client: Client) -> None:
+async def test_an_empty_mailbox_is_shown_as_empty(client: Client) -> None:
     page = await client.get("/dev/mailbox")
     answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
 
@@ -83,7 +83,7 @@ async def test_an_empty_mailbox_says_so(client: Client) -> None:
     assert answer.json == {"messages": []}
 
 
-async def test_a_letter_that_was_not_dealt_with_yet_is_not_shown(client: Client, database: PostgresDatabase) -> None:
+async def test_a_mail_that_is_still_queued_is_not_shown(client: Client, database: PostgresDatabase) -> None:
     await database.transact(mail.send, "ada@example.com", MailTemplate.TEST)
 
     answer = await client.get("/dev/mailbox", headers={"Accept": "application/json"})
@@ -91,9 +91,7 @@ async def test_a_letter_that_was_not_dealt_with_yet_is_not_shown(client: Client,
     assert answer.json == {"messages": []}
 
 
-async def test_whatever_a_letter_says_the_page_only_shows_it(
-    installation: Installation, database: PostgresDatabase
-) -> None:
+async def test_a_hostile_mail_is_only_text_on_the_page(installation: Installation, database: PostgresDatabase) -> None:
     await keep_message(database, "ada@example.com")
     client = serving(replace(installation, mail_renderer=HostileRenderer()))
 
@@ -114,7 +112,7 @@ async def test_only_web_addresses_become_links(installation: Installation, datab
     assert re.findall(r'<a href="([^"]*)"', mail_message) == ["https://example.com/?a=1&amp;b="]
 
 
-async def test_the_html_part_is_shown_where_it_can_do_nothing(client: Client, database: PostgresDatabase) -> None:
+async def test_the_html_part_is_shown_in_a_sandbox(client: Client, database: PostgresDatabase) -> None:
     await keep_message(database, "ada@example.com")
     [message] = (await client.get("/dev/mailbox", headers={"Accept": "application/json"})).json["messages"]
 
@@ -131,22 +129,22 @@ async def test_the_html_part_is_shown_where_it_can_do_nothing(client: Client, da
     assert "allow-same-origin" not in policy["sandbox"]
 
 
-async def test_the_page_frames_nothing_but_its_own_letters(client: Client) -> None:
+async def test_the_page_frames_only_its_own_mails(client: Client) -> None:
     answer = await client.get("/dev/mailbox")
 
     assert "frame-src 'self'" in answer.headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("message_id", [LETTER_ID, "no-id", "..%2f"])
-async def test_a_letter_that_is_not_there_is_404(client: Client, message_id: str) -> None:
+@pytest.mark.parametrize("message_id", [UNKNOWN_ID, "no-id", "..%2f"])
+async def test_an_unknown_mail_is_404(client: Client, message_id: str) -> None:
     answer = await client.get(f"/dev/mailbox/{message_id}")
 
     assert answer.status == 404
 
 
-@pytest.mark.parametrize("path", ["/dev/mailbox", f"/dev/mailbox/{LETTER_ID}"])
-async def test_there_is_no_mailbox_outside_development_mode(installation: Installation, path: str) -> None:
+@pytest.mark.parametrize("path", ["/dev/mailbox", f"/dev/mailbox/{UNKNOWN_ID}"])
+async def test_the_mailbox_is_404_outside_development_mode(installation: Installation, path: str) -> None:
     client = serving(installation, capabilities.routes(is_development=False))
 
     answer = await client.get(path)
@@ -164,13 +162,13 @@ async def test_there_is_no_mailbox_outside_development_mode(installation: Instal
         ('"https://a.example/"onclick="x', ["https://a.example/"]),
     ],
 )
-def test_an_address_ends_where_a_reader_would_say_so(text: str, addresses: list[str]) -> None:
+def test_an_address_ends_where_a_reader_expects(text: str, addresses: list[str]) -> None:
     assert [piece.text for piece in pieces(text) if piece.is_address] == addresses
 
 
 @given(st.text(alphabet="htps:/. a<\"'&()\n"))
-def test_cutting_a_text_into_pieces_loses_nothing(text: str) -> None:
-    cut = pieces(text)
+def test_splitting_a_text_into_pieces_loses_nothing(text: str) -> None:
+    split = pieces(text)
 
-    assert "".join(piece.text for piece in cut) == text
-    assert all(piece.text.startswith(("http://", "https://")) for piece in cut if piece.is_address)
+    assert "".join(piece.text for piece in split) == text
+    assert all(piece.text.startswith(("http://", "https://")) for piece in split if piece.is_address)

@@ -1,4 +1,4 @@
-"""The commands of the reference."""
+"""The curl commands of the reference."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ BASE_URL = "https://id.example.com"
 
 
 def command_of(name: str) -> str:
-    """Write the command of a route of the specimen."""
+    """Return the command for a route of the specimen."""
     schemas = Schemas(specimen.routes.routes)
     return curl_example(find(name), schemas, BASE_URL)
 
 
 def find(name: str) -> Route:
-    """Find a route of the specimen."""
+    """Return a route of the specimen."""
     return next(route for route in specimen.routes.routes if route.name == name)
 
 
-def test_a_command_that_only_reads_is_the_address_alone() -> None:
+def test_a_command_for_a_simple_get_is_only_the_address() -> None:
     assert command_of("GET /boats/picture") == "curl https://id.example.com/boats/picture"
 
 
-def test_a_body_is_sent_as_json_that_the_shell_leaves_alone() -> None:
+def test_a_body_is_sent_as_json_that_is_quoted_for_the_shell() -> None:
     words = shlex.split(command_of("POST /boats").replace("\\\n", ""))
 
     assert words[:4] == ["curl", "-X", "POST", "https://id.example.com/boats"]
@@ -44,7 +44,7 @@ def test_a_body_is_sent_as_json_that_the_shell_leaves_alone() -> None:
     assert json.loads(words[words.index("-d") + 1]) == {"name": "Example"}
 
 
-def test_what_only_the_reader_knows_is_a_variable_that_the_shell_fills_in() -> None:
+def test_a_value_that_only_the_reader_knows_is_a_shell_variable() -> None:
     command = command_of("DELETE /boats/:slug/:boat_id")
 
     assert '"https://id.example.com/boats/$SLUG/$BOAT_ID"' in command
@@ -57,7 +57,7 @@ def test_a_query_that_is_required_is_in_the_address() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CredentialKind if kind is not CredentialKind.NONE])
-def test_every_credential_that_is_sent_has_its_header(kind: CredentialKind) -> None:
+def test_every_kind_of_credential_has_its_header(kind: CredentialKind) -> None:
     assert kind in CREDENTIALS
 
 

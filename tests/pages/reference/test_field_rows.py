@@ -1,4 +1,4 @@
-"""How the fields of a schema read to a person, and the values that are made up for them."""
+"""The descriptions of the fields of a schema, and example values."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def schemas() -> Schemas:
 
 
 def rows_of(schemas: Schemas, shape: type) -> dict[str, FieldRow]:
-    """Give the rows by name."""
+    """Return the rows by name."""
     return {row.name: row for row in field_rows(schemas, schemas.of(shape))}
 
 
-def test_fields_inside_fields_are_named_with_their_way(schemas: Schemas) -> None:
+def test_nested_fields_are_named_with_their_path(schemas: Schemas) -> None:
     rows = rows_of(schemas, BoatWanted)
 
     assert list(rows) == ["name", "email", "colour", "sails", "sails[].square_metres", "sails[].sewn_at", "more"]
@@ -41,7 +41,7 @@ def test_fields_inside_fields_are_named_with_their_way(schemas: Schemas) -> None
         ("more", "object"),
     ],
 )
-def test_what_a_field_takes_is_said_in_words(schemas: Schemas, name: str, takes: str) -> None:
+def test_the_type_of_a_field_is_described_in_words(schemas: Schemas, name: str, takes: str) -> None:
     assert rows_of(schemas, BoatWanted)[name].takes == takes
 
 
@@ -56,41 +56,41 @@ def test_what_a_field_takes_is_said_in_words(schemas: Schemas, name: str, takes:
         ("more", ""),
     ],
 )
-def test_the_limits_of_a_field_are_said_in_words(schemas: Schemas, name: str, remarks: str) -> None:
+def test_the_limits_of_a_field_are_described_in_words(schemas: Schemas, name: str, remarks: str) -> None:
     assert rows_of(schemas, BoatWanted)[name].remarks == remarks
 
 
-def test_a_type_that_contains_itself_is_shown_to_a_certain_depth(schemas: Schemas) -> None:
+def test_a_recursive_type_is_shown_to_a_maximum_depth(schemas: Schemas) -> None:
     deepest = max(rows_of(schemas, Knot), key=len)
 
     assert deepest.count("inner") == DEPTH_MAX
 
 
-def test_limits_that_meet_are_one_number(schemas: Schemas) -> None:
+def test_equal_limits_are_one_number(schemas: Schemas) -> None:
     assert rows_of(schemas, Knot)["colours"].remarks == "Exactly 2 items."
 
 
-def test_what_may_be_anything_says_so(schemas: Schemas) -> None:
+def test_a_field_of_any_type_takes_anything(schemas: Schemas) -> None:
     assert rows_of(schemas, Knot)["note"].takes == "anything"
 
 
-def test_what_must_be_sent_is_told_from_what_may_be(schemas: Schemas) -> None:
+def test_required_and_optional_fields_are_distinguished(schemas: Schemas) -> None:
     rows = rows_of(schemas, BoatWanted)
 
     assert rows["name"].is_required
     assert not rows["email"].is_required
 
 
-def test_an_id_reads_as_an_id(schemas: Schemas) -> None:
+def test_an_id_is_described_as_an_id(schemas: Schemas) -> None:
     assert rows_of(schemas, Boat)["id"].takes == "id"
 
 
 @pytest.mark.parametrize("shape", [BoatWanted, Boat, Boats, Knot])
-def test_an_example_is_taken_by_its_own_type(schemas: Schemas, shape: type) -> None:
+def test_an_example_is_valid_for_its_type(schemas: Schemas, shape: type) -> None:
     value = example(schemas, schemas.of(shape))
 
     assert msgspec.convert(value, shape, strict=True)
 
 
-def test_an_example_has_what_is_required_and_nothing_more(schemas: Schemas) -> None:
+def test_an_example_has_only_the_required_fields(schemas: Schemas) -> None:
     assert example(schemas, schemas.of(BoatWanted)) == {"name": "Example"}

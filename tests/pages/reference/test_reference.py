@@ -1,4 +1,4 @@
-"""The reference page: complete, and made of what the routes declare."""
+"""The reference page: complete, and derived from the declarations of the routes."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BASE_URL = "https://id.example.com"
 
 
 def view_of(name: str) -> RouteView:
-    """Give what the page shows of a route of the specimen."""
+    """Return the view of a route of the specimen."""
     method, path = name.split()
     [capability] = describe(specimen.routes.routes, BASE_URL)
     return next(view for view in capability.routes if (view.method, view.path) == (method, path))
 
 
-async def test_the_root_leads_to_the_reference(client: Client) -> None:
+async def test_the_root_redirects_to_the_reference(client: Client) -> None:
     answer = await client.get("/")
 
     assert answer.status == 302
@@ -58,7 +58,7 @@ async def test_the_reference_has_every_error_code_and_every_rate_limit(client: C
         assert f"<code>{limit.name}</code>" in answer.text
 
 
-async def test_every_link_inside_the_reference_leads_somewhere(client: Client) -> None:
+async def test_every_link_inside_the_reference_has_a_target(client: Client) -> None:
     html = (await client.get("/docs")).text
 
     names = re.findall(r'id="([^"]+)"', html)
@@ -76,7 +76,7 @@ async def test_every_other_link_of_the_reference_is_a_path_of_this_service(clien
         assert answer.status in {200, 302}, path
 
 
-async def test_the_reference_has_the_protection_of_a_page_and_may_be_revalidated(client: Client) -> None:
+async def test_the_reference_has_the_security_headers_of_a_page_and_may_be_revalidated(client: Client) -> None:
     first = await client.get("/docs")
 
     second = await client.get("/docs", headers={"If-None-Match": first.headers["ETag"]})
@@ -86,7 +86,7 @@ async def test_the_reference_has_the_protection_of_a_page_and_may_be_revalidated
     assert second.status == 304
 
 
-async def test_a_route_is_shown_with_all_that_it_declares(installation: Installation) -> None:
+async def test_a_route_is_shown_with_its_whole_declaration(installation: Installation) -> None:
     answer = await serving(
         installation, [*reference.routes.routes, *assets.routes.routes, *specimen.routes.routes]
     ).get("/docs")
@@ -118,13 +118,13 @@ def test_who_may_call_is_shown() -> None:
     assert view_of("POST /boats").who == "user"
 
 
-def test_parts_of_the_path_come_before_the_fields_of_the_query() -> None:
+def test_path_parameters_come_before_query_parameters() -> None:
     view = view_of("GET /boats/:slug/all")
 
     assert [row.name for row in view.parameters] == ["slug", "page", "limit", "colour"]
 
 
-def test_a_route_with_a_body_of_its_own_media_type_says_so() -> None:
+def test_the_media_type_of_a_body_is_shown() -> None:
     assert view_of("POST /boats").body_media_type == "application/json"
     assert view_of("GET /boats/state").body is None
 
@@ -137,5 +137,5 @@ def test_a_route_with_a_body_of_its_own_media_type_says_so() -> None:
         (RateLimit.BILLING_RECEIVER, "100 requests at once, then one every 0.06 seconds"),
     ],
 )
-def test_a_rate_limit_is_said_in_words(limit: RateLimit, words: str) -> None:
+def test_a_rate_limit_is_described_in_words(limit: RateLimit, words: str) -> None:
     assert describe_limit(limit) == words

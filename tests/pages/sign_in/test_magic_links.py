@@ -1,4 +1,4 @@
-"""The page behind a mailed link to sign in: looking spends nothing, and its button gives a code (pitfall 17)."""
+"""The page of a mailed sign-in link: opening it does not use the link up, and its button shows a code (pitfall 17)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def requested(world: World, **return_request: str) -> str:
-    """Ask for a link, and give the token in the letter."""
+    """Request a link, and return the token in the mail."""
     await world.mails()
     answer = await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL, **return_request})
     assert answer.status == 200, answer.text
@@ -36,7 +36,7 @@ async def requested(world: World, **return_request: str) -> str:
 
 
 async def press(world: World, token: str, *, media_type: str = FORM) -> Answer:
-    """Press the button."""
+    """Submit the form of the button."""
     data = urlencode({"token": token}).encode()
     return await world.client.post(PATH, data=data, headers={"Content-Type": media_type})
 
@@ -47,13 +47,13 @@ async def verify(world: World, token: str) -> Answer:
 
 
 def code_on(answer: Answer) -> str:
-    """Read the code."""
+    """Return the code on the page."""
     assert answer.status == 200, answer.text
     [code] = _UUID.findall(answer.text)
     return code
 
 
-async def test_looking_shows_a_button_and_spends_nothing(world: World) -> None:
+async def test_opening_the_link_shows_a_button_and_does_not_use_the_link_up(world: World) -> None:
     await world.register_and_verify()
     token = await requested(world)
     path = f"{PATH}?token={token}"
@@ -85,7 +85,7 @@ async def test_the_button_uses_the_link_up_and_shows_a_code_that_signs_in_once(w
     assert "code was used already" in again.json["error"]
 
 
-async def test_the_page_gives_tokens_to_nobody_and_begins_no_session(world: World, connection: Connection) -> None:
+async def test_the_page_returns_no_tokens_and_starts_no_session(world: World, connection: Connection) -> None:
     await world.register_and_verify()
 
     pressed = await press(world, await requested(world))
@@ -95,22 +95,22 @@ async def test_the_page_gives_tokens_to_nobody_and_begins_no_session(world: Worl
     assert world.events("user.login.success") == []
 
 
-async def test_the_code_signs_in_where_the_link_was_asked_for_and_the_page_leads_back(
+async def test_the_code_signs_in_to_the_service_that_requested_the_link_and_the_page_links_back(
     world: World, acme_shop: AcmeShop
 ) -> None:
     await world.register_and_verify()
     token = await requested(world, **acme_shop.return_request)
 
-    looked = await world.client.get(f"{PATH}?token={token}")
+    shown = await world.client.get(f"{PATH}?token={token}")
     pressed = await press(world, token)
 
-    assert "Sign in to Acme Shop" in looked.text
+    assert "Sign in to Acme Shop" in shown.text
     assert f'href="{acme_shop.redirect_uri}"' in pressed.text
     claims = claims_of((await verify(world, code_on(pressed))).json["access_token"])
     assert (claims["org"], claims["service"]) == ("acme", "shop")
 
 
-async def test_the_code_is_good_for_five_minutes(world: World, clock: SettableClock) -> None:
+async def test_the_code_is_valid_for_five_minutes(world: World, clock: SettableClock) -> None:
     await world.register_and_verify()
     code = code_on(await press(world, await requested(world)))
 
@@ -123,7 +123,7 @@ async def test_the_code_is_good_for_five_minutes(world: World, clock: SettableCl
     assert (await verify(world, code)).status == 200
 
 
-async def test_a_code_is_no_link(world: World) -> None:
+async def test_a_code_is_not_accepted_as_a_link(world: World) -> None:
     await world.register_and_verify()
     code = code_on(await press(world, await requested(world)))
 
@@ -132,7 +132,7 @@ async def test_a_code_is_no_link(world: World) -> None:
     assert (await verify(world, code)).status == 200
 
 
-async def test_of_two_presses_at_once_exactly_one_gets_a_code(world: World) -> None:
+async def test_of_two_concurrent_presses_exactly_one_gets_a_code(world: World) -> None:
     await world.register_and_verify()
     for _ in range(ROUNDS):
         token, statuses = await requested(world), list[int]()
@@ -148,18 +148,18 @@ async def test_of_two_presses_at_once_exactly_one_gets_a_code(world: World) -> N
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "6fd2e1a8-8f3b-4a39-9a0e-2f1d1a7d5c11", "<script>"])
-async def test_a_link_that_is_none_says_what_to_do(world: World, token: str) -> None:
-    looked = await world.client.get(f"{PATH}?{urlencode({'token': token})}")
+async def test_the_page_of_an_invalid_link_says_what_to_do(world: World, token: str) -> None:
+    shown = await world.client.get(f"{PATH}?{urlencode({'token': token})}")
     pressed = await press(world, token)
 
-    for answer in (looked, pressed):
+    for answer in (shown, pressed):
         assert answer.status == 401
         assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
         assert "This link is not valid" in answer.text
         assert "request a new one" in answer.text
 
 
-async def test_a_link_that_was_used_or_is_too_old_says_so(world: World, clock: SettableClock) -> None:
+async def test_the_page_of_a_used_or_expired_link_says_so(world: World, clock: SettableClock) -> None:
     await world.register_and_verify()
     used, old = await requested(world), await requested(world)
     await press(world, used)
@@ -170,7 +170,7 @@ async def test_a_link_that_was_used_or_is_too_old_says_so(world: World, clock: S
     assert "This link has expired" in (await press(world, old)).text
 
 
-async def test_another_kind_of_form_is_refused(world: World) -> None:
+async def test_another_media_type_than_a_form_is_refused(world: World) -> None:
     await world.register_and_verify()
     token = await requested(world)
 

@@ -1,4 +1,4 @@
-"""Connections that are slow, silent or too long open are hung up on."""
+"""Deadlines: connections that are slow, silent or open for too long are closed."""
 
 import math
 
@@ -14,7 +14,7 @@ from tests.web.connections.wires import GOOD, LARGE_BYTES, Running, request
 
 @pytest.mark.usefixtures("complaints")
 @pytest.mark.parametrize("data", [b"", b"GET /good HT", request(b"GET /good HTTP/1.1", b"X: y")[:-2]])
-async def test_who_never_finishes_a_request_is_hung_up_on(
+async def test_a_client_that_never_finishes_a_request_is_disconnected(
     server: Running, data: bytes, autojump_clock: MockClock
 ) -> None:
     wire = await server.connect()
@@ -30,7 +30,7 @@ async def test_who_never_finishes_a_request_is_hung_up_on(
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_dribbles_the_headers_is_hung_up_on_all_the_same(server: Running, autojump_clock: MockClock) -> None:
+async def test_a_client_that_sends_headers_slowly_is_disconnected(server: Running, autojump_clock: MockClock) -> None:
     wire = await server.connect()
     began = trio.current_time()
 
@@ -48,7 +48,7 @@ async def test_who_dribbles_the_headers_is_hung_up_on_all_the_same(server: Runni
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_is_too_slow_with_a_body_hears_408_and_is_hung_up_on(
+async def test_a_client_that_sends_a_body_too_slowly_gets_408_and_is_disconnected(
     server: Running, autojump_clock: MockClock
 ) -> None:
     wire = await server.connect()
@@ -67,7 +67,7 @@ async def test_who_is_too_slow_with_a_body_hears_408_and_is_hung_up_on(
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_goes_on_sending_after_the_end_is_listened_to_for_a_while_only(
+async def test_data_after_the_last_answer_is_read_for_a_limited_time(
     server: Running, autojump_clock: MockClock
 ) -> None:
     wire = await server.connect()
@@ -91,7 +91,7 @@ async def test_who_goes_on_sending_after_the_end_is_listened_to_for_a_while_only
 
 @pytest.mark.usefixtures("complaints")
 @pytest.mark.parametrize("path", [b"/large", b"/endless"])
-async def test_who_does_not_read_the_answer_is_hung_up_on(
+async def test_a_client_that_does_not_read_the_answer_is_disconnected(
     server: Running, path: bytes, autojump_clock: MockClock
 ) -> None:
     wire = await server.connect()
@@ -119,7 +119,7 @@ async def test_a_large_answer_arrives_whole_when_it_is_read(server: Running) -> 
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_when_the_server_stops_idle_connections_end_and_the_others_get_their_answer(server: Running) -> None:
+async def test_a_stopping_server_closes_idle_connections_and_answers_the_others(server: Running) -> None:
     idle, busy = await server.connect(), await server.connect()
     await idle.send(GOOD)
     await idle.answer()

@@ -1,4 +1,4 @@
-"""Requests and answers that follow each other on one connection."""
+"""Sequences of requests and answers on one connection."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ from tests.web.connections.wires import GOOD, Running, assert_envelope, request
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_requests_sent_at_once_are_answered_one_after_the_other(server: Running) -> None:
+async def test_pipelined_requests_are_answered_in_order(server: Running) -> None:
     wire = await server.connect()
     words = [b"a", b"b", b"c", b"d"]
 
@@ -25,7 +25,7 @@ async def test_requests_sent_at_once_are_answered_one_after_the_other(server: Ru
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_a_connection_is_used_again_after_every_kind_of_answer(server: Running) -> None:
+async def test_a_connection_is_reused_after_every_kind_of_answer(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -49,14 +49,14 @@ async def test_a_connection_is_used_again_after_every_kind_of_answer(server: Run
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_an_answer_of_unknown_length_comes_in_chunks(server: Running) -> None:
+async def test_an_answer_of_unknown_length_is_chunked(server: Running) -> None:
     answer = await server.exchange(request(b"GET /streamed HTTP/1.1"))
 
     assert answer.content == b"one two"
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_a_short_answer_leaves_in_one_piece(server: Running) -> None:
+async def test_a_short_answer_is_sent_in_one_piece(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -68,7 +68,7 @@ async def test_a_short_answer_leaves_in_one_piece(server: Running) -> None:
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_an_old_client_gets_its_answer_and_the_end(server: Running) -> None:
+async def test_an_http_1_0_client_gets_its_answer_and_is_disconnected(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -80,7 +80,7 @@ async def test_an_old_client_gets_its_answer_and_the_end(server: Running) -> Non
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_waits_for_a_continue_is_told_to_go_on(server: Running) -> None:
+async def test_a_client_that_expects_100_continue_gets_it(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -96,14 +96,14 @@ async def test_who_waits_for_a_continue_is_told_to_go_on(server: Running) -> Non
 @pytest.mark.parametrize(
     "headers", [[b"Content-Length: 20000000"], [b"Transfer-Encoding: chunked"]], ids=["known length", "chunked"]
 )
-async def test_who_sends_too_much_hears_413_while_still_sending(server: Running, headers: list[bytes]) -> None:
+async def test_a_client_that_sends_too_much_gets_413_while_still_sending(server: Running, headers: list[bytes]) -> None:
     wire = await server.connect()
     is_chunked = headers == [b"Transfer-Encoding: chunked"]
     piece = b"10000\r\n" + bytes(2**16) + b"\r\n" if is_chunked else bytes(2**16)
 
     async with wire.stream:
         await wire.send(request(b"POST /notes HTTP/1.1", *headers))
-        # All of it is sent before the answer is read, as simple clients do.
+        # Everything is sent before the answer is read, as by simple clients.
         for _ in range(4 * BODY_BYTES_MAX // 2**16):
             await wire.send(piece)
         answer = await wire.answer()
@@ -116,9 +116,7 @@ async def test_who_sends_too_much_hears_413_while_still_sending(server: Running,
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_sends_too_much_hears_at_once_that_this_is_the_end(
-    server: Running, autojump_clock: MockClock
-) -> None:
+async def test_the_server_closes_its_side_immediately_after_413(server: Running, autojump_clock: MockClock) -> None:
     wire = await server.connect()
     began = trio.current_time()
 
@@ -131,7 +129,7 @@ async def test_who_sends_too_much_hears_at_once_that_this_is_the_end(
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_a_body_that_was_not_read_does_not_become_the_next_request(server: Running) -> None:
+async def test_an_unread_body_does_not_become_the_next_request(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -145,7 +143,7 @@ async def test_a_body_that_was_not_read_does_not_become_the_next_request(server:
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_closes_one_half_after_a_request_does_no_harm(server: Running) -> None:
+async def test_a_client_that_half_closes_after_a_request_does_no_harm(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -160,12 +158,14 @@ async def test_who_closes_one_half_after_a_request_does_no_harm(server: Running)
 @pytest.mark.parametrize(
     "data", [b"", b"GET", b"GET /good HTTP/1.1\r\nHos", request(b"POST /notes HTTP/1.1", b"Content-Length: 9") + b"{"]
 )
-@pytest.mark.parametrize("is_rude", [False, True], ids=["closes", "resets"])
-async def test_who_hangs_up_in_the_middle_does_no_harm(server: Running, data: bytes, is_rude: bool) -> None:
+@pytest.mark.parametrize("is_reset", [False, True], ids=["closes", "resets"])
+async def test_a_client_that_disconnects_in_the_middle_does_no_harm(
+    server: Running, data: bytes, is_reset: bool
+) -> None:
     for _ in range(5):
         wire = await server.connect()
         await wire.send(data)
-        if is_rude:
+        if is_reset:
             wire.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
         await wire.stream.aclose()
 

@@ -1,4 +1,4 @@
-"""Many connections, broken ones among them: each gets its own answers, and none disturbs another."""
+"""Many connections, some of them broken: each gets its own answers, and none affects another."""
 
 import socket
 from contextlib import ExitStack
@@ -17,12 +17,12 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 from tests.web.connections.wires import GOOD, Answer, Note, Running, assert_envelope, request, routes, running
-from tests.web.probe import make_house, serving
+from tests.web.probe import make_installation, serving
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_is_gone_before_being_let_in_does_no_harm(server: Running) -> None:
-    # Nothing here waits, so the server cannot have noticed the client before it is gone.
+async def test_a_client_that_disconnects_before_being_accepted_does_no_harm(server: Running) -> None:
+    # Nothing here waits, so the client is gone before the server accepts it.
     for _ in range(5):
         with socket.create_connection(("127.0.0.1", server.port)) as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
@@ -30,39 +30,41 @@ async def test_who_is_gone_before_being_let_in_does_no_harm(server: Running) -> 
     assert (await server.exchange(GOOD)).status == 200
 
 
-class Doorkeeper(trio.abc.Instrument):
-    """Writes down in which turn of the event loop connections begin to be served."""
+class AcceptanceRecorder(trio.abc.Instrument):
+    """Records in which iteration of the event loop each connection begins to be served."""
 
     def __init__(self) -> None:
-        self.turn = 0
-        self.let_in: list[int] = []
+        self.iteration = 0
+        self.accepted_at: list[int] = []
 
     def before_io_wait(self, timeout: float) -> None:
-        self.turn += 1
+        self.iteration += 1
 
     def task_spawned(self, task: trio.lowlevel.Task) -> None:
         if task.name.endswith("_Clients._serve"):
-            self.let_in.append(self.turn)
+            self.accepted_at.append(self.iteration)
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_some_who_come_at_once_are_let_in_in_the_same_turn(server: Running) -> None:
-    doorkeeper = Doorkeeper()
-    trio.lowlevel.add_instrument(doorkeeper)
+async def test_several_concurrent_connections_are_accepted_in_one_iteration_of_the_event_loop(server: Running) -> None:
+    recorder = AcceptanceRecorder()
+    trio.lowlevel.add_instrument(recorder)
     with ExitStack() as clients:
-        # Nothing here waits, so they all come before the server looks.
+        # Nothing here waits, so they all connect before the server accepts one.
         for _ in range(ACCEPTED_IN_A_ROW_MAX + 3):
             clients.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         await trio.testing.wait_all_tasks_blocked()
-    trio.lowlevel.remove_instrument(doorkeeper)
+    trio.lowlevel.remove_instrument(recorder)
 
-    first, *others = doorkeeper.let_in
-    assert len(doorkeeper.let_in) == ACCEPTED_IN_A_ROW_MAX + 3
-    assert [turn for turn in others if turn == first] == [first] * ACCEPTED_IN_A_ROW_MAX
+    first, *others = recorder.accepted_at
+    assert len(recorder.accepted_at) == ACCEPTED_IN_A_ROW_MAX + 3
+    assert [iteration for iteration in others if iteration == first] == [first] * ACCEPTED_IN_A_ROW_MAX
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_no_more_are_let_in_than_there_are_places_and_the_others_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_more_connections_than_the_maximum_are_served_and_the_others_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(servers, "CONNECTIONS_MAX", 3)
     answers: list[Answer] = []
 
@@ -70,41 +72,41 @@ async def test_no_more_are_let_in_than_there_are_places_and_the_others_follow(mo
         answers.append(await server.exchange(request(b"GET /good HTTP/1.1", b"Connection: close")))
 
     async with running(serving(routes)) as server:
-        doorkeeper = Doorkeeper()
-        trio.lowlevel.add_instrument(doorkeeper)
+        recorder = AcceptanceRecorder()
+        trio.lowlevel.add_instrument(recorder)
         waiting = [await server.connect() for _ in range(4)]
         await trio.testing.wait_all_tasks_blocked()
-        inside = len(doorkeeper.let_in)
+        served = len(recorder.accepted_at)
         for wire in waiting:
             await wire.stream.aclose()
         async with trio.open_nursery() as nursery:
             for _ in range(10):
                 nursery.start_soon(ask, server)
-        trio.lowlevel.remove_instrument(doorkeeper)
+        trio.lowlevel.remove_instrument(recorder)
 
-    assert inside == 3
+    assert served == 3
     assert len(answers) == 10
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_who_breaks_the_protocol_while_being_answered_hears_one_answer_only() -> None:
+async def test_a_protocol_error_during_a_request_gets_only_one_answer() -> None:
     begun, may_end, ended = trio.Event(), trio.Event(), trio.Event()
-    stubborn = Routes("stubborn", "A route of this test.")
+    shielded = Routes("shielded", "A route of this test.")
 
-    @stubborn.post("/stubborn")
+    @shielded.post("/shielded")
     @public
-    async def finish_whatever_happens(call: Call) -> Note:
-        """Be in the middle of something that must not be left half done."""
+    async def finish_shielded(call: Call) -> Note:
+        """Finish even when the request is cancelled."""
         begun.set()
         with trio.CancelScope(shield=True):
             await may_end.wait()
         ended.set()
         return Note(text="done")
 
-    async with running(serving(stubborn)) as server:
+    async with running(serving(shielded)) as server:
         wire = await server.connect()
         async with wire.stream:
-            await wire.send(request(b"POST /stubborn HTTP/1.1", b"Transfer-Encoding: chunked"))
+            await wire.send(request(b"POST /shielded HTTP/1.1", b"Transfer-Encoding: chunked"))
             await begun.wait()
             await wire.send(b"no chunk\r\n")
             answer = await wire.answer()
@@ -116,12 +118,12 @@ async def test_who_breaks_the_protocol_while_being_answered_hears_one_answer_onl
     assert rest == b""
 
 
-async def test_a_defect_that_one_connection_runs_into_ends_no_other() -> None:
+async def test_a_defect_on_one_connection_ends_no_other() -> None:
     class Defective(Application):
         def malformed(self, message: str, *, peer: str | None) -> Response:
-            raise RuntimeError("a defect of ours")
+            raise RuntimeError("a defect")
 
-    async with running(Defective(make_house(), routes.routes)) as server:
+    async with running(Defective(make_installation(), routes.routes)) as server:
         other = await server.connect()
 
         with capture_logs() as logs:
@@ -149,7 +151,7 @@ pieces = st.sampled_from(
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_no_bytes_whatever_are_answered_with_500_or_disturb_the_server(server: Running) -> None:
+async def test_no_bytes_are_answered_with_500_or_affect_the_server(server: Running) -> None:
     async def send_and_hang_up(data: bytes) -> bytes:
         wire = await server.connect()
         async with wire.stream:

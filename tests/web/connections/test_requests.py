@@ -1,4 +1,4 @@
-"""Requests as bytes: what is no proper request is refused in our words, and what is unusual is answered."""
+"""Requests as bytes: a malformed request is refused with our envelope, and an unusual but valid one is answered."""
 
 import pytest
 
@@ -71,7 +71,9 @@ from tests.web.connections.wires import GOOD, Running, assert_envelope, request
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00",
     ],
 )
-async def test_what_is_no_proper_request_is_400_in_our_words_and_the_end(server: Running, data: bytes) -> None:
+async def test_a_malformed_request_is_400_with_our_envelope_and_closes_the_connection(
+    server: Running, data: bytes
+) -> None:
     wire = await server.connect()
 
     async with wire.stream:
@@ -128,7 +130,7 @@ async def test_what_is_no_proper_request_is_400_in_our_words_and_the_end(server:
         (b"POST /notes HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}", 200),
     ],
 )
-async def test_what_is_unusual_and_can_be_meant_is_answered(server: Running, data: bytes, status: int) -> None:
+async def test_an_unusual_but_valid_request_is_answered(server: Running, data: bytes, status: int) -> None:
     answer = await server.exchange(data)
 
     assert answer.status == status
@@ -149,9 +151,7 @@ async def test_what_is_unusual_and_can_be_meant_is_answered(server: Running, dat
     ],
     ids=["websocket", "half a websocket", "h2c", "broken h2c", "tls"],
 )
-async def test_offers_to_speak_something_else_are_passed_over(
-    server: Running, headers: list[bytes], after: bytes
-) -> None:
+async def test_offers_to_upgrade_the_protocol_are_ignored(server: Running, headers: list[bytes], after: bytes) -> None:
     answer = await server.exchange(request(b"GET /good HTTP/1.1", b"Connection: Upgrade", *headers) + after)
 
     assert (answer.status, answer.content) == (200, b'{"text":"good"}')

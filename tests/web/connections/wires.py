@@ -1,4 +1,4 @@
-"""A real server on a real socket, for tests of bytes on connections."""
+"""A real server on a real socket, for tests of the bytes on connections."""
 
 import json
 import logging
@@ -46,7 +46,7 @@ async def good(call: Call) -> Note:
 @routes.get("/words/:word")
 @public
 async def word(call: Call, word: str) -> Note:
-    """Give the word back."""
+    """Return the word."""
     return Note(text=word)
 
 
@@ -60,44 +60,44 @@ async def write(call: Call, body: Note) -> Note:
 @routes.delete("/notes", status=204)
 @public
 async def delete(call: Call) -> None:
-    """Answer with nothing."""
+    """Answer without a body."""
 
 
 @routes.get("/large")
 @public
 async def large(call: Call) -> Annotated[Response, Media("text/plain")]:
-    """Answer with much."""
+    """Answer with a large body."""
     return Response(b"x" * LARGE_BYTES, content_type="text/plain")
 
 
 @routes.get("/streamed")
 @public
 async def streamed(call: Call) -> Annotated[Response, Media("text/plain")]:
-    """Answer bit by bit."""
+    """Answer in pieces."""
 
-    async def bits() -> AsyncIterator[bytes]:
+    async def pieces() -> AsyncIterator[bytes]:
         yield b"one "
         await trio.lowlevel.checkpoint()
         yield b"two"
 
-    return Response(bits(), content_type="text/plain")
+    return Response(pieces(), content_type="text/plain")
 
 
 @routes.get("/endless")
 @public
 async def endless(call: Call) -> Annotated[Response, Media("text/plain")]:
-    """Answer without an end."""
+    """Answer without end."""
 
-    async def bits() -> AsyncIterator[bytes]:
+    async def pieces() -> AsyncIterator[bytes]:
         while True:
             yield b"x" * 2**20
 
-    return Response(bits(), content_type="text/plain")
+    return Response(pieces(), content_type="text/plain")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back over a connection."""
+    """An answer received on a connection."""
 
     status: int
     headers: dict[str, str]
@@ -105,18 +105,18 @@ class Answer:
 
 
 class Wire:
-    """A client's end of a connection."""
+    """The client's side of a connection."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
         self._buffer = bytearray()
 
     async def send(self, data: bytes) -> None:
-        """Send it, as far as the other side takes it."""
+        """Send data, as far as the server reads it."""
         try:
             await self.stream.send_all(data)
         except trio.BrokenResourceError:
-            # Hung up on; what it said before can still be read.
+            # The server has closed the connection; what it sent before can still be read.
             return
 
     async def answer(self, *, is_to_head: bool = False) -> Answer:
@@ -134,7 +134,7 @@ class Wire:
         return Answer(status=int(head[0].split(" ")[1]), headers=headers, content=content)
 
     async def rest(self) -> bytes:
-        """Read whatever comes until the other side hangs up."""
+        """Return everything until the server closes the connection, or `reset` when it resets it."""
         try:
             while await self._more():
                 pass
@@ -144,7 +144,7 @@ class Wire:
 
     async def _until(self, mark: bytes) -> bytes:
         while mark not in self._buffer:
-            assert await self._more(), f"hung up before {mark!r}"
+            assert await self._more(), f"the connection was closed before {mark!r}"
         end = self._buffer.index(mark)
         found = bytes(self._buffer[:end])
         del self._buffer[: end + len(mark)]
@@ -152,7 +152,7 @@ class Wire:
 
     async def _bytes(self, count: int) -> bytes:
         while len(self._buffer) < count:
-            assert await self._more(), "hung up in the middle"
+            assert await self._more(), "the connection was closed in the middle of a body"
         found = bytes(self._buffer[:count])
         del self._buffer[:count]
         return found
@@ -166,7 +166,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Running:
-    """A server that runs."""
+    """A running server."""
 
     port: int
     stopping: trio.Event
@@ -177,7 +177,7 @@ class Running:
         return Wire(await trio.open_tcp_stream("127.0.0.1", self.port))
 
     async def exchange(self, data: bytes) -> Answer:
-        """Send this on a connection of its own and read one answer."""
+        """Send data on a new connection and return one answer."""
         wire = await self.connect()
         async with wire.stream:
             await wire.send(data)
@@ -186,7 +186,7 @@ class Running:
 
 @asynccontextmanager
 async def running(application: Application) -> AsyncGenerator[Running]:
-    """Run a server on a port of its own."""
+    """Run a server on a free port."""
     stopping = trio.Event()
     with listen(Bind("127.0.0.1", 0)) as listener:
         async with trio.open_nursery() as nursery:
@@ -197,14 +197,14 @@ async def running(application: Application) -> AsyncGenerator[Running]:
 
 @pytest.fixture
 async def server() -> AsyncIterator[Running]:
-    """A running server of this test's routes."""
+    """A running server with the routes of this module."""
     async with running(serving(routes)) as server:
         yield server
 
 
 @pytest.fixture
 def complaints(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[Any]]]:
-    """Everything that the log says at warning and above, ours and the libraries'."""
+    """A function that returns all log entries at warning and above, ours and the libraries'; there must be none."""
     with capture_logs() as logs:
 
         def complaints() -> list[MutableMapping[str, Any] | logging.LogRecord]:
