@@ -337,3 +337,9 @@ def embedded_services(tmp_path: Path) -> Iterator[Services]:
 def embedded_commands(embedded_services: Services) -> Commands:
     """Commands in the data folder of those servers."""
     return Commands(embedded_services.folder, embedded_services.environment)
+
+
+def is_postgres_alive(folder: Path) -> bool:
+    """Return whether a process of PostgreSQL uses a data folder."""
+    command_lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    return any(str(folder) in argument for line in command_lines for argument in line)

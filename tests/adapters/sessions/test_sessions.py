@@ -239,6 +239,7 @@ class TestRevoke:
         assert transact(lambda uow: uow.sessions.revoke_all(ada)) == []
 
 
+@pytest.mark.long
 def test_among_a_million_sessions_a_caller_is_found_by_keys_in_a_few_pages(raw_connection: RawConnection) -> None:
     raw_connection.execute(A_MILLION_SESSIONS.read_bytes())
     for name, query in {"caller": sql.OF_SESSION, "refresh": sql.REFRESHABLE}.items():
