@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from adapters.postgres.transaction import Tools
 
 
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A PostgreSQL of its own."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from tests.clients import Asked, Client
 
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
 # A path that reads from the database, the one that checks it, and one that does not need it.
 MAILBOX, READINESS, KEYS = "/dev/mailbox", "/health/ready", "/.well-known/jwks.json"
 WARM_ANSWERS = 50

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
 SERVER = """
 import sys
 from pathlib import Path

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
 DAC_OVERRIDE = 1 << 1
 DAC_READ_SEARCH = 1 << 2
 

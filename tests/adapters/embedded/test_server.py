@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import psycopg
+import pytest
 
 from adapters.postgres.embedded.cluster import SOCKET_NAME
 from adapters.postgres.embedded.folder import poll_until
@@ -21,6 +22,10 @@ from tests.adapters.embedded.clusters import DEADLINE_SECONDS, USER, Starter, is
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
 
 
 def kill_postgres(folder: Path) -> None:

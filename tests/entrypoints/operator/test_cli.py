@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from adapters.postgres.driver.connection import Connection, RawConnection
 
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
 COMMANDS = ["serve", "migrate", "keys", "owner", "routes", "config", "doctor"]
 MIGRATIONS = [str(migration) for migration in migrations.known()]
 

@@ -270,6 +270,7 @@ async def test_an_import_from_a_silent_pipe_can_be_cancelled(importer: Importer)
     assert scope.cancelled_caught
 
 
+@pytest.mark.long
 class TestCommand:
     """`gatehouse users import` as an operator uses it."""
 
