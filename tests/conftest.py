@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -32,10 +33,10 @@ from tests.doorbells import RecordedDoorbells
 from tests.memory import may_hold_programs, memory_folder
 from tests.postgres import Databases, running_postgres
 from tests.secret_watch import WATCH, SecretWatch, watch_everything
-from tests.tracing import follow_stacks
+from tests.tracing import follow_stacks, untraced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from adapters.postgres.driver.connection import Connection, RawConnection
 
@@ -63,6 +64,14 @@ def pytest_configure() -> None:
     # Some tests copy programs into their folder and run them.
     if (folder := memory_folder()) and may_hold_programs(folder):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(folder))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Trace a test only where it runs core: directly, or in greenlets, which have tracers of their own."""
+    runs_core_directly = "tests/core/" in item.nodeid or "transact" in getattr(item, "fixturenames", ())
+    with nullcontext() if runs_core_directly else untraced():
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

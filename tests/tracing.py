@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import greenlet
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from types import FrameType
 
 
@@ -37,6 +39,17 @@ class Follower:
 
     def _new(self) -> Any:
         return self._idle.pop() if self._idle else self._first
+
+
+@contextmanager
+def untraced() -> Generator[None]:
+    """Do not trace what runs outside use cases: tracing every call of all libraries would double the time of a test."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 def follow_stacks() -> None:
