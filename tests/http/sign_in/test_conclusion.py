@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -43,9 +42,11 @@ async def test_a_concurrently_deactivated_account_keeps_no_session(world: World,
         uow._transaction.connection.execute("UPDATE users SET deactivated_at = now() WHERE id = %s", (user_id,))
 
     async def sign_in(user_id: UUID) -> None:
-        # The sign-in either completes or is refused; any other exception fails the test.
-        with suppress(SignInRefused):
+        # The sign-in either completes or is refused like one to a deactivated account; anything else fails the test.
+        try:
             await installation.database.transact(conclusion.conclude, by_password(user_id), Destination())
+        except SignInRefused as refusal:
+            assert type(refusal) is SignInRefused, "the sign-in was interrupted instead of refused"
 
     async def deactivate_account(user_id: UUID, email: str) -> None:
         await installation.database.transact(deactivate, user_id, email)
