@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from adapters.postgres.driver.timed_connection import problem_of
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
@@ -72,6 +73,13 @@ def migration_plan(address: Secret) -> migrations.Plan:
     """Return the applied and the pending migrations."""
     with migrations.connected(address.reveal()) as connection:
         return migrations.plan(connection)
+
+
+def require_suitable(address: Secret) -> None:
+    """Raise `CannotStart` when the server can be reached, but not used."""
+    problem = problem_of(address.reveal())
+    if problem is not None:
+        raise CannotStart(f"The database cannot be used: {problem}.")
 
 
 def require_schema(address: Secret) -> None:

@@ -93,6 +93,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
         database.migrate(address, report)
     else:
         database.require_schema(address)
+    database.require_suitable(address)
     if not equipment.hashing_is_correct():
         raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 

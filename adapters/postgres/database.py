@@ -22,6 +22,7 @@ from psycopg.errors import (
     DeadlockDetected,
     ForeignKeyViolation,
     OperationalError,
+    ReadOnlySqlTransaction,
     SerializationFailure,
 )
 
@@ -81,6 +82,10 @@ class _TablesChanged(Exception):
     def __init__(self, error: psycopg.Error) -> None:
         super().__init__()
         self.error = error
+
+
+class _ServerReadOnly(Exception):
+    """The server takes no writes: it became a standby, or was made read-only."""
 
 
 class _LostConnection(Exception):
@@ -188,6 +193,9 @@ class PostgresDatabase:
                 raise _unavailable() from None
             except _LostConnection:
                 pass
+            except _ServerReadOnly:
+                # The other connections lead to the same server; new ones find the writable server, if there is one.
+                self.pool.renew()
             except _LostRace:
                 # The database is there, so the next attempt may wait as long as the first.
                 deadline = time.monotonic() + WAIT_SECONDS_MAX
@@ -224,6 +232,8 @@ def _meaning(error: psycopg.Error, *, is_connection_lost: bool) -> Exception:
         return _LostRace()
     if isinstance(error, OUTDATED):
         return _TablesChanged(error)
+    if isinstance(error, ReadOnlySqlTransaction):
+        return _ServerReadOnly()
     if is_connection_lost:
         return _LostConnection()
     if isinstance(error, ForeignKeyViolation):

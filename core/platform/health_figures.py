@@ -32,7 +32,7 @@ def platform(uow: UnitOfWork) -> PlatformFigures:
 
 
 def probe(uow: UnitOfWork) -> None:
-    """Run a trivial statement, to check that the database answers (operations 4.11, readiness)."""
+    """Check that the database answers and takes writes (operations 4.11, readiness)."""
     uow.figures.probe()
 
 

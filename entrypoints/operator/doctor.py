@@ -73,6 +73,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     try:
         with main.ungrouped_errors(), database.address_of(settings) as address:
             plan = database.migration_plan(address)
+            database.require_suitable(address)
             yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
             yield _migrations(plan.applied, plan.pending)
             if not plan.pending and all(finding.is_ok for finding in required):

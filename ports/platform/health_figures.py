@@ -14,7 +14,7 @@ class Figures(Protocol):
         ...
 
     def probe(self) -> None:
-        """Run one trivial statement."""
+        """Run one trivial statement; fail when the server takes no writes."""
         ...
 
     def database_time(self) -> datetime:

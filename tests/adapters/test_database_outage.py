@@ -172,6 +172,11 @@ async def test_connections_that_were_idle_for_long_are_replaced_without_a_check(
 ) -> None:
     async with load_on(database) as load:
         pass
+
+    async def has_connected() -> bool:
+        return database.pool._connecting == 0
+
+    await eventually(has_connected)
     monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", 0.0)
     for connection in database.pool._idle:
         connection.idle_since -= IDLE_SECONDS_MAX

@@ -9,6 +9,7 @@ statements at every rollback (`ops/decisions/0015-several-statements-per-round-t
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 PREPARED_MAX: Final = 200
 # More statements than there are in the code.
 TEXTS_MAX: Final = 1_000
-# Counted for the process, so that two objects of this class on one connection never use the same name.
-_NUMBERS: Final = count()
+PREFIX_BYTES: Final = 8
 _ANSWERED: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK, ExecStatus.EMPTY_QUERY})
 _COPIES: Final = frozenset({ExecStatus.COPY_IN, ExecStatus.COPY_OUT})
 _PLACEHOLDER: Final = re.compile(r"%(?:(s)|\((\w+)\)s|(%))")
@@ -74,6 +74,9 @@ class Statements:
         self._pgconn = driver.pgconn
         self._transformer = Transformer(driver)
         self._deferred: list[Statement] = []
+        # Behind a pooler two connections may share a process of PostgreSQL, where a name means one statement for both.
+        self._prefix = b"gatehouse_" + secrets.token_hex(PREFIX_BYTES).encode()
+        self._numbers = count()
         # The names of the prepared statements, the least recently used one first.
         self._names: dict[_Key, bytes] = {}
 
@@ -144,7 +147,7 @@ class Statements:
                 deallocation = _Deallocation(oldest, self._names.pop(oldest))
                 pgconn.send_query_params(b"DEALLOCATE " + deallocation.name, None)
                 yield deallocation
-            name = b"gatehouse_%d" % next(_NUMBERS)
+            name = b"%s_%d" % (self._prefix, next(self._numbers))
             pgconn.send_prepare(name, statement.text, statement.types)
             yield key
         self._names[key] = name

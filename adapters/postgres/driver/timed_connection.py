@@ -38,7 +38,16 @@ TRUSTED_SECONDS = 1.0
 # An outage is logged now and then, not once for each attempt.
 LOG_PERIOD_SECONDS = 10.0
 
+POOLER_REFUSED = (
+    "a connection pooler refuses the start-up parameter `options`, which sets our time limits. Connect to PostgreSQL"
+    " directly, or through a pooler that passes it on"
+)
+
 log = structlog.get_logger(__name__)
+
+
+class ServerUnsuitable(psycopg.OperationalError):
+    """The server was reached, but Gatehouse cannot work with it over this connection."""
 
 
 class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -63,12 +72,42 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
                 connect_timeout=CONNECT_SECONDS_MAX,
                 options=_with_time_limits(conninfo_to_dict(url).get("options")),
             )
-        except (psycopg.OperationalError, OSError) as error:
+            connection._check_server()
+        except psycopg.OperationalError as error:
+            problem = ServerUnsuitable(POOLER_REFUSED) if "startup parameter" in str(error) else error
+            log_failure(problem)
+            raise problem from None
+        except OSError as error:
             # The driver passes on errors of the system, for instance that too many files are open.
             log_failure(error)
             raise
         connection.connected_at = connection._answered_at = time.monotonic()
         return connection
+
+    def _check_server(self) -> None:
+        """Close the connection and raise `ServerUnsuitable` when it lacks our time limits or takes no writes."""
+        row = self.execute(
+            """
+            SELECT extract(epoch FROM current_setting('statement_timeout')::interval)::float8,
+                   current_setting('transaction_read_only')::boolean
+            """,
+            prepare=False,
+        ).fetchone()
+        assert row is not None, "a SELECT without FROM has one row"
+        statement_seconds_max, is_read_only = row
+        if statement_seconds_max != STATEMENT_SECONDS_MAX:
+            self.close()
+            raise ServerUnsuitable(
+                f"statement_timeout is {statement_seconds_max:g} s instead of {STATEMENT_SECONDS_MAX:g} s, because a"
+                " connection pooler dropped the start-up parameter `options`. Connect to PostgreSQL directly, or"
+                " through a pooler that passes it on"
+            )
+        if is_read_only:
+            self.close()
+            raise ServerUnsuitable(
+                "the server is read-only, for instance a standby. Name all servers and target_session_attrs=read-write"
+                " in GATEHOUSE_DATABASE_URL, so that the writable one is found"
+            )
 
     def wait(self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None) -> Answer:
         """Run one of the driver's generators; close the connection when no answer comes in time."""
@@ -112,6 +151,15 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         finally:
             self._answer_seconds_max, self._has_spare_seconds = usual, True
         return True
+
+
+def problem_of(url: str) -> str | None:
+    """Return why no connection can be used, without the address of the database; None when one can."""
+    try:
+        TimedConnection.open(url).close()
+    except (psycopg.OperationalError, OSError) as error:
+        return reason(error)
+    return None
 
 
 def log_failure(error: Exception) -> None:

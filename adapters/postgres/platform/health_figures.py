@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psycopg.errors import ReadOnlySqlTransaction
+
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.platform.health_figures import PlatformFigures
@@ -33,7 +35,9 @@ class PostgresFigures(Aggregate):
         return figures
 
     def probe(self) -> None:
-        self._connection.execute("SELECT 1")
+        row = self._connection.execute("SELECT current_setting('transaction_read_only')").fetchone()
+        if row != ("off",):
+            raise ReadOnlySqlTransaction
 
     def database_time(self) -> datetime:
         row = self._connection.execute("SELECT clock_timestamp()").fetchone()
