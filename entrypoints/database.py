@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from adapters.postgres.driver.timed_connection import problem_of
+from adapters.postgres.driver import suitability, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
@@ -40,7 +40,7 @@ def make_data_folder(folder: Path) -> None:
 def address_of(settings: Settings) -> Generator[Secret]:
     """Yield the address of the database; an embedded database runs until the context ends."""
     if settings.database_url is not None:
-        yield settings.database_url
+        yield Secret(suitability.to_writable_server(settings.database_url.reveal()))
         return
     with EmbeddedPostgres(settings.data_dir) as address:
         yield Secret(address)
@@ -63,6 +63,13 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
         time.sleep(POLL_SECONDS)
 
 
+def require_suitable(address: Secret) -> None:
+    """Raise `CannotStart` when the server can be reached and Gatehouse cannot work with it."""
+    problem = timed_connection.problem_of(address.reveal())
+    if problem is not None:
+        raise CannotStart(f"The database cannot be used: {problem}.")
+
+
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:
     """Bring the schema up to date; return the migrations that were applied."""
     with migrations.connected(address.reveal()) as connection:
@@ -73,13 +80,6 @@ def migration_plan(address: Secret) -> migrations.Plan:
     """Return the applied and the pending migrations."""
     with migrations.connected(address.reveal()) as connection:
         return migrations.plan(connection)
-
-
-def require_suitable(address: Secret) -> None:
-    """Raise `CannotStart` when the server can be reached, but not used."""
-    problem = problem_of(address.reveal())
-    if problem is not None:
-        raise CannotStart(f"The database cannot be used: {problem}.")
 
 
 def require_schema(address: Secret) -> None:

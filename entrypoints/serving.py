@@ -89,11 +89,11 @@ def _prepare(settings: Settings, address: Secret) -> None:
         log.info("database.preparing", text=text)
 
     database.wait_for(address, report)
+    database.require_suitable(address)
     if settings.is_embedded or settings.dev:
         database.migrate(address, report)
     else:
         database.require_schema(address)
-    database.require_suitable(address)
     if not equipment.hashing_is_correct():
         raise CannotStart("Password hashing gives wrong results on this machine. Remove .venv and run ops/run again.")
 

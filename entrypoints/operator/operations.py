@@ -37,6 +37,7 @@ def migrate(settings: Settings, *, is_plan: bool, report: Report) -> None:
     """Bring the schema up to date, or only list the pending migrations."""
     with database.address_of(settings) as address:
         database.wait_for(address, report)
+        database.require_suitable(address)
         if is_plan:
             _plan(database.migration_plan(address).pending, report)
         else:

@@ -172,11 +172,7 @@ async def test_connections_that_were_idle_for_long_are_replaced_without_a_check(
 ) -> None:
     async with load_on(database) as load:
         pass
-
-    async def has_connected() -> bool:
-        return database.pool._connecting == 0
-
-    await eventually(has_connected)
+    await all_idle(database.pool)
     monkeypatch.setattr(timed_connection, "TRUSTED_SECONDS", 0.0)
     for connection in database.pool._idle:
         connection.idle_since -= IDLE_SECONDS_MAX
@@ -202,6 +198,7 @@ async def test_a_call_that_hangs_is_ended_and_frees_its_place(
     async with trio.open_nursery() as nursery:
         for _ in range(CONNECTIONS_MAX):
             nursery.start_soon(database.read, health_figures.probe)
+    await all_idle(database.pool)
     with structlog.testing.capture_logs() as lines:
         async with trio.open_nursery() as nursery:
             with server.frozen():
@@ -314,6 +311,16 @@ async def test_a_call_is_refused_when_the_system_starts_no_more_threads(
     await load.call(is_reading=True)
 
     assert [call.is_answered for call in load.calls] == [False, True]
+
+
+async def all_idle(pool: Pool) -> None:
+    """Wait until every connection is idle: the pool may still open some for calls that another one has served."""
+
+    async def are_idle() -> bool:
+        statistics = pool.statistics()
+        return statistics.idle == statistics.total
+
+    await eventually(are_idle)
 
 
 def refuse_with(error: Exception) -> Callable[..., NoReturn]:

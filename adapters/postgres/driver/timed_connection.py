@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 import psycopg
 import structlog
@@ -16,10 +17,12 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Wait
 
-from adapters.postgres.driver import waiting
+from adapters.postgres.driver import suitability, waiting
 from adapters.postgres.driver.greenlets import is_in_greenlet
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from psycopg.abc import PQGen
 
 Answer = TypeVar("Answer")
@@ -38,16 +41,15 @@ TRUSTED_SECONDS = 1.0
 # An outage is logged now and then, not once for each attempt.
 LOG_PERIOD_SECONDS = 10.0
 
-POOLER_REFUSED = (
-    "a connection pooler refuses the start-up parameter `options`, which sets our time limits. Connect to PostgreSQL"
-    " directly, or through a pooler that passes it on"
-)
+# As PostgreSQL shows them.
+SESSION_SETTINGS: Final = {
+    "statement_timeout": f"{STATEMENT_SECONDS_MAX}s",
+    "lock_timeout": f"{LOCK_WAIT_SECONDS_MAX}s",
+    "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS_MAX}s",
+    "TimeZone": "UTC",
+}
 
 log = structlog.get_logger(__name__)
-
-
-class ServerUnsuitable(psycopg.OperationalError):
-    """The server was reached, but Gatehouse cannot work with it over this connection."""
 
 
 class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
@@ -62,7 +64,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
 
     @classmethod
     def open(cls, url: str) -> Self:
-        """Connect in autocommit mode with our time limits; log now and then when that fails."""
+        """Connect in autocommit mode with our settings; log now and then when that fails."""
         try:
             connection = cls.connect(
                 url,
@@ -70,44 +72,24 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
                 application_name="gatehouse",
                 client_encoding="UTF8",
                 connect_timeout=CONNECT_SECONDS_MAX,
-                options=_with_time_limits(conninfo_to_dict(url).get("options")),
+                options=_with_settings(conninfo_to_dict(url).get("options")),
             )
-            connection._check_server()
-        except psycopg.OperationalError as error:
-            problem = ServerUnsuitable(POOLER_REFUSED) if "startup parameter" in str(error) else error
+            connection._require_suitable()
+        except (psycopg.Error, OSError) as error:
+            # The driver passes on errors of the system, for instance that too many files are open.
+            problem = suitability.explained(error)
             log_failure(problem)
             raise problem from None
-        except OSError as error:
-            # The driver passes on errors of the system, for instance that too many files are open.
-            log_failure(error)
-            raise
-        connection.connected_at = connection._answered_at = time.monotonic()
+        connection.connected_at = time.monotonic()
         return connection
 
-    def _check_server(self) -> None:
-        """Close the connection and raise `ServerUnsuitable` when it lacks our time limits or takes no writes."""
-        row = self.execute(
-            """
-            SELECT extract(epoch FROM current_setting('statement_timeout')::interval)::float8,
-                   current_setting('transaction_read_only')::boolean
-            """,
-            prepare=False,
-        ).fetchone()
-        assert row is not None, "a SELECT without FROM has one row"
-        statement_seconds_max, is_read_only = row
-        if statement_seconds_max != STATEMENT_SECONDS_MAX:
+    def _require_suitable(self) -> None:
+        try:
+            with self._answering_within(CONNECT_SECONDS_MAX):
+                suitability.require_suitable(self, SESSION_SETTINGS)
+        except BaseException:
             self.close()
-            raise ServerUnsuitable(
-                f"statement_timeout is {statement_seconds_max:g} s instead of {STATEMENT_SECONDS_MAX:g} s, because a"
-                " connection pooler dropped the start-up parameter `options`. Connect to PostgreSQL directly, or"
-                " through a pooler that passes it on"
-            )
-        if is_read_only:
-            self.close()
-            raise ServerUnsuitable(
-                "the server is read-only, for instance a standby. Name all servers and target_session_attrs=read-write"
-                " in GATEHOUSE_DATABASE_URL, so that the writable one is found"
-            )
+            raise
 
     def wait(self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None) -> Answer:
         """Run one of the driver's generators; close the connection when no answer comes in time."""
@@ -142,24 +124,33 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         return bool(waiting.ready_now(self.pgconn.socket, Wait.R))
 
     def _answers(self, seconds_max: float) -> bool:
+        try:
+            with self._answering_within(seconds_max):
+                self.execute("", prepare=False)
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    @contextmanager
+    def _answering_within(self, seconds_max: float) -> Generator[None]:
         usual = self._answer_seconds_max
         self._answer_seconds_max, self._has_spare_seconds = seconds_max, False
         try:
-            self.execute("", prepare=False)
-        except psycopg.OperationalError:
-            return False
+            yield
         finally:
             self._answer_seconds_max, self._has_spare_seconds = usual, True
-        return True
 
 
 def problem_of(url: str) -> str | None:
-    """Return why no connection can be used, without the address of the database; None when one can."""
+    """Return why connections to a server cannot be used; None when they can.
+
+    It opens two, because a pooler in transaction mode gives the second one the session of the first.
+    """
     try:
-        TimedConnection.open(url).close()
-    except (psycopg.OperationalError, OSError) as error:
-        return reason(error)
-    return None
+        with TimedConnection.open(url), TimedConnection.open(url):
+            return None
+    except (psycopg.Error, OSError) as error:
+        return suitability.reason(error)
 
 
 def log_failure(error: Exception) -> None:
@@ -167,19 +158,8 @@ def log_failure(error: Exception) -> None:
     now = time.monotonic()
     if now - TimedConnection.logged_at > LOG_PERIOD_SECONDS:
         TimedConnection.logged_at = now
-        log.warning("database.connect_failed", reason=reason(error))
+        log.warning("database.connect_failed", reason=suitability.reason(error))
 
 
-def reason(error: Exception) -> str:
-    """Return why a connection failed, without the address of the database."""
-    return str(error).partition("\n")[0].rpartition(": ")[2].strip()
-
-
-def _with_time_limits(options: object) -> str:
-    limits = {
-        "statement_timeout": f"{STATEMENT_SECONDS_MAX}s",
-        "lock_timeout": f"{LOCK_WAIT_SECONDS_MAX}s",
-        "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS_MAX}s",
-        "timezone": "UTC",
-    }
-    return " ".join([str(options or ""), *(f"-c {name}={value}" for name, value in limits.items())])
+def _with_settings(options: object) -> str:
+    return " ".join([str(options or ""), *(f"-c {name}={value}" for name, value in SESSION_SETTINGS.items())])

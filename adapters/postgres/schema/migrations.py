@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
-from adapters.postgres.driver.timed_connection import reason
+from adapters.postgres.driver.suitability import ServerUnsuitable, explained, reason
 from adapters.postgres.schema.migration_files import Migration, known, statements
 
 if TYPE_CHECKING:
@@ -92,6 +92,9 @@ def connected(url: str) -> Generator[RawConnection]:
             url, autocommit=True, connect_timeout=CONNECT_SECONDS_MAX, application_name="gatehouse migrate"
         )
     except psycopg.Error as error:
+        problem = explained(error)
+        if isinstance(problem, ServerUnsuitable):
+            raise DatabaseUnreachable(f"The database cannot be used: {problem}.") from None
         # The error itself is left out, because it contains addresses.
         raise DatabaseUnreachable(
             f"The database cannot be reached: {reason(error)}. Check that it runs, and GATEHOUSE_DATABASE_URL."

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import closing
 
-import psycopg.conninfo
+import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.timed_connection import ServerUnsuitable, TimedConnection, problem_of
+from adapters.postgres.driver.suitability import PoolerUnsuitable, ServerReadOnly, reason, to_writable_server
+from adapters.postgres.driver.timed_connection import TimedConnection, problem_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def two(database_url: str) -> Iterator[tuple[TimedConnection, TimedConnection]]:
-    """Two connections to one database."""
-    with TimedConnection.open(database_url) as first, TimedConnection.open(database_url) as second:
-        yield first, second
+CLOSED_PORT = 1
 
 
 def prepared_names(connection: TimedConnection) -> set[str]:
@@ -28,36 +22,104 @@ def prepared_names(connection: TimedConnection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM pg_prepared_statements").fetchall()}
 
 
-def test_two_connections_never_use_the_same_name_for_a_prepared_statement(
-    two: tuple[TimedConnection, TimedConnection],
+def test_two_connections_never_use_the_same_name_for_a_prepared_statement(database_url: str) -> None:
+    with closing(TimedConnection.open(database_url)) as one, closing(TimedConnection.open(database_url)) as other:
+        names, names_of_other = prepared_names(one), prepared_names(other)
+
+    assert names
+    assert names_of_other
+    assert names & names_of_other == set()
+
+
+def test_a_connection_has_our_time_limits_and_those_options_that_the_address_names(database_url: str) -> None:
+    url = make_conninfo(database_url, options="-c work_mem=9MB -c statement_timeout=1h")
+
+    with closing(TimedConnection.open(url)) as connection:
+        settings = [
+            connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
+            for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "work_mem")
+        ]
+
+    assert settings == [("5s",), ("3s",), ("10s",), ("9MB",)]
+
+
+@pytest.mark.parametrize("name", ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"])
+def test_a_connection_without_one_of_our_time_limits_is_refused_with_the_cause(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    first, second = (prepared_names(connection) for connection in two)
+    # As behind a pooler that drops the parameter, while the role has the other settings.
+    options = " ".join(
+        f"-c {kept}={value}" for kept, value in timed_connection.SESSION_SETTINGS.items() if kept != name
+    )
+    monkeypatch.setattr(timed_connection, "_with_settings", lambda _: options)
 
-    assert first
-    assert second
-    assert first & second == set()
-
-
-def test_a_connection_without_our_time_limits_is_refused_with_the_cause(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # As a pooler does that ignores the start-up parameter.
-    monkeypatch.setattr(timed_connection, "_with_time_limits", lambda _: "")
-
-    with pytest.raises(ServerUnsuitable, match="statement_timeout is 0 s instead of 5 s, because a connection pooler"):
+    with pytest.raises(PoolerUnsuitable, match=rf"{name} is 0 instead of \d+s, because a connection pooler dropped"):
         TimedConnection.open(database_url)
 
-    assert "through a pooler that passes it on" in (problem_of(database_url) or "")
+    assert "see Poolers and failover in the README" in (problem_of(database_url) or "")
+
+
+def test_a_session_that_another_connection_has_used_is_refused(database_url: str) -> None:
+    with closing(TimedConnection.open(database_url)) as first:
+        with pytest.raises(PoolerUnsuitable, match="one session of PostgreSQL to several clients"):
+            first._require_suitable()
+
+        assert first.closed
+
+
+def test_a_session_that_was_reset_in_between_is_as_good_as_new(database_url: str) -> None:
+    with closing(TimedConnection.open(database_url)) as connection:
+        # As a pooler in session mode does when a client leaves.
+        connection.execute("DISCARD ALL")
+
+        connection._require_suitable()
 
 
 def test_a_read_only_server_is_refused_with_what_to_do(database_url: str) -> None:
-    url = psycopg.conninfo.make_conninfo(database_url, options="-c default_transaction_read_only=on")
+    url = make_conninfo(database_url, options="-c default_transaction_read_only=on")
 
-    problem = problem_of(url) or ""
-
-    assert problem.startswith("the server is read-only")
-    assert "target_session_attrs=read-write" in problem
+    with pytest.raises(ServerReadOnly, match="Promote it, or name all servers in GATEHOUSE_DATABASE_URL"):
+        TimedConnection.open(url)
+    with pytest.raises(ServerReadOnly):
+        TimedConnection.open(to_writable_server(url))
 
 
 def test_a_usable_server_has_no_problem(database_url: str) -> None:
     assert problem_of(database_url) is None
+    assert problem_of(to_writable_server(database_url)) is None
+
+
+def test_a_server_that_is_away_is_passed_over_when_another_one_is_named(database_url: str) -> None:
+    parameters = conninfo_to_dict(database_url)
+    hosts, ports = f"127.0.0.1,{parameters['host']}", f"{CLOSED_PORT},{parameters.get('port') or 5432}"
+
+    assert problem_of(to_writable_server(make_conninfo(database_url, host=hosts, port=ports))) is None
+
+
+def test_a_wish_in_the_address_for_a_kind_of_server_is_kept() -> None:
+    url = "postgresql://gatehouse@db1,db2/gatehouse?target_session_attrs=primary"
+
+    assert to_writable_server(url) == url
+    assert (
+        conninfo_to_dict(to_writable_server("postgresql://db1,db2/gatehouse"))["target_session_attrs"] == "read-write"
+    )
+
+
+def test_the_reasons_of_several_servers_are_named_without_their_addresses() -> None:
+    url = f"postgresql://gatehouse:hunter2@127.0.0.1,localhost/gatehouse?port={CLOSED_PORT}"
+
+    with pytest.raises(psycopg.OperationalError) as failed:
+        TimedConnection.open(url)
+
+    assert reason(failed.value) == "Connection refused"
+    assert (
+        reason(
+            psycopg.OperationalError(
+                "refused\nMultiple connection attempts failed. All failures were:\n"
+                "- host: 'db1', port: '5432', hostaddr: '10.0.0.1': connection failed: Connection refused\n"
+                "\tIs the server running?\n"
+                "- host: 'db2', port: '5432', hostaddr: '10.0.0.2': connection failed: session is read-only\n"
+            )
+        )
+        == "Connection refused; session is read-only"
+    )

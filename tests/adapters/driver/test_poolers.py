@@ -1,0 +1,147 @@
+"""A real PgBouncer between Gatehouse and PostgreSQL: refused with the cause, or used like a direct connection."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from adapters.postgres.driver.timed_connection import SESSION_SETTINGS, problem_of
+from adapters.postgres.embedded.server import EmbeddedPostgres
+from tests.pgbouncer import pgbouncer
+from tests.postgres import data_folder
+from tests.processes import Commands, Services, given_database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+    from contextlib import AbstractContextManager
+
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
+SESSIONS_MAX = 20
+PROCESS_SECONDS_MAX = 30.0
+REPOSITORY = Path(__file__).resolve().parents[3]
+# Two processes that count alike, each with a statement of its own.
+FORKED = """
+import os, sys
+import psycopg
+from adapters.postgres.driver.connection import Connection
+
+child = os.fork()
+statement, expected = (b"SELECT 'parent'", "parent") if child else (b"SELECT 'child'", "child")
+with psycopg.connect(sys.argv[1], autocommit=True) as driver:
+    connection = Connection(driver)
+    for _ in range(300):
+        assert connection.execute(statement).fetchone() == (expected,)
+if not child:
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL whose socket the user that runs PgBouncer can reach."""
+    with data_folder() as folder:
+        folder.chmod(0o711)
+        with EmbeddedPostgres(folder) as url:
+            yield url
+
+
+@pytest.fixture
+def pooler(postgres: str, tmp_path: Path) -> Iterator[Callable[..., AbstractContextManager[str]]]:
+    """Runs PgBouncer in front of it."""
+    with data_folder() as folder:
+        yield partial(pgbouncer, postgres, folder, sessions_max=SESSIONS_MAX)
+
+
+@contextmanager
+def role_settings(postgres: str) -> Generator[None]:
+    """Give the role the settings that a pooler drops, as the README says."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        for name, value in SESSION_SETTINGS.items():
+            connection.execute(f"ALTER ROLE gatehouse SET {name} = '{value}'".encode())
+        yield
+        connection.execute("ALTER ROLE gatehouse RESET ALL")
+
+
+@pytest.mark.parametrize("mode", ["transaction", "session"])
+def test_a_pooler_that_refuses_our_time_limits_is_named_as_the_cause(
+    pooler: Callable[..., AbstractContextManager[str]], mode: str
+) -> None:
+    with pooler(mode=mode, ignored="") as url:
+        problem = problem_of(url) or ""
+
+    assert problem.startswith("a connection pooler refuses the start-up parameter `options`")
+
+
+@pytest.mark.parametrize("mode", ["transaction", "session"])
+def test_a_pooler_that_drops_our_time_limits_is_named_as_the_cause(
+    pooler: Callable[..., AbstractContextManager[str]], mode: str
+) -> None:
+    with pooler(mode=mode, ignored="options") as url:
+        problem = problem_of(url) or ""
+
+    assert problem.startswith("statement_timeout is 0 instead of 5s, because a connection pooler dropped")
+
+
+def test_transaction_mode_is_refused_with_the_cause_even_where_the_role_has_our_time_limits(
+    pooler: Callable[..., AbstractContextManager[str]], postgres: str
+) -> None:
+    with role_settings(postgres), pooler(mode="transaction", ignored="options") as url:
+        problem = problem_of(url) or ""
+
+    assert problem.startswith("a connection pooler gives one session of PostgreSQL to several clients, as in")
+
+
+def test_commands_refuse_such_a_pooler_with_the_cause(
+    pooler: Callable[..., AbstractContextManager[str]], tmp_path: Path
+) -> None:
+    with pooler(mode="transaction", ignored="options") as url:
+        commands = Commands(tmp_path, given_database(url))
+        results = [commands.run("migrate"), commands.run("serve", DEV="on"), commands.run("doctor")]
+
+    for result in results:
+        assert result.returncode == 1
+        assert "because a connection pooler dropped the start-up parameter" in result.stdout + result.stderr
+
+
+def test_a_server_works_through_session_mode_where_the_role_has_our_time_limits(
+    pooler: Callable[..., AbstractContextManager[str]], postgres: str, tmp_path: Path
+) -> None:
+    with role_settings(postgres), pooler(mode="session", ignored="options") as url:
+        services = Services(tmp_path, given_database(url) | {"GATEHOUSE_DEV": "on"})
+        try:
+            service = services.ready("--workers", "2")
+            statuses = [service.get("/health/ready").status for _ in range(20)]
+            # The sessions of a server that has ended are used by the next one.
+            stopped = service.stop()
+            again = services.ready().get("/health/ready").status
+        finally:
+            services.close()
+
+    assert statuses == [200] * 20
+    assert (stopped, again) == (0, 200)
+
+
+def test_forked_processes_that_share_a_session_never_run_a_statement_of_each_other(
+    postgres: str, tmp_path: Path
+) -> None:
+    with data_folder() as folder, pgbouncer(postgres, folder, mode="transaction", ignored="", sessions_max=1) as url:
+        run = subprocess.run(
+            [sys.executable, "-c", FORKED, url],
+            check=False,
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=PROCESS_SECONDS_MAX,
+        )
+
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,84 @@
+"""A real PgBouncer in front of a PostgreSQL; tests that use it are skipped where the program is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+# Debian installs it where only root's path leads.
+PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+PORT = 6432
+END_SECONDS_MAX = 10.0
+SETTINGS = """\
+[databases]
+gatehouse = host={host} port={port} dbname={dbname} user={user} password={password}
+
+[pgbouncer]
+unix_socket_dir = {folder}
+listen_port = {listen_port}
+auth_type = any
+pool_mode = {mode}
+default_pool_size = {sessions_max}
+ignore_startup_parameters = {ignored}
+"""
+
+
+@contextmanager
+def pgbouncer(postgres_url: str, folder: Path, *, mode: str, ignored: str, sessions_max: int) -> Generator[str]:
+    """Run PgBouncer with its files in a folder, and yield the address of the database behind it."""
+    if PGBOUNCER is None:
+        # In CI a missing program is an error, so that success means that these tests ran.
+        missing = pytest.fail if "CI" in os.environ else pytest.skip
+        missing("no PgBouncer in the path; apt-get install pgbouncer")
+    parameters = conninfo_to_dict(postgres_url)
+    settings = folder / "pgbouncer.ini"
+    settings.write_text(
+        SETTINGS.format_map(
+            parameters
+            | {
+                "folder": folder,
+                "listen_port": PORT,
+                "mode": mode,
+                "ignored": ignored,
+                "sessions_max": sessions_max,
+            }
+        )
+    )
+    # PgBouncer refuses to run as root.
+    owner = Path(str(parameters["host"])).stat()
+    is_root = os.geteuid() == 0
+    if is_root:
+        for path in (folder, settings):
+            os.chown(path, owner.st_uid, owner.st_gid)
+    log = folder / "pgbouncer.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [PGBOUNCER, settings],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            user=owner.st_uid if is_root else None,
+            group=owner.st_gid if is_root else None,
+            extra_groups=[] if is_root else None,
+        )
+    try:
+        wait_until(lambda: (folder / f".s.PGSQL.{PORT}").exists() or process.poll() is not None)
+        assert process.poll() is None, log.read_text()
+        yield f"postgresql://gatehouse@/gatehouse?host={quote(str(folder), safe='')}&port={PORT}"
+    finally:
+        process.kill()
+        process.wait(END_SECONDS_MAX)
