@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+import structlog
 import trio
 from psycopg.conninfo import make_conninfo
 
@@ -28,9 +29,13 @@ from tests.doorbells import RecordedDoorbells
 from tests.postgres import data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator
+    from collections.abc import AsyncGenerator, Callable, Iterator
 
     from adapters.postgres.transaction import Tools
+
+
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +81,38 @@ async def test_calls_to_a_read_only_server_are_refused_quickly_until_it_takes_wr
 
     assert_refusals_were_quick(load)
     assert_nothing_confirmed_was_lost(load, server)
+
+
+def write_with_the_commit(uow: Any) -> None:
+    """Defer a statement, which then goes out with the COMMIT."""
+    uow._transaction.connection.execute_later("INSERT INTO marks VALUES (%s)", (uow.randomness.new_id(),))
+
+
+def write_at_once(uow: Any) -> None:
+    uow._transaction.connection.execute("INSERT INTO marks VALUES (%s)", (uow.randomness.new_id(),))
+
+
+def lock_rows(uow: Any) -> None:
+    uow._transaction.connection.execute("SELECT id FROM marks FOR UPDATE").fetchall()
+
+
+def write_in_a_savepoint(uow: Any) -> None:
+    with uow._transaction.connection.transaction():
+        write_at_once(uow)
+
+
+@pytest.mark.parametrize("use_case", [write_with_the_commit, write_at_once, lock_rows, write_in_a_savepoint])
+@pytest.mark.parametrize("is_in_transaction", [True, False])
+async def test_whatever_statement_meets_a_read_only_server_the_call_is_refused_as_in_an_outage(
+    server: Server, database: PostgresDatabase, use_case: Callable[[Any], None], is_in_transaction: bool
+) -> None:
+    run = database.transact if is_in_transaction else database.step
+    await run(use_case)
+
+    await trio.to_thread.run_sync(set_read_only, server, "on")
+    with structlog.testing.capture_logs() as lines, pytest.raises(ServiceUnavailable):
+        await run(use_case)
+    await trio.to_thread.run_sync(set_read_only, server, "off")
+
+    assert [line for line in lines if line["event"] == "database.failed"] == []
+    await run(use_case)

@@ -1,0 +1,165 @@
+"""A failover to a standby, both servers real: requests are refused while none takes writes, and served afterwards."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from adapters.postgres.embedded.cluster import SUPERUSER
+from adapters.postgres.embedded.programs import account_for, programs_for
+from adapters.postgres.embedded.server import EmbeddedPostgres
+from tests.postgres import data_folder
+from tests.processes import Services, given_database
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+
+    from tests.processes import Service
+
+# Each starts processes, which takes seconds; CI runs them.
+pytestmark = pytest.mark.long
+
+READINESS = "/health/ready"
+# After the promotion; a connection is tried ten times a second, and readiness is asked more often.
+RECOVERY_SECONDS_MAX = 5.0
+
+
+class Node:
+    """A PostgreSQL of two that stand in for each other."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.cluster = folder / "postgres"
+        self.url = EmbeddedPostgres(folder).start()
+
+    def stop_at_once(self) -> None:
+        """Stop it as a crash does: it breaks its connections and writes nothing any more."""
+        os.kill(int((self.cluster / "postmaster.pid").read_text().splitlines()[0]), signal.SIGQUIT)
+
+    def promote(self) -> None:
+        """Make it the primary."""
+        self._run("pg_ctl", "promote", "--wait", f"--pgdata={self.cluster}")
+
+    def copy_to(self, folder: Path) -> Node:
+        """Start a standby in another folder, which follows this server."""
+        account = account_for(self.cluster)
+        (folder / "postgres").mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            os.chown(folder / "postgres", account.uid, account.gid)
+        source = make_conninfo(self.url, user=SUPERUSER, dbname="")
+        self._run(
+            "pg_basebackup",
+            f"--pgdata={folder / 'postgres'}",
+            f"--dbname={source}",
+            "--write-recovery-conf",
+            "--checkpoint=fast",
+            inside=folder / "postgres",
+        )
+        shutil.copy2(self._folder / "postgres.password", folder)
+        return Node(folder)
+
+    def _run(self, program: str, *arguments: str, inside: Path | None = None) -> None:
+        log = self._folder / "tools.log"
+        programs = programs_for(account_for(self.cluster), self.cluster, *([inside] if inside else []), log=log)
+        assert programs.run(program, *arguments), log.read_text()
+
+
+@contextmanager
+def node_folder() -> Generator[Path]:
+    """Yield a folder whose PostgreSQL is killed at the end."""
+    with data_folder() as folder:
+        yield folder
+        # The last process that uses it stops it.
+        if (folder / "postgres").exists():
+            with EmbeddedPostgres(folder):
+                pass
+
+
+@pytest.fixture
+def nodes() -> Iterator[tuple[Node, Node]]:
+    """A primary and its standby."""
+    with node_folder() as first, node_folder() as second:
+        primary = Node(first)
+        yield primary, primary.copy_to(second)
+
+
+def both(one: Node, other: Node) -> str:
+    """Return the address that names both."""
+    parameters = [conninfo_to_dict(node.url) for node in (one, other)]
+    hosts, ports = (",".join(str(part[name]) for part in parameters) for name in ("host", "port"))
+    return make_conninfo(one.url, host=hosts, port=ports)
+
+
+def register(service: Service, address: str) -> int:
+    """Register an account, which writes; return the status."""
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=10)
+    body = json.dumps({"email": address, "password": "correct horse battery"})
+    connection.request("POST", "/api/auth/register", body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    if response.status == 503:
+        assert int(response.headers["Retry-After"]) >= 1
+    response.read()
+    connection.close()
+    return response.status
+
+
+def is_known(node: Node, address: str) -> bool:
+    """Return whether a server has an account of that address."""
+    with psycopg.connect(node.url) as connection:
+        return connection.execute("SELECT 1 FROM users WHERE email = %s", (address,)).fetchone() is not None
+
+
+@pytest.mark.parametrize("is_primary_first", [True, False])
+def test_a_server_that_knows_both_uses_the_standby_once_it_is_promoted(
+    nodes: tuple[Node, Node], tmp_path: Path, is_primary_first: bool
+) -> None:
+    primary, standby = nodes
+    url = both(primary, standby) if is_primary_first else both(standby, primary)
+    services = Services(tmp_path, given_database(url) | {"GATEHOUSE_DEV": "on"})
+    try:
+        service = services.ready()
+        assert register(service, "before@example.com") == 200
+        wait_until(lambda: is_known(standby, "before@example.com"))
+
+        primary.stop_at_once()
+        wait_until(lambda: service.get(READINESS).status == 503)
+        refused = [service.get(READINESS).status, register(service, "between@example.com")]
+        standby.promote()
+        promoted_at = time.monotonic()
+        wait_until(lambda: service.get(READINESS).status == 200)
+
+        assert time.monotonic() - promoted_at < RECOVERY_SECONDS_MAX
+        assert refused == [503, 503]
+        assert register(service, "after@example.com") == 200
+        assert is_known(standby, "after@example.com")
+        assert register(service, "before@example.com") == 409
+        assert any("session is read-only" in line["reason"] for line in service.logged("database.connect_failed"))
+        assert service.stop() == 0
+        assert "Traceback" not in service.log
+    finally:
+        services.close()
+
+
+def test_a_server_does_not_start_on_a_standby_alone(nodes: tuple[Node, Node], tmp_path: Path) -> None:
+    _, standby = nodes
+    services = Services(tmp_path, given_database(standby.url))
+    try:
+        service = services.start()
+        service.wait_for("database.preparing")
+        [line] = service.logged("database.preparing")
+    finally:
+        services.close()
+
+    assert "the server is read-only, for instance a standby. Promote it" in line["text"]
