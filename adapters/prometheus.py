@@ -28,11 +28,15 @@ from prometheus_client import (
     generate_latest,
     values,
 )
+from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from prometheus_client import Metric
 
     from core.platform.health_figures import PlatformFigures
     from ports.metrics import PoolStatistics
@@ -62,13 +66,22 @@ class SharedMetrics:
 class PrometheusMetrics:
     """The port `Metrics`."""
 
-    def __init__(self, *, version: str, shared: SharedMetrics | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        version: str,
+        shared: SharedMetrics | None = None,
+        count_database_restarts: Callable[[], int] | None = None,
+    ) -> None:
         # The creation times would double the number of series, and nothing uses them.
         disable_created_metrics()
         if shared is not None:
             _share_values(shared)
         registry = self._registry = CollectorRegistry()
         self._of_this_process = _of_this_process(version, is_alone=shared is None)
+        if count_database_restarts is not None:
+            # All workers read one count.
+            self._of_this_process.register(_DatabaseRestarts(count_database_restarts))
         self._of_all = registry if shared is None else _of_all_workers(shared.folder)
 
         self._requests = Histogram(
@@ -177,6 +190,20 @@ class PrometheusMetrics:
         method, route, _ = key
         observe = self._observe_request[key] = self._requests.labels(method, route, f"{status_class}xx").observe
         return observe
+
+
+class _DatabaseRestarts(Collector):
+    """The count of a keeper, which is not a metric of the library."""
+
+    def __init__(self, count: Callable[[], int]) -> None:
+        self._count = count
+
+    def collect(self) -> Iterable[Metric]:
+        yield CounterMetricFamily(
+            "sso_embedded_database_restarts",
+            "Restarts of the embedded PostgreSQL after it died.",
+            value=self._count(),
+        )
 
 
 def forget_shared_metrics(folder: Path) -> None:

@@ -9,8 +9,12 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+import trio
+
 from adapters.postgres.driver import suitability, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
+from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
+from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from adapters.postgres.schema import migrations
 from core.secrets import Secret
@@ -39,11 +43,27 @@ def make_data_folder(folder: Path) -> None:
 @contextmanager
 def address_of(settings: Settings) -> Generator[Secret]:
     """Yield the address of the database; an embedded database runs until the context ends."""
+    with address_and_keeper_of(settings) as (address, _):
+        yield address
+
+
+@contextmanager
+def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper | None]]:
+    """Yield the address too, and what starts an embedded database again when it dies; None for any other one."""
     if settings.database_url is not None:
-        yield Secret(suitability.to_writable_server(settings.database_url.reveal()))
+        yield Secret(suitability.to_writable_server(settings.database_url.reveal())), None
         return
-    with EmbeddedPostgres(settings.data_dir) as address:
-        yield Secret(address)
+    postgres = EmbeddedPostgres(settings.data_dir)
+    with postgres as address:
+        yield Secret(address), Keeper(postgres)
+
+
+async def keep_running(keeper: Keeper) -> None:
+    """Start an embedded database again whenever it dies, until cancelled; raise when that keeps failing."""
+    while True:
+        # A start that has begun is not interrupted by a stop signal: what it started has to be stopped as well.
+        await trio.to_thread.run_sync(keeper.attend)
+        await trio.sleep(KEEPER_PERIOD_SECONDS)
 
 
 def wait_for(address: Secret, report: Callable[[str], None]) -> None:

@@ -20,6 +20,7 @@ from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from adapters.geoip import Edition
@@ -84,10 +85,12 @@ def stored_password_form(given: object) -> str | None:
     return password_schemes.stored_form(given)
 
 
-def metrics(settings: Settings, *, version: str, worker: int | None) -> PrometheusMetrics:
+def metrics(
+    settings: Settings, *, version: str, worker: int | None, count_database_restarts: Callable[[], int] | None
+) -> PrometheusMetrics:
     """Return the metrics; any worker exposes the counts of all."""
     shared = None if worker is None else SharedMetrics(folder=_metrics_folder(settings), place=worker)
-    return PrometheusMetrics(version=version, shared=shared)
+    return PrometheusMetrics(version=version, shared=shared, count_database_restarts=count_database_restarts)
 
 
 def delete_shared_metrics(settings: Settings) -> None:

@@ -122,15 +122,22 @@ class ConnectedInstallation:
 
 @asynccontextmanager
 async def connected(
-    settings: Settings, address: Secret, *, worker: int | None = None
+    settings: Settings,
+    address: Secret,
+    *,
+    worker: int | None = None,
+    count_database_restarts: Callable[[], int] | None = None,
 ) -> AsyncGenerator[ConnectedInstallation]:
     """Connect every port to its adapter; the actors do not run until `start_actors`.
 
     `worker` is the number of this worker process, or None when there is only one process.
+    `count_database_restarts` returns how often an embedded database was started again.
     """
     vault = master_keys.vault(settings)
     randomness = SystemRandomness()
-    metrics = equipment.metrics(settings, version=version(), worker=worker)
+    metrics = equipment.metrics(
+        settings, version=version(), worker=worker, count_database_restarts=count_database_restarts
+    )
     doorbells = MemoryDoorbells()
     pepper = HmacPepper()
     locations = equipment.locations(settings)

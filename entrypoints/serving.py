@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from core.secrets import Secret
+    from entrypoints.database import Keeper
     from entrypoints.installation import Installation
     from entrypoints.settings import Settings
 
@@ -57,18 +58,20 @@ def serve(settings: Settings, *, workers: int) -> int:
     _allow_many_files()
     with database.serving_lock(settings), reserve(settings.bind) as listener:
         main.require_settings(settings)
-        with database.address_of(settings) as address:
+        with database.address_and_keeper_of(settings) as (address, keeper):
             _prepare(settings, address)
-            status = _serve_with(workers, settings, address, listener)
+            status = _serve_with(workers, settings, address, keeper, listener)
     log.info("server.stopped")
     return status
 
 
-def _serve_with(workers: int, settings: Settings, address: Secret, listener: socket.socket) -> int:
+def _serve_with(
+    workers: int, settings: Settings, address: Secret, keeper: Keeper | None, listener: socket.socket
+) -> int:
     def work(worker: int | None, report_ready: Callable[[], None] | None) -> None:
         # From here on, signals are pending until the event loop receives them.
         signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-        trio.run(_serve, settings, address, listener, worker, report_ready)
+        trio.run(_serve, settings, address, keeper, listener, worker, report_ready)
 
     if workers == 1:
         work(None, lambda: None)
@@ -79,6 +82,7 @@ def _serve_with(workers: int, settings: Settings, address: Secret, listener: soc
         lambda worker, report_ready: main.exit_status_of(partial(work, worker, report_ready)),
         listener=listener,
         stop_seconds_max=settings.shutdown_seconds + WORKER_STOP_SECONDS_MAX,
+        attend=keeper.attend if keeper is not None else None,
     )
 
 
@@ -101,6 +105,7 @@ def _prepare(settings: Settings, address: Secret) -> None:
 async def _serve(
     settings: Settings,
     address: Secret,
+    keeper: Keeper | None,
     listener: socket.socket,
     worker: int | None,
     report_ready: Callable[[], None] | None,
@@ -111,7 +116,13 @@ async def _serve(
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stop_signals())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(partial(_stop_on_signal, signals, stopping, is_alone=is_alone))
-            async with main.connected(settings, address, worker=worker) as connected:
+            if keeper is not None and is_alone:
+                # With several workers, the parent attends to it.
+                nursery.start_soon(database.keep_running, keeper)
+            count_restarts = None if keeper is None else lambda: keeper.restarts
+            async with main.connected(
+                settings, address, worker=worker, count_database_restarts=count_restarts
+            ) as connected:
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()

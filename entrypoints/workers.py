@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # A worker that lives shorter than this is replaced after a pause, so that a crash at start does not spin.
 YOUNG_SECONDS: Final = 2.0
 RESTART_PAUSE_SECONDS: Final = 1.0
+# While no signal arrives, the parent attends to the embedded database so often.
+ATTEND_SECONDS: Final = 0.5
 READY: Final = signal.SIGUSR1
 _OWN_SIGNALS: Final = frozenset({READY, signal.SIGCHLD, signal.SIGALRM})
 _PR_SET_PDEATHSIG: Final = 1
@@ -38,16 +40,24 @@ _PR_SET_PDEATHSIG: Final = 1
 log = structlog.get_logger(__name__)
 
 
-def supervise_workers(workers: int, work: Work, *, listener: socket.socket, stop_seconds_max: float) -> int:
+def supervise_workers(
+    workers: int,
+    work: Work,
+    *,
+    listener: socket.socket,
+    stop_seconds_max: float,
+    attend: Callable[[], None] | None = None,
+) -> int:
     """Run `work` in that many processes until a stop signal; return the exit status.
 
-    After a stop signal the workers have `stop_seconds_max`; a second one kills them at once.
+    After a stop signal the workers have `stop_seconds_max`; a second one kills them at once. `attend` is called again
+    and again; when it raises, the workers are stopped and the error is raised.
     """
     # Objects that exist by now are never garbage; scanning them would only copy their memory into each process.
     gc.freeze()
     awaited = _OWN_SIGNALS | stop_signals()
     with _blocked(awaited):
-        return _Workers(workers, work, listener, stop_seconds_max).watch(awaited)
+        return _Workers(workers, work, listener, stop_seconds_max, attend).watch(awaited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +71,19 @@ class _Worker:
 class _Workers:
     """The running workers, by process id."""
 
-    def __init__(self, size: int, work: Work, listener: socket.socket, stop_seconds_max: float) -> None:
+    def __init__(
+        self,
+        size: int,
+        work: Work,
+        listener: socket.socket,
+        stop_seconds_max: float,
+        attend: Callable[[], None] | None,
+    ) -> None:
         self._size = size
         self._work = work
         self._listener = listener
         self._stop_seconds_max = stop_seconds_max
+        self._attend = attend
         self._workers: dict[int, _Worker] = {}
         self._is_ready = False
         self._is_stopping = False
@@ -73,18 +91,34 @@ class _Workers:
 
     def watch(self, awaited: frozenset[signal.Signals]) -> int:
         self._start()
-        while self._workers:
-            match signal.sigwait(awaited):
-                case signal.SIGCHLD:
-                    self._replace_ended()
-                case signal.SIGALRM:
-                    self._on_alarm()
-                case signal.SIGUSR1:
-                    self._is_ready = True
-                    self._fill_up()
-                case number:
-                    self._stop(signal.Signals(number))
+        try:
+            while self._workers:
+                self._react(awaited)
+                if self._attend is not None and not self._is_stopping:
+                    self._attend()
+        finally:
+            # `attend` has raised when there are still workers.
+            if self._workers and not self._is_stopping:
+                self._stop()
+            while self._workers:
+                self._react(awaited)
         return self._status
+
+    def _react(self, awaited: frozenset[signal.Signals]) -> None:
+        """Wait for a signal, but not for long, and react to it."""
+        received = signal.sigtimedwait(awaited, ATTEND_SECONDS)
+        match received and received.si_signo:
+            case None:
+                pass
+            case signal.SIGCHLD:
+                self._replace_ended()
+            case signal.SIGALRM:
+                self._on_alarm()
+            case signal.SIGUSR1:
+                self._is_ready = True
+                self._fill_up()
+            case number:
+                self._stop_on(signal.Signals(number))
 
     def _start(self) -> None:
         taken = {worker.number for worker in self._workers.values()}
@@ -120,13 +154,16 @@ class _Workers:
         else:
             self._fill_up()
 
-    def _stop(self, number: signal.Signals) -> None:
+    def _stop_on(self, number: signal.Signals) -> None:
         if self._is_stopping:
             log.warning("server.stopping_at_once")
             self._status = 1
             self._send(signal.SIGKILL)
             return
         log.info("server.stopping", signal=number.name)
+        self._stop()
+
+    def _stop(self) -> None:
         self._is_stopping = True
         # The socket stops listening when the last process closes it, and this process accepts no connections.
         self._listener.close()

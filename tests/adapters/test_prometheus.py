@@ -90,6 +90,13 @@ def test_the_build_info_contains_the_version(metrics: PrometheusMetrics) -> None
     assert 'sso_build_info{version="1.2.3"} 1.0' in lines(metrics)
 
 
+def test_the_restarts_of_an_embedded_database_are_exposed_where_there_is_one(metrics: PrometheusMetrics) -> None:
+    embedded = PrometheusMetrics(version="1.2.3", count_database_restarts=lambda: 2)
+
+    assert "sso_embedded_database_restarts_total 2.0" in lines(embedded)
+    assert not any("embedded" in line for line in lines(metrics))
+
+
 def test_a_request_is_counted_under_its_template_and_the_class_of_its_status(metrics: PrometheusMetrics) -> None:
     metrics.request_finished("GET", "/api/organizations/:slug", 200, 0.004)
     metrics.request_finished("GET", "/api/organizations/:slug", 204, 0.004)

@@ -10,6 +10,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import signal
 import stat
 import tempfile
 from contextlib import suppress
@@ -148,13 +149,22 @@ class Cluster:
         lines = self._postmaster_lines()
         return lines[SOCKET_LINE] if len(lines) > SOCKET_LINE else None
 
-    def was_started_by_hand(self) -> bool:
-        """Return whether a PostgreSQL that Gatehouse did not start, and that has no lock, uses this cluster."""
+    def has_postmaster(self) -> bool:
+        """Return whether PostgreSQL's main process is visible; one in another container is not."""
         lines = self._postmaster_lines()
         if not lines:
             return False
         # A server in single-user mode writes its pid with a minus sign.
-        process = Path("/proc") / lines[PID_LINE].strip().lstrip("-")
+        return self._is_ours(Path("/proc") / lines[PID_LINE].strip().lstrip("-"))
+
+    def kill_processes(self) -> None:
+        """Kill every visible process of PostgreSQL on this cluster; the next start recovers."""
+        for process in Path("/proc").glob("[0-9]*"):
+            if self._is_ours(process):
+                with suppress(ProcessLookupError):
+                    os.kill(int(process.name), signal.SIGKILL)
+
+    def _is_ours(self, process: Path) -> bool:
         try:
             if (process / "comm").read_text().strip() != "postgres":
                 return False

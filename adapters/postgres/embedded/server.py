@@ -53,6 +53,8 @@ DATABASE = "gatehouse"
 START_SECONDS_MAX = 60.0
 STOP_SECONDS_MAX = 60.0
 STOP_AGAIN_SECONDS = 0.5
+# Longer than any statement of Gatehouse runs, after which a process notices that the main process has ended.
+LEFT_OVER_SECONDS_MAX = 10.0
 # As long as another process may take to create a cluster, start it and, if that fails, stop it.
 TURN_SECONDS_MAX = PROGRAM_SECONDS_MAX + START_SECONDS_MAX + STOP_SECONDS_MAX
 # The shortest timeout that every libpq accepts.
@@ -83,6 +85,28 @@ class EmbeddedPostgres:
             make_data_folder(self._folder)
             with self._starting_or_stopping():
                 return self._join()
+
+    @property
+    def log(self) -> Path:
+        """The file to which PostgreSQL writes."""
+        return self._cluster.log
+
+    def has_died(self) -> bool:
+        """Return whether PostgreSQL has ended; some of its processes may still be ending."""
+        # One that another container started is not visible, but answers.
+        return not self._cluster.has_postmaster() and self._answering_socket_folder() is None
+
+    def start_again(self) -> None:
+        """Start a PostgreSQL that has died; raise `DataFolderError` when that fails, and when its files are gone."""
+        with raising_data_folder_errors(self._folder):
+            if not self._cluster.folder.exists():
+                # Creating another cluster here would look as if all data were lost.
+                raise EmbeddedPostgresError(f"{self._cluster.folder} is gone. Mount it, or restore it from the backup.")
+            with self._starting_or_stopping():
+                # Without their main process the others end by themselves, unless one of them is stuck.
+                if self.has_died() and not poll_until(self._is_dead, LEFT_OVER_SECONDS_MAX):
+                    self._cluster.kill_processes()
+        self.start()
 
     def release(self) -> None:
         """Stop using PostgreSQL, and stop it unless another process uses it."""
@@ -177,7 +201,8 @@ class EmbeddedPostgres:
         """Take the alive lock if it is free: then no process of PostgreSQL exists, and this one may start it."""
         if not self._alive.acquire():
             return False
-        if self._cluster.was_started_by_hand():
+        if self._cluster.has_postmaster():
+            # It was started by hand, without the lock.
             self._alive.release()
             return False
         return True
@@ -210,15 +235,21 @@ class EmbeddedPostgres:
                 f"PostgreSQL in {self._folder} runs, but refused the connection: {error}. "
                 f"{self._cluster.password_file} must be the one that was created together with it."
             ) from error
-        with connection:
-            if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
-                # Not a superuser, so that no statement can read files or run programs. It may create databases, because
-                # tests do.
-                create = sql.SQL("CREATE ROLE {} LOGIN CREATEDB PASSWORD {}")
-                connection.execute(create.format(sql.Identifier(ROLE), sql.Literal(self._cluster.password())))
-            if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone() is None:
-                create = sql.SQL("CREATE DATABASE {} OWNER {}")
-                connection.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
+        try:
+            with connection:
+                self._create_missing(connection)
+        except psycopg.Error as error:
+            raise failure(f"PostgreSQL in {self._folder} ended, or refused: {error}.", self._cluster.log) from error
+
+    def _create_missing(self, connection: psycopg.Connection) -> None:
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone() is None:
+            # Not a superuser, so that no statement can read files or run programs. It may create databases, because
+            # tests do.
+            create = sql.SQL("CREATE ROLE {} LOGIN CREATEDB PASSWORD {}")
+            connection.execute(create.format(sql.Identifier(ROLE), sql.Literal(self._cluster.password())))
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone() is None:
+            create = sql.SQL("CREATE DATABASE {} OWNER {}")
+            connection.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
 
     def _address(self, socket_folder: str) -> str:
         host = quote(socket_folder, safe="")
