@@ -135,13 +135,15 @@ def test_a_server_that_knows_both_uses_the_standby_once_it_is_promoted(
 
         primary.stop_at_once()
         wait_until(lambda: service.get(READINESS).status == 503)
-        refused = [service.get(READINESS).status, register(service, "between@example.com")]
+        unready = service.get(READINESS)
+        between = register(service, "between@example.com")
         standby.promote()
         promoted_at = time.monotonic()
         wait_until(lambda: service.get(READINESS).status == 200)
 
         assert time.monotonic() - promoted_at < RECOVERY_SECONDS_MAX
-        assert refused == [503, 503]
+        assert (unready.status, between) == (503, 503)
+        assert unready.json["problem"].startswith("The database cannot be reached, or takes no writes.")
         assert register(service, "after@example.com") == 200
         assert is_known(standby, "after@example.com")
         assert register(service, "before@example.com") == 409

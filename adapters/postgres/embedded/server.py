@@ -1,8 +1,8 @@
 """An embedded PostgreSQL: the first process that needs it starts it, others join, and the last one stops it.
 
 `cluster.py` creates the cluster, `programs.py` runs the programs as the right account, `folder.py` has the locks, and
-ops/decisions/0003-embedded-postgresql.md has the reasons. Everything here blocks, so it is called only before and after
-the event loop.
+`keeper.py` starts PostgreSQL again when it has died, and ops/decisions/0003-embedded-postgresql.md has the reasons.
+Everything here blocks, so it is called before and after the event loop, or on a thread.
 
 Three locks in the data folder, none of which can be stale:
 

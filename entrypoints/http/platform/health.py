@@ -1,6 +1,6 @@
 """Health checks for people, process supervisors and load balancers (operations 4.11)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -11,6 +11,12 @@ from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
 from ports.actors import ActorState
+
+# Everyone may read these, so the reason itself, which may name hosts and users, is only in the log.
+DATABASE_PROBLEM: Final = (
+    "The database cannot be reached, or takes no writes. The log has the reason, in events that begin with `database.`."
+)
+STOPPING_PROBLEM: Final = "The server is stopping. Send requests to another one."
 
 routes = Routes("health", "Whether the service runs and can process requests. Not rate limited.")
 
@@ -23,11 +29,12 @@ class Health(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Readiness(msgspec.Struct, kw_only=True, frozen=True):
-    """Whether the service can process requests, and the state of its background tasks."""
+    """Whether the service can process requests, the problem if it cannot, and the state of its background tasks."""
 
     status: Literal["ready", "unhealthy"]
     version: str
     database: Literal["connected", "disconnected"]
+    problem: str | None
     actors: dict[str, ActorState]
 
 
@@ -47,19 +54,21 @@ async def live(call: Call) -> None:
 @routes.get("/health/ready", is_operational=True)
 @public
 async def ready(call: Call) -> Readiness | Annotated[Readiness, Status(503)]:
-    """Show whether requests can be sent here: the database answers a trivial query, and the service is not stopping."""
+    """Show whether requests can be sent here: the database takes writes, and the service is not stopping."""
+    problem = STOPPING_PROBLEM if call.installation.stopping.is_set() else None
     is_connected = True
     try:
         await call.read(health_figures.probe)
     except (ServiceUnavailable, DatabaseFailed):
         # The reason is logged already; the refusal itself is the result of this check.
         is_connected = False
-    is_ready = is_connected and not call.installation.stopping.is_set()
-    if not is_ready:
+        problem = DATABASE_PROBLEM
+    if problem is not None:
         call.status = 503
     return Readiness(
-        status="ready" if is_ready else "unhealthy",
+        status="ready" if problem is None else "unhealthy",
         version=call.installation.version,
         database="connected" if is_connected else "disconnected",
+        problem=problem,
         actors={report.name: report.state for report in call.installation.actors.reports()},
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.errors import DatabaseFailed, ServiceUnavailable
+from entrypoints.http.platform.health import DATABASE_PROBLEM, STOPPING_PROBLEM
 from ports.actors import ActorReport, ActorState
 from tests.application import VERSION, Client, ReportedActors, serving
 
@@ -52,7 +53,13 @@ async def test_readiness_reports_a_connected_database(client: Client) -> None:
     answer = await client.get("/health/ready")
 
     assert answer.status == 200
-    assert answer.json == {"status": "ready", "version": VERSION, "database": "connected", "actors": {}}
+    assert answer.json == {
+        "status": "ready",
+        "version": VERSION,
+        "database": "connected",
+        "problem": None,
+        "actors": {},
+    }
 
 
 @pytest.mark.parametrize(
@@ -64,7 +71,13 @@ async def test_readiness_is_503_when_a_trivial_query_fails(installation: Install
     answer = await client.get("/health/ready")
 
     assert answer.status == 503
-    assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "disconnected", "actors": {}}
+    assert answer.json == {
+        "status": "unhealthy",
+        "version": VERSION,
+        "database": "disconnected",
+        "problem": DATABASE_PROBLEM,
+        "actors": {},
+    }
 
 
 async def test_readiness_is_503_after_the_service_is_told_to_stop(installation: Installation, client: Client) -> None:
@@ -73,7 +86,13 @@ async def test_readiness_is_503_after_the_service_is_told_to_stop(installation: 
     answer = await client.get("/health/ready")
 
     assert answer.status == 503
-    assert answer.json == {"status": "unhealthy", "version": VERSION, "database": "connected", "actors": {}}
+    assert answer.json == {
+        "status": "unhealthy",
+        "version": VERSION,
+        "database": "connected",
+        "problem": STOPPING_PROBLEM,
+        "actors": {},
+    }
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/live"])
