@@ -166,7 +166,7 @@ class Cluster:
 
     def _is_ours(self, process: Path) -> bool:
         try:
-            if (process / "comm").read_text().strip() != "postgres":
+            if (process / "comm").read_bytes().strip() != b"postgres":
                 return False
             return (process / "cwd").samefile(self.folder)
         except (FileNotFoundError, ProcessLookupError):

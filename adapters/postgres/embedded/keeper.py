@@ -55,11 +55,19 @@ class Keeper:
         if now < self._next_at:
             return
         self._next_at = now + PERIOD_SECONDS
-        if not self._postgres.has_died():
+        try:
+            has_died = self._postgres.has_died()
+        except OSError as error:
+            # For instance, too many files are open at this moment. That says nothing about PostgreSQL.
+            log.warning("database.embedded_not_checked", reason=str(error.strerror))
             return
-        if self._runs_since is not None:
-            self._record_death(ran_seconds=now - self._runs_since)
-        self._start()
+        if has_died:
+            if self._runs_since is not None:
+                self._record_death(ran_seconds=now - self._runs_since)
+            self._start()
+        elif self._runs_since is None:
+            # Another process has started it.
+            self._runs_since = now
 
     def _record_death(self, *, ran_seconds: float) -> None:
         self._runs_since = None

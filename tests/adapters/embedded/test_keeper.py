@@ -98,6 +98,39 @@ def test_a_postgresql_that_another_process_started_again_is_used(
     assert keeper.restarts == 0
 
 
+def test_a_postgresql_that_was_started_by_hand_after_a_failure_is_used_and_kept(
+    folder: Path, postgres: EmbeddedPostgres
+) -> None:
+    keeper, cluster = Keeper(postgres), folder / "postgres"
+    moved = (cluster / "global" / "pg_control").rename(folder / "pg_control")
+    kill(folder)
+    keeper.attend()
+    moved.rename(cluster / "global" / "pg_control")
+    address = postgres.start()
+
+    keeper.attend()
+    kill(folder)
+    with structlog.testing.capture_logs() as lines:
+        keeper.attend()
+
+    assert value(address, "SELECT word FROM remembered") == "kept"
+    assert [line["event"] for line in lines] == ["database.embedded_died", "database.embedded_started_again"]
+
+
+def test_a_postgresql_that_cannot_be_checked_is_left_alone(folder: Path, postgres: EmbeddedPostgres) -> None:
+    keeper, file = Keeper(postgres), folder / "postgres" / "postmaster.pid"
+    moved = file.rename(folder / "postmaster.pid")
+    file.mkdir()
+
+    with structlog.testing.capture_logs() as lines:
+        keeper.attend()
+
+    file.rmdir()
+    moved.rename(file)
+    assert [(line["event"], line["reason"]) for line in lines] == [("database.embedded_not_checked", "Is a directory")]
+    assert keeper.restarts == 0
+
+
 def test_a_process_of_a_killed_postgresql_that_does_not_end_is_killed(
     folder: Path, postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
