@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from adapters.postgres.driver import suitability, timed_connection
+from adapters.postgres.driver import servers, timed_connection
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
@@ -51,7 +51,7 @@ def address_of(settings: Settings) -> Generator[Secret]:
 def address_and_keeper_of(settings: Settings) -> Generator[tuple[Secret, Keeper | None]]:
     """Yield the address too, and what starts an embedded database again when it dies; None for any other one."""
     if settings.database_url is not None:
-        yield Secret(suitability.to_writable_server(settings.database_url.reveal())), None
+        yield Secret(servers.to_writable_server(settings.database_url.reveal())), None
         return
     postgres = EmbeddedPostgres(settings.data_dir)
     with postgres as address:

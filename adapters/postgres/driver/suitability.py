@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,21 +73,6 @@ def explained(error: Exception) -> Exception:
     if _SESSION_READ_ONLY in str(error) and "\n- host: " not in str(error):
         return ServerReadOnly()
     return error
-
-
-def to_writable_server(url: str) -> str:
-    """Return the address with the wish for a writable server, unless it has a wish of its own.
-
-    The driver tries one server after the other: those that are named, and all addresses of a name.
-    """
-    try:
-        parameters = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        # Connecting refuses it with a message that says what is wrong.
-        return url
-    if "target_session_attrs" in parameters:
-        return url
-    return make_conninfo(url, target_session_attrs="read-write")
 
 
 def reason(error: Exception) -> str:

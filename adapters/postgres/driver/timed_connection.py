@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Wait
 
-from adapters.postgres.driver import suitability, waiting
+from adapters.postgres.driver import servers, suitability, waiting
 from adapters.postgres.driver.greenlets import is_in_greenlet
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection of the driver that waits for an answer until a deadline, and is closed when it passes."""
 
     logged_at: ClassVar[float] = -math.inf
+    # The host and the port that the last connection was made to.
+    last_server: ClassVar[tuple[str, str]] = ("", "")
 
     connected_at = 0.0
     _answer_seconds_max = ANSWER_SECONDS_MAX
@@ -67,7 +69,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
         """Connect in autocommit mode with our settings; log now and then when that fails."""
         try:
             connection = cls.connect(
-                url,
+                servers.beginning_with(TimedConnection.last_server, url),
                 autocommit=True,
                 application_name="gatehouse",
                 client_encoding="UTF8",
@@ -81,6 +83,7 @@ class TimedConnection(psycopg.Connection[tuple[Any, ...]]):
             log_failure(problem)
             raise problem from None
         connection.connected_at = time.monotonic()
+        TimedConnection.last_server = connection.info.host, str(connection.info.port)
         return connection
 
     def _require_suitable(self) -> None:

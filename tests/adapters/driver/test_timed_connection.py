@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import closing
 
 import psycopg
@@ -10,7 +11,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.driver import timed_connection
 from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.suitability import PoolerUnsuitable, ServerReadOnly, reason, to_writable_server
+from adapters.postgres.driver.servers import beginning_with, to_writable_server
+from adapters.postgres.driver.suitability import PoolerUnsuitable, ServerReadOnly, reason
 from adapters.postgres.driver.timed_connection import TimedConnection, problem_of
 
 CLOSED_PORT = 1
@@ -94,6 +96,41 @@ def test_a_server_that_is_away_is_passed_over_when_another_one_is_named(database
     hosts, ports = f"127.0.0.1,{parameters['host']}", f"{CLOSED_PORT},{parameters.get('port') or 5432}"
 
     assert problem_of(to_writable_server(make_conninfo(database_url, host=hosts, port=ports))) is None
+
+
+def test_a_server_that_does_not_answer_delays_only_the_first_connection(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TimedConnection, "last_server", ("", ""))
+    parameters = conninfo_to_dict(database_url)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hosts, ports = f"127.0.0.1,{parameters['host']}", f"{silent.getsockname()[1]},{parameters.get('port') or 5432}"
+        url = make_conninfo(database_url, host=hosts, port=ports)
+        for _ in range(3):
+            TimedConnection.open(url).close()
+
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://db1,db2/gatehouse", ("db2,db1", "5432,5432")),
+        ("postgresql://db1:6000,db2:5432,db3:6001/gatehouse", ("db2,db1,db3", "5432,6000,6001")),
+        ("postgresql://db1:6000,db2/gatehouse", ("db2,db1", "5432,6000")),
+        ("postgresql://db1,db3/gatehouse", ("db1,db3", ",")),
+        ("postgresql://db1:6000,db2:6000/gatehouse", ("db1,db2", "6000,6000")),
+        ("postgresql://db2/gatehouse", ("db2", "5432")),
+        ("postgresql:///gatehouse", (None, None)),
+    ],
+)
+def test_the_server_of_the_last_connection_is_tried_first(url: str, expected: tuple[str | None, str | None]) -> None:
+    parameters = conninfo_to_dict(beginning_with(("db2", "5432"), url))
+
+    assert (parameters.get("host"), parameters.get("port")) == expected
 
 
 def test_a_wish_in_the_address_for_a_kind_of_server_is_kept() -> None:
