@@ -87,12 +87,15 @@ class _Workers:
         self._workers: dict[int, _Worker] = {}
         self._is_ready = False
         self._is_stopping = False
+        # After the death of a young worker, until the alarm.
+        self._is_pausing = False
         self._status = 0
 
     def watch(self, awaited: frozenset[signal.Signals]) -> int:
         self._start()
         try:
-            while self._workers:
+            # When all workers died young, as without the database, none is left until the end of the pause.
+            while self._workers or (self._is_pausing and not self._is_stopping):
                 self._react(awaited)
                 if self._attend is not None and not self._is_stopping:
                     self._attend()
@@ -143,6 +146,7 @@ class _Workers:
                 continue
             log.error("worker.died", process=process, status=status)
             if time.monotonic() - worker.started_at < YOUNG_SECONDS:
+                self._is_pausing = True
                 signal.setitimer(signal.ITIMER_REAL, RESTART_PAUSE_SECONDS)
             else:
                 self._fill_up()
@@ -152,6 +156,7 @@ class _Workers:
             log.error("worker.killed", processes=list(self._workers), stop_seconds=self._stop_seconds_max)
             self._send(signal.SIGKILL)
         else:
+            self._is_pausing = False
             self._fill_up()
 
     def _stop_on(self, number: signal.Signals) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from typing import TYPE_CHECKING
 
@@ -97,3 +99,21 @@ def test_a_server_without_its_database_can_be_stopped(services_on_it: Services, 
 
     assert status == 0
     assert time.monotonic() - began_at < Settings().shutdown_seconds
+
+
+def test_workers_that_all_died_while_the_database_was_away_are_replaced_when_it_is_back(
+    services_on_it: Services, postgres: EmbeddedPostgres
+) -> None:
+    service = services_on_it.ready("--workers", "2")
+    service.wait_for("worker.ready")
+    postgres.release()
+    for worker in service.workers():
+        os.kill(worker.pid, signal.SIGKILL)
+
+    # Their replacements cannot start, and die as well.
+    service.wait_for("worker.died", times=4)
+    postgres.start()
+    service.wait_for("worker.ready", times=3)
+
+    assert service.get(READINESS).status == 200
+    assert service.stop() == 0
