@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from core.limits import BODY_BYTES_MAX
 from entrypoints.web.connections import LINGER_SECONDS_MAX
-from entrypoints.web.decoding import BODY_BYTES_MAX
 from tests.web.connections.wires import GOOD, Running, assert_envelope, request
 
 
