@@ -45,8 +45,8 @@ WORKER_STOP_SECONDS_MAX: Final = 20.0
 # interrupt every other request.
 NEW_OBJECTS_MAX: Final = 10_000
 FEW_OPEN_FILES_ADVICE: Final = (
-    "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n in a"
-    " shell."
+    "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n"
+    " in a shell."
 )
 
 log = structlog.get_logger(__name__)
