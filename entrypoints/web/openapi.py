@@ -139,7 +139,7 @@ def _refusal_codes(route: Route) -> Iterator[ErrorCode]:
         yield ErrorCode.BAD_REQUEST
     if route.path_parameters:
         yield ErrorCode.NOT_FOUND
-    if route.limits or route.who.kind is CredentialKind.ACCESS_TOKEN:
+    if route.limits:
         yield ErrorCode.RATE_LIMIT_EXCEEDED
 
 
