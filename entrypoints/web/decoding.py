@@ -4,8 +4,9 @@ No input may pass here and fail later: text that PostgreSQL cannot store (NUL), 
 surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
 
 All of this runs on the event loop, so no body may take more than a few milliseconds, whatever is in it. msgspec reads
-all bodies, limits their nesting and refuses lone surrogates. Only small bodies are read again value by value, to name a
-field in a refusal.
+all bodies, and refuses lone surrogates and nesting beyond the interpreter's recursion limit. What a type does not name
+is skipped at any depth; a type with `Any` has to limit the depth itself. Only small bodies are read again value by
+value, to name a field in a refusal.
 """
 
 import re

