@@ -164,6 +164,12 @@ class UnsupportedMediaType(Refusal):
     default_message = "Send the body as application/json."
 
 
+class UnsupportedContentCoding(UnsupportedMediaType):
+    """The body is compressed, or encoded in another way."""
+
+    default_message = "Send the body without Content-Encoding: it must not be compressed."
+
+
 class TemporaryRefusal(Refusal):
     """A temporary refusal; the caller may try again after `retry_after_seconds`."""
 

@@ -9,6 +9,10 @@ NAME_CHARACTERS_MAX = 100
 REASON_CHARACTERS_MAX = 1000
 USER_AGENT_CHARACTERS_MAX = 400
 
+# A route that takes more declares it (decisions 1.4): SCIM, logos, SAML metadata, the billing receiver.
+BODY_BYTES_MAX = 64 * 1024
+LARGE_BODY_BYTES_MAX = 1024 * 1024
+
 PAGE_ITEMS_DEFAULT = 50
 PAGE_ITEMS_MAX = 100
 # Pages beyond this are empty anyway, and its product with the page size still fits PostgreSQL's bigint.

@@ -1,6 +1,6 @@
 """Rate limits: the table of operations 8, and the arithmetic of a token bucket.
 
-The HTTP layer keeps the buckets, because it knows the client's address. The arithmetic needs no clock: a bucket never
+The HTTP layer keeps the buckets, because it knows who sends a request. The arithmetic needs no clock: a bucket never
 grants more than its burst plus rate times time.
 """
 
@@ -27,6 +27,8 @@ class RateLimit(Enum):
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
     INVITATION_ANSWER = (1.0, 30)
+    # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
+    SIGNED_IN = (0.05, 100)
 
     seconds_per_request: float
     burst: int

@@ -1,15 +1,17 @@
 """Accepting connections, and stopping without dropping a request that was accepted.
 
-The protocol on a connection is in `web/connections.py`. This module accepts connections and defines the order of
-stopping. First, every response asks its client to close the connection. Then the connections that the kernel has
-already completed are accepted, the listening socket is closed, and their requests are awaited. Finally idle connections
-are closed, and the others as soon as they have their response.
+The protocol on a connection is in `web/connections.py`, and which connection gives way when there are too many is in
+`web/open_connections.py`. This module accepts connections and defines the order of stopping. First, every response asks
+its client to close the connection. Then the connections that the kernel has already completed are accepted, the
+listening socket is closed, and their requests are awaited. Finally idle connections are closed, and the others as soon
+as they have their response.
 """
 
 from __future__ import annotations
 
 import errno
 import logging
+import math
 import resource
 import socket
 from contextlib import contextmanager, suppress
@@ -22,16 +24,18 @@ from hypercorn.config import Config
 from hypercorn.trio.worker_context import WorkerContext
 
 from entrypoints.refusals import CannotStart
+from entrypoints.web.client_addresses import client_address, is_trusted_peer, limited_network
 from entrypoints.web.connections import ClientConnection
+from entrypoints.web.open_connections import CONNECTIONS_OF_A_CLIENT_MAX, OpenConnections
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from entrypoints.settings import Bind
+    from entrypoints.settings import Bind, Settings
     from entrypoints.web.application import Application
 
 CONNECTIONS_MAX: Final = 10_000
-# Open files that clients must not use up: database connections, the log, connections to the mail server.
+# Open files that clients must not use up, besides the connections to the database: the log, mail servers, libraries.
 FILES_RESERVED: Final = 256
 BACKLOG_CONNECTIONS_MAX: Final = 1024
 KEEP_ALIVE_SECONDS: Final = 75
@@ -43,6 +47,12 @@ LAST_REQUESTS_SECONDS: Final = 0.2
 ACCEPTED_IN_A_ROW_MAX: Final = 8
 # The pause before accepting again when there are no file descriptors left.
 ACCEPT_PAUSE_SECONDS: Final = 0.1
+# How long to wait for a connection to be answered or closed before asking again which one gives way.
+ROOM_SECONDS_MAX: Final = 0.1
+# How long a new connection waits for room before the log says so: longer than until an idle one may give way.
+FULL_SECONDS_MAX: Final = 2.0
+# How often the log says that new connections wait.
+FULL_REPORT_SECONDS_MIN: Final = 60.0
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS}
 
 log = structlog.get_logger(__name__)
@@ -130,8 +140,16 @@ class Server:
             connections.cancel_scope.deadline = trio.current_time() + self.in_flight_seconds_max
 
 
+def connections_max(settings: Settings) -> int:
+    """Return how many connections this process can serve with the files that it may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return CONNECTIONS_MAX
+    return min(CONNECTIONS_MAX, max(1, files - FILES_RESERVED - settings.database_connections))
+
+
 class _Clients:
-    """The open connections; their number is limited by the open files of the process."""
+    """The open connections of this process."""
 
     def __init__(
         self, application: Application, config: Config, context: WorkerContext, connections: trio.Nursery
@@ -140,7 +158,14 @@ class _Clients:
         self._config = config
         self._context = context
         self._connections = connections
-        self._places = trio.Semaphore(_connections_max())
+        settings = application.installation.settings
+        self._trusted_proxies = settings.trusted_proxies
+        total_max = connections_max(settings)
+        # A load test comes from one address.
+        of_a_client_max = CONNECTIONS_OF_A_CLIENT_MAX if settings.rate_limits else total_max
+        self._open_connections = OpenConnections(total_max=total_max, of_a_client_max=of_a_client_max)
+        self._has_room = trio.Event()
+        self._full_reported_at = -math.inf
         self._open = 0
         self._last_closed = trio.Event()
 
@@ -153,28 +178,25 @@ class _Clients:
         """Accept connections for ever."""
         trio_listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         while True:
-            await self._places.acquire()
+            await self._wait_for_room(listener)
             try:
                 self._start(await trio_listener.accept())
                 self._accept_more(listener)
             except OSError as error:
-                self._places.release()
                 if error.errno not in _EXHAUSTED:
                     raise
                 log.warning("server.exhausted", reason=error.strerror)
+                self._open_connections.make_room()
                 await trio.sleep(ACCEPT_PAUSE_SECONDS)
 
     def _accept_more(self, listener: socket.socket) -> None:
         """Accept some queued connections: one per round of the event loop takes longer, the more are open."""
         # The next call of `accept` reports an error of the socket.
-        with suppress(OSError, trio.WouldBlock):
+        with suppress(OSError):
             for _ in range(ACCEPTED_IN_A_ROW_MAX):
-                self._places.acquire_nowait()
-                try:
-                    self._start(_accepted(listener))
-                except OSError:
-                    self._places.release()
-                    raise
+                if self._open_connections.is_full:
+                    return
+                self._start(_accepted(listener))
 
     def accept_queued(self, listener: socket.socket) -> None:
         """Accept every connection that the kernel has queued."""
@@ -182,17 +204,64 @@ class _Clients:
             while True:
                 self._start(_accepted(listener))
 
+    async def _wait_for_room(self, listener: socket.socket) -> None:
+        """Wait until another connection can be served; when there are too many, an idle one gives way to it."""
+        if not self._open_connections.is_full:
+            return
+        await trio.lowlevel.wait_readable(listener)
+        began = trio.current_time()
+        while self._open_connections.is_full and not self._open_connections.make_room():
+            if trio.current_time() - began > FULL_SECONDS_MAX:
+                self._report_full()
+            self._has_room = trio.Event()
+            with trio.move_on_after(ROOM_SECONDS_MAX):
+                await self._has_room.wait()
+
+    def _report_full(self) -> None:
+        if trio.current_time() >= self._full_reported_at + FULL_REPORT_SECONDS_MIN:
+            self._full_reported_at = trio.current_time()
+            log.warning("server.full", connections=self._open, advice="Run more processes: no connection is idle.")
+
     def _start(self, stream: trio.SocketStream) -> None:
+        connection = ClientConnection(
+            self._application,
+            self._config,
+            self._context,
+            stream,
+            on_idle=self._note_idle,
+            on_busy=self._open_connections.note_busy,
+        )
+        client = self._client_of(stream)
+        if not self._open_connections.add(connection, client):
+            log.info("connection.refused", client=client, reason="too many connections with unanswered requests")
+            stream.socket.close()
+            return
         if not self._open:
             self._last_closed = trio.Event()
         self._open += 1
-        self._connections.start_soon(self._serve, stream)
+        self._connections.start_soon(self._serve, connection)
 
-    async def _serve(self, stream: trio.SocketStream) -> None:
+    def _client_of(self, stream: trio.SocketStream) -> str | None:
+        """Return the network whose share of the connections this one counts for; None for a trusted proxy."""
         try:
-            await ClientConnection(self._application, self._config, self._context, stream).serve()
+            peer = str(stream.socket.getpeername()[0])
+        except OSError:
+            # The client has disconnected already.
+            return None
+        if is_trusted_peer(peer, self._trusted_proxies):
+            return None
+        return limited_network(client_address(peer, "", ()))
+
+    def _note_idle(self, connection: ClientConnection) -> None:
+        self._open_connections.note_idle(connection)
+        self._has_room.set()
+
+    async def _serve(self, connection: ClientConnection) -> None:
+        try:
+            await connection.serve()
         finally:
-            self._places.release()
+            self._open_connections.remove(connection)
+            self._has_room.set()
             self._open -= 1
             if not self._open:
                 self._last_closed.set()
@@ -202,8 +271,3 @@ def _accepted(listener: socket.socket) -> trio.SocketStream:
     accepted, _ = listener.accept()
     accepted.setblocking(False)
     return trio.SocketStream(trio.socket.from_stdlib_socket(accepted))
-
-
-def _connections_max() -> int:
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else min(CONNECTIONS_MAX, max(1, files - FILES_RESERVED))

@@ -12,6 +12,7 @@ import resource
 import secrets
 import signal
 import sys
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +22,7 @@ import trio
 from core.platform import owners
 from entrypoints import capabilities, database, equipment, logs, main, master_keys
 from entrypoints.refusals import CannotStart
-from entrypoints.server import Server, listen_on, reserve
+from entrypoints.server import CONNECTIONS_MAX, Server, connections_max, listen_on, reserve
 from entrypoints.settings import Bind
 from entrypoints.signals import stop_signals
 from entrypoints.web.application import Application
@@ -44,6 +45,10 @@ WORKER_STOP_SECONDS_MAX: Final = 20.0
 # The threshold of the garbage collector. A request allocates some hundreds of objects, so the default, 700, would
 # interrupt every other request.
 NEW_OBJECTS_MAX: Final = 10_000
+FEW_OPEN_FILES_ADVICE: Final = (
+    "Raise the limit on open files to 65536: LimitNOFILE= under systemd, --ulimit nofile= for a container, ulimit -n"
+    " in a shell."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +60,7 @@ class StoppedAtOnce(CannotStart):
 def serve(settings: Settings, *, workers: int) -> int:
     """Serve until a stop signal; return the exit status."""
     logs.configure(log_format=settings.log_format, log_level=settings.log_level)
-    _allow_many_files()
+    _allow_many_files(settings)
     with database.serving_lock(settings), reserve(settings.bind) as listener:
         main.require_settings(settings)
         with database.address_and_keeper_of(settings) as (address, keeper):
@@ -210,7 +215,14 @@ def _announce(settings: Settings, listener: socket.socket, owner: str | None) ->
     sys.stdout.flush()
 
 
-def _allow_many_files() -> None:
-    """Raise the limit on open files to the maximum: the usual 1,024 allow a few hundred connections (pitfall 36)."""
+def _allow_many_files(settings: Settings) -> None:
+    """Raise the limit on open files to the maximum, and report when that is low: each connection is an open file."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    # Some systems accept no limit as high as the one that they report.
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    connections = connections_max(settings)
+    if connections < CONNECTIONS_MAX:
+        log.warning(
+            "server.few_open_files", open_files_max=hard, connections_max=connections, advice=FEW_OPEN_FILES_ADVICE
+        )

@@ -253,7 +253,10 @@ class Settings:
         "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
     )
     rate_limits: bool = _setting(
-        "RATE_LIMITS", "Whether rate limits apply; turn them off for load tests only.", _SWITCH, True
+        "RATE_LIMITS",
+        "Whether rate limits and the limit on one client's connections apply; turn them off for load tests only.",
+        _SWITCH,
+        True,
     )
     log_format: str = _setting(
         "LOG_FORMAT", "The format of the log.", _Kind(_one_of("json", "console"), "json or console"), "json"

@@ -217,6 +217,8 @@ class Services:
 
     folder: Path
     environment: dict[str, str]
+    # A command that starts the server, with other limits.
+    wrapper: tuple[str, ...] = ()
     started: list[Service] = field(default_factory=list)
 
     def start(self, *arguments: str, **environment: str) -> Service:
@@ -226,7 +228,7 @@ class Services:
         log_file = Path(name)
         with os.fdopen(descriptor, "wb") as log:
             process = subprocess.Popen(
-                [GATEHOUSE, "serve", *arguments],
+                [*self.wrapper, GATEHOUSE, "serve", *arguments],
                 cwd=self.folder,
                 env=whole,
                 stdin=subprocess.DEVNULL,

@@ -19,6 +19,7 @@ from core.errors import (
     Refusal,
     RequestTimedOut,
     TemporaryRefusal,
+    UnsupportedContentCoding,
 )
 from core.secrets import Secret
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from entrypoints.web.routes import Route
 
 JSON: Final = "application/json"
-# Responses with these statuses end after their headers and carry no Content-Length (RFC 9110, 8.6).
+# Responses with these statuses end after their headers. They carry no Content-Length, and no Content-Type, which would
+# replace the one that a client has cached with the body (RFC 9110, 8.6 and 15.4.5).
 _WITHOUT_BODY: Final = frozenset({204, 304})
 # The WWW-Authenticate header (RFC 6750, 3); the error code in the body is more detailed.
 _CHALLENGES: Final = {
@@ -79,7 +81,7 @@ def answered(route: Route, value: Any, call: Call) -> Response:
     """Return the response for a handler's result."""
     if isinstance(value, Response):
         value.headers.update(call.headers)
-        return _without_length(value) if value.status_code in _WITHOUT_BODY else value
+        return _without_body(value) if value.status_code in _WITHOUT_BODY else value
     status = call.status or route.status
     if value is None:
         return empty(status, call.headers)
@@ -90,7 +92,7 @@ def empty(status: int, headers: dict[str, str]) -> Response:
     """Return a response without a body, and so without a content type."""
     response = Response(b"", status=status, headers=headers)
     del response.headers["Content-Type"]
-    return _without_length(response) if status in _WITHOUT_BODY else response
+    return _without_body(response) if status in _WITHOUT_BODY else response
 
 
 def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
@@ -105,6 +107,8 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
     response = Response(encode(failure), status=refusal.code.status, content_type=JSON)
     if isinstance(refusal, TemporaryRefusal):
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    if isinstance(refusal, UnsupportedContentCoding):
+        response.headers["Accept-Encoding"] = "identity"
     if isinstance(refusal, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(refusal.allowed)
     if refusal.code in _CHALLENGES:
@@ -127,8 +131,9 @@ def as_refusal(error: HTTPException) -> Refusal:
             return BadRequest("The request is malformed.")
 
 
-def _without_length(response: Response) -> Response:
-    del response.headers["Content-Length"]
+def _without_body(response: Response) -> Response:
+    for name in ("Content-Length", "Content-Type"):
+        del response.headers[name]
     return response
 
 

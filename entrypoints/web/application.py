@@ -1,9 +1,9 @@
 """The Quart-Trio application, which processes every request in the same order.
 
-That order is: client address, route, rate limits, credential, input, handler, response. Around all of it are the time
-limit, the one place that turns an unforeseen error into a 500, and the headers that every response carries. The steps
-are in the sibling modules; this module only defines their order. `connections.py` handles the connection before there
-is a request.
+That order is: client address, route, rate limits, credential, rate limit of the user, input, handler, response. Around
+all of it are the time limit, the one place that turns an unforeseen error into a 500, and the headers that every
+response carries. The steps are in the sibling modules; this module only defines their order. `connections.py` handles
+the connection before there is a request.
 """
 
 from __future__ import annotations
@@ -18,15 +18,24 @@ import structlog
 import trio
 from quart_trio import QuartTrio
 from quart_trio.wrappers import TrioRequest
-from werkzeug.exceptions import HTTPException
+from quart_trio.wrappers.request import TrioBody
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.exceptions import NotFound as NoSuchRoute
 from werkzeug.routing import Map, Rule
 
-from core.errors import BadRequest, PayloadTooLarge, Refusal, ServiceUnavailable, UnsupportedMediaType
+from core.errors import (
+    BadRequest,
+    PayloadTooLarge,
+    Refusal,
+    ServiceUnavailable,
+    UnsupportedContentCoding,
+    UnsupportedMediaType,
+)
+from core.limits import LARGE_BODY_BYTES_MAX
 from entrypoints.web.answers import InternalFailure, answered, as_refusal, empty, refused
 from entrypoints.web.calls import Call
 from entrypoints.web.client_addresses import client_address, is_trusted_peer
-from entrypoints.web.decoding import BODY_BYTES_MAX, decode_body, decode_id, decode_query, decode_word
+from entrypoints.web.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
@@ -50,9 +59,21 @@ _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 log = structlog.get_logger(__name__)
 
 
+class RequestBody(TrioBody):
+    """A body with the limit of its route, which applies as soon as the route is known."""
+
+    def limit(self, bytes_max: int) -> None:
+        """Refuse the body when it gets larger than this; what it has already counts."""
+        self._max_content_length = bytes_max
+        if len(self._data) > bytes_max:
+            self._must_raise = RequestEntityTooLarge()
+            self.set_complete()
+
+
 class GatehouseRequest(TrioRequest):
     """A request with its call and, once it is known, its route."""
 
+    body_class = RequestBody
     call: Call
     route: Route | None = None
 
@@ -67,7 +88,7 @@ class Application(QuartTrio):
         self, installation: Installation, routes: Iterable[Route], *, rate_limiter: RateLimiter | None = None
     ) -> None:
         super().__init__("gatehouse", static_folder=None)
-        self.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
+        self.config["MAX_CONTENT_LENGTH"] = LARGE_BODY_BYTES_MAX
         self.config["BODY_TIMEOUT"] = BODY_SECONDS_MAX
         self.installation = installation
         if rate_limiter is None:
@@ -150,6 +171,7 @@ class Application(QuartTrio):
             raise request.routing_exception
         assert request.url_rule is not None, "the request has neither a rule nor a routing error"
         route = request.route = self._routes[request.url_rule.endpoint]
+        cast("RequestBody", request.body).limit(route.body_bytes_max)
         if request.method == "OPTIONS":
             return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
         return await self._serve(route, request)
@@ -159,6 +181,8 @@ class Application(QuartTrio):
         if route.limits:
             call.limit(*route.limits)
         await route.who.admit(call)
+        if call.session_id is not None:
+            call.limit_person()
 
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
@@ -172,8 +196,10 @@ class Application(QuartTrio):
         return answered(route, await route.handler(call, **words, **ids, **arguments), call)
 
     async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:
-        if (request.content_length or 0) > BODY_BYTES_MAX:
+        if (request.content_length or 0) > route.body_bytes_max:
             raise PayloadTooLarge
+        if (request.headers.get("Content-Encoding") or "identity").lower() != "identity":
+            raise UnsupportedContentCoding
         arguments: dict[str, Any] = {}
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)

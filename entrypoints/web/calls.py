@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from werkzeug.http import dump_cookie
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
+from core.rate_limits import RateLimit
 from core.sessions.callers import Origin
 from entrypoints.web.client_addresses import limited_network, throttled_network
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from quart.wrappers import Request
 
     from core.errors import Refusal
-    from core.rate_limits import RateLimit
     from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
     from ports.database import Database
@@ -92,6 +92,13 @@ class Call:
         A handler calls this where the content of the request decides which limits apply.
         """
         self._limiter.take(limits, limited_network(self.address))
+
+    def limit_person(self) -> None:
+        """Take one request of the person who is signed in, or raise `RateLimitExceeded`.
+
+        The person behind an impersonation is the impersonator.
+        """
+        self._limiter.take((RateLimit.SIGNED_IN,), self.claims.get("impersonator") or self.claims["sub"])
 
     async def transact(
         self,

@@ -2,8 +2,10 @@
 
 Hypercorn would switch to WebSocket, and to HTTP/2 without TLS, for any client that proposes it. Gatehouse needs
 neither, so it ignores such proposals, as a server may (RFC 9110, 7.8). Ambiguous messages are refused before they
-become a request, with the same error body as everywhere. A client that is still sending when the response is complete
-can still receive the response.
+become a request, with the same error body as everywhere. A client that is still sending when the response is complete,
+or that has ended its side of the connection before, can still receive the response.
+
+Which of many connections gives way to a new one is in `open_connections.py`.
 
 `Protocol` overrides private methods of Hypercorn, so pyproject.toml pins its minor version.
 """
@@ -29,6 +31,8 @@ from hypercorn.trio.task_group import TaskGroup
 from hypercorn.typing import ConnectionState
 from quart.utils import encode_headers
 
+from entrypoints.web.strict_parsing import HEADERS_MAX, StrictConnection
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -45,6 +49,8 @@ RECEIVE_BYTES_MAX: Final = 2**14
 SEND_BYTES_MAX: Final = 2**16
 # The deadline for each chunk of SEND_BYTES_MAX; a slower client is disconnected.
 SEND_SECONDS_MAX: Final = 20.0
+# The deadline for the rest of a request line and headers, once their first byte has arrived.
+HEAD_SECONDS_MAX: Final = 20.0
 # How long to keep reading after the last response: a connection that is closed while bytes arrive is reset, and the
 # reset may overtake the response (RFC 9112, 9.6).
 LINGER_SECONDS_MAX: Final = 2.0
@@ -54,7 +60,7 @@ _VERSIONS: Final = (b"1.0", b"1.1")
 _AUTHORITY: Final = re.compile(rb"https?://[^/?#]+", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Za-z:.]+\])(?::[0-9]*)?")
 _OBJECTIONS: Final = {
-    431: "The headers are too large.",
+    431: f"The headers are too large. Send at most {HEADERS_MAX} headers with 16 KiB in all.",
     501: "Send the body with Content-Length or chunked; no other transfer coding is supported.",
 }
 
@@ -65,17 +71,29 @@ class ClientConnection:
     """Serves one client until either side closes the connection."""
 
     def __init__(
-        self, application: Application, config: Config, context: WorkerContext, stream: trio.SocketStream
+        self,
+        application: Application,
+        config: Config,
+        context: WorkerContext,
+        stream: trio.SocketStream,
+        *,
+        on_idle: Callable[[ClientConnection], None],
+        on_busy: Callable[[ClientConnection], None],
     ) -> None:
         self._application = application
         self._config = config
         self._context = context
         self._stream = stream
+        self._on_idle = on_idle
+        self._on_busy = on_busy
+        self._protocol: Protocol | None = None
         self._send_lock = trio.Lock()
         # Its deadline is how long to wait for bytes from the client. Cancelling it ends the connection.
         self._receive_scope = trio.CancelScope()
-        self._is_idle = True
+        self._head_has_begun = False
         self._is_closing = False
+        # Whether the client has ended its side of the connection.
+        self._has_ended = False
 
     async def serve(self) -> None:
         """Serve the connection; an exception ends this connection and no other."""
@@ -94,9 +112,17 @@ class ClientConnection:
         finally:
             await trio.aclose_forcefully(self._stream)
 
+    def give_way(self) -> bool:
+        """Close the connection at once, unless a request has begun on it; return whether it was closed."""
+        has_begun = self._protocol is not None and not self._protocol.is_between_requests
+        if has_begun or self._is_closed() or self._has_bytes_to_read():
+            return False
+        self._stream.socket.close()
+        return True
+
     def _make_protocol(self, requests: TaskGroup) -> Protocol:
         socket = self._stream.socket
-        self._protocol = Protocol(
+        self._protocol = protocol = Protocol(
             self._application,
             self._config,
             self._context,
@@ -105,23 +131,27 @@ class ClientConnection:
             server=socket.getsockname()[:2],
             send=self._handle_event,
         )
-        return self._protocol
+        return protocol
 
     async def _receive_until_closed(self, protocol: Protocol) -> None:
         with self._receive_scope:
             self._set_deadline(is_idle=True)
             while data := await self._receive_some():
                 if not self._is_closing:
-                    # This may be only a part of a request, but the request has begun.
-                    self._is_idle = False
                     await protocol.handle(RawData(data))
+                    self._limit_head(protocol)
+            self._has_ended = True
+            if data is not None and protocol.awaits_last_response():
+                # Until `_close` cancels it.
+                await trio.sleep_forever()
         await protocol.handle(Closed())
 
-    async def _receive_some(self) -> bytes:
+    async def _receive_some(self) -> bytes | None:
+        """Return bytes from the client, `b""` when it has ended its side, None when the connection is broken."""
         try:
             return bytes(await self._stream.receive_some(RECEIVE_BYTES_MAX))
         except _DISCONNECTED:
-            return b""
+            return None
 
     async def _handle_event(self, event: Event) -> None:
         """Carry out an event of the protocol."""
@@ -150,26 +180,38 @@ class ClientConnection:
                     self._receive_scope.cancel()
 
     def _set_deadline(self, *, is_idle: bool) -> None:
-        self._is_idle = is_idle
+        self._head_has_begun = False
+        (self._on_idle if is_idle else self._on_busy)(self)
         if not self._is_closing:
             self._receive_scope.deadline = (
                 trio.current_time() + self._config.keep_alive_timeout if is_idle else math.inf
             )
 
+    def _limit_head(self, protocol: Protocol) -> None:
+        """Limit how long the rest of a head may take, counted from its first part."""
+        if protocol.has_partial_head and not self._head_has_begun:
+            self._head_has_begun = True
+            deadline = trio.current_time() + HEAD_SECONDS_MAX
+            self._receive_scope.deadline = min(self._receive_scope.deadline, deadline)
+
     async def _close(self) -> None:
         self._is_closing = True
-        self._receive_scope.deadline = trio.current_time() + LINGER_SECONDS_MAX
+        linger_seconds = 0.0 if self._has_ended else LINGER_SECONDS_MAX
+        self._receive_scope.deadline = trio.current_time() + linger_seconds
         # The calling task may be cancelled by now; the client must see the end of the stream all the same.
         with suppress(*_DISCONNECTED), trio.move_on_after(LINGER_SECONDS_MAX, shield=True):
             async with self._send_lock:
                 await self._stream.send_eof()
-        await self._protocol.handle(Closed())
+        if self._protocol is not None:
+            await self._protocol.handle(Closed())
 
     async def _close_idle_when_stopping(self) -> None:
         await self._context.terminated.wait()
-        if self._is_idle and not self._has_bytes_to_read():
-            # At once, because a request that arrived in between would get no response.
-            self._stream.socket.close()
+        # At once, because a request that arrived in between would get no response.
+        self.give_way()
+
+    def _is_closed(self) -> bool:
+        return self._stream.socket.fileno() < 0
 
     def _has_bytes_to_read(self) -> bool:
         poll = select.poll()
@@ -193,13 +235,32 @@ class Protocol(H11Protocol):
     ) -> None:
         app, is_tls = ASGIWrapper(application), False
         super().__init__(app, config, context, requests, ConnectionState({}), is_tls, client, server, send)
+        self.connection = self._parser = StrictConnection(head_bytes_max=config.h11_max_incomplete_size)
         self._malformed = application.malformed
         self._unsent = b""
 
+    @property
+    def is_between_requests(self) -> bool:
+        """Whether no request has begun: none is being answered, and no part of the next one has arrived."""
+        return self._parser.is_between_requests
+
+    @property
+    def has_partial_head(self) -> bool:
+        """Whether only a part of the next request's line and headers has arrived."""
+        return self._parser.has_partial_head
+
+    def awaits_last_response(self) -> bool:
+        """Return whether a client that has ended its side of the connection waits for the response to a request."""
+        if self._parser.their_state is h11.DONE:
+            self._parser.receive_data(b"")
+            self._parser.next_event()
+        return self.stream is not None and self._parser.has_last_request
+
     async def stream_send(self, event: StreamEvent) -> None:
         """Pass an event of the application's response on."""
-        if isinstance(event, Response) and self.connection.their_state is h11.SEND_BODY:
-            # The rest of the body will not be read, so the start of the next request would not be found.
+        if isinstance(event, Response) and self._parser.their_state in {h11.SEND_BODY, h11.CLOSED}:
+            # The rest of the body will not be read, so the start of the next request would not be found; or the client
+            # sends no other request.
             event = replace(event, headers=[*event.headers, (b"connection", b"close")])
         await super().stream_send(event)
 

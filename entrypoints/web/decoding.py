@@ -2,6 +2,11 @@
 
 No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
 surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
+
+All of this runs on the event loop, so no body may take more than a few milliseconds, whatever is in it. msgspec reads
+all bodies, and refuses lone surrogates and nesting beyond the interpreter's recursion limit. What a type does not name
+is skipped at any depth; a type with `Any` has to limit the depth itself. Only small bodies are read again value by
+value, to name a field in a refusal.
 """
 
 import re
@@ -11,14 +16,15 @@ from urllib.parse import parse_qsl
 from uuid import UUID
 
 import msgspec
-from msgspec import inspect
+from msgspec import UNSET, inspect
 
 from core.errors import BadRequest, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
 from entrypoints.web.explanations import explained, parsed
-from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_field
+from entrypoints.web.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_field
 
-BODY_BYTES_MAX: Final = 1024 * 1024
+# The largest body that is parsed a second time, value by value, to explain what is wrong with it.
+EXPLAINED_BYTES_MAX: Final = 8 * 1024
 QUERY_FIELDS_MAX: Final = 100
 # A number in a query string with more digits is read as 10 to this power, which is above every limit.
 QUERY_DIGITS_MAX: Final = 18
@@ -58,17 +64,22 @@ class Sliced(Query, kw_only=True):
 
 def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     """Decode a JSON object; an empty body is an empty object. Raise `BadRequest` when it is invalid."""
-    if is_nested_too_deeply(data):
-        raise BadRequest.of_field("body", "This is nested too deeply.")
     try:
         body: Shape = _decoder(shape).decode(data.decode() or "{}")
     except msgspec.ValidationError as error:
-        raise explained(error, shape, parsed(data)) from None
+        raise explained(error, shape, parsed(data) if len(data) <= EXPLAINED_BYTES_MAX else UNSET) from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # If the reason is a lone surrogate, this names the field.
-        _refuse_unstorable(data)
+        if len(data) <= EXPLAINED_BYTES_MAX:
+            # The reason may be a lone surrogate.
+            _name_unstorable(data)
         raise _not_json() from None
-    _refuse_unstorable(data)
+    position = nul_escape(data)
+    if position is not None:
+        if len(data) <= EXPLAINED_BYTES_MAX:
+            _name_unstorable(data)
+        raise BadRequest.of_field("body", f"The text at byte {position} contains a NUL, which cannot be stored.")
     return body
 
 
@@ -136,17 +147,24 @@ def _storable(name: str, text: str) -> str:
     return text
 
 
-def _refuse_unstorable(data: bytes) -> None:
+def _name_unstorable(data: bytes) -> None:
+    """Raise the refusal that names the field whose text cannot be stored, if one can be named."""
     try:
         field = unstorable_field(data)
     except ValueError:
         raise _not_json() from None
+    except RecursionError:
+        raise _nested_too_deeply() from None
     if field is not None:
         raise _unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX]))
 
 
 def _unstorable(field: str) -> BadRequest:
     return BadRequest.of_field(field, "This text contains a character that cannot be stored.")
+
+
+def _nested_too_deeply() -> BadRequest:
+    return BadRequest.of_field("body", "This is nested too deeply.")
 
 
 def _not_json() -> BadRequest:

@@ -51,7 +51,7 @@ def parsed(data: bytes) -> Any:
     try:
         # The standard library refuses whole numbers of very many digits; their exact value does not matter here.
         return json.loads(data, parse_int=float, object_pairs_hook=_unambiguous)
-    except ValueError:
+    except (ValueError, RecursionError):
         return UNSET
 
 

@@ -1,4 +1,4 @@
-"""The buckets behind the rate limits: one for each limit and client network, bounded in number.
+"""The buckets behind the rate limits: one for each limit and client network or user, bounded in number.
 
 The table of limits and the arithmetic are in `core/rate_limits.py`. Buckets exist in this process alone: a restart
 discards them, and each worker has its own, which is enough against floods. Limits that must hold across workers
@@ -24,6 +24,7 @@ class RateLimiter:
     """Grants or refuses requests."""
 
     def __init__(self, *, monotonic: Callable[[], float] = time.monotonic, buckets_max: int = BUCKETS_MAX) -> None:
+        # By the limit, and by the client network or the user that it counts.
         self._buckets: dict[tuple[RateLimit, str], Bucket] = {}
         self._buckets_max = buckets_max
         self._monotonic = monotonic
@@ -33,18 +34,21 @@ class RateLimiter:
         """The number of buckets in memory."""
         return len(self._buckets)
 
-    def take(self, limits: Iterable[RateLimit], network: str) -> None:
-        """Take one request from every bucket; when one of them is empty, take none and raise `RateLimitExceeded`."""
+    def take(self, limits: Iterable[RateLimit], holder: str) -> None:
+        """Take one request of a client network or a user from the bucket of every limit.
+
+        When one of them is empty, take none and raise `RateLimitExceeded`.
+        """
         now = self._monotonic()
         taken: dict[tuple[RateLimit, str], Bucket] = {}
         waits_seconds: list[int] = []
         for limit in limits:
-            bucket = self._buckets.get((limit, network), _FULL)
+            bucket = self._buckets.get((limit, holder), _FULL)
             left = bucket.take(limit, now)
             if left is None:
                 waits_seconds.append(bucket.retry_after_seconds(limit, now))
             else:
-                taken[limit, network] = left
+                taken[limit, holder] = left
         if waits_seconds:
             # Earlier than this, another of the limits would refuse.
             raise RateLimitExceeded(retry_after_seconds=max(waits_seconds))
@@ -60,5 +64,5 @@ class RateLimiter:
 class NoRateLimiter(RateLimiter):
     """Grants everything, for load tests."""
 
-    def take(self, limits: Iterable[RateLimit], network: str) -> None:
+    def take(self, limits: Iterable[RateLimit], holder: str) -> None:
         """Take nothing."""

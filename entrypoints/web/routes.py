@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_type_hints
 from uuid import UUID
 
+from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.credentials import AccessPolicy, declared_policy
 from entrypoints.web.storable import unbounded_numbers
@@ -58,6 +59,7 @@ class Route:
     refuses: tuple[type[Refusal], ...]
     is_operational: bool
     media_type: str
+    body_bytes_max: int
     refusal_page: RefusalPage | None
 
     @property
@@ -114,7 +116,7 @@ class Routes:
         limits: tuple[RateLimit, ...] = (),
         refuses: tuple[type[Refusal], ...] = (),
         is_operational: bool = False,
-        media_type: str = "application/json",
+        body_bytes_max: int = BODY_BYTES_MAX,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             name = f"{method} {path}"
@@ -139,7 +141,8 @@ class Routes:
                     limits=limits + _group_limits(path, is_operational=is_operational),
                     refuses=refuses,
                     is_operational=is_operational,
-                    media_type=media_type,
+                    media_type="application/json",
+                    body_bytes_max=body_bytes_max,
                     refusal_page=self.refusal_page,
                 )
             )

@@ -23,6 +23,8 @@ DOCUMENTED = {
     RateLimit.RESEND_VERIFICATION: (3, 60, 3),
     RateLimit.MFA_SETUP_ENDPOINT: (5, 300, 5),
     RateLimit.IMPERSONATION: (10, 60, 10),
+    # Decisions 1.9.
+    RateLimit.SIGNED_IN: (20, 1, 100),
 }
 
 limits = st.sampled_from(RateLimit)

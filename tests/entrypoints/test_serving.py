@@ -117,6 +117,20 @@ def test_a_server_raises_its_file_limit_to_the_hard_limit(running: Service) -> N
     assert soft == hard
 
 
+def test_a_server_that_may_open_few_files_says_how_many_connections_it_serves_and_what_to_do(
+    database_url: str, tmp_path: Path
+) -> None:
+    wrapper = ("sh", "-c", 'ulimit -n 1024 && exec "$0" "$@"')
+    services = Services(tmp_path, given_database(database_url), wrapper=wrapper)
+    try:
+        [line] = services.ready().logged("server.few_open_files")
+    finally:
+        services.close()
+
+    assert (line["open_files_max"], line["connections_max"]) == (1024, 758)
+    assert "LimitNOFILE=" in line["advice"]
+
+
 def test_an_idle_server_needs_little_memory(running: Service) -> None:
     assert psutil.Process(running.process.pid).memory_info().rss < IDLE_BYTES_MAX
 

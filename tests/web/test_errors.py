@@ -9,16 +9,16 @@ import msgspec
 import pytest
 import trio
 from structlog.testing import capture_logs
-from werkzeug.exceptions import ImATeapot
+from werkzeug.exceptions import ImATeapot, RequestEntityTooLarge
 
 from core import errors
 from core.errors import BadRequest, ErrorCode, FieldProblem, Refusal, ServiceUnavailable, TokenInvalid
+from core.limits import BODY_BYTES_MAX, LARGE_BODY_BYTES_MAX
 from core.secrets import Secret
 from entrypoints.web.answers import encode
-from entrypoints.web.application import Application
+from entrypoints.web.application import Application, RequestBody
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
-from entrypoints.web.decoding import BODY_BYTES_MAX
 from entrypoints.web.routes import Routes
 from tests.clock import SettableClock
 from tests.web.probe import Answer, ask, serving
@@ -291,6 +291,38 @@ async def test_a_body_over_the_limit_is_413_also_on_a_route_without_a_body() -> 
     answer = await ask(taking_notes(), "GET", "/notes", headers=headers, data=[], is_complete=False)
 
     assert_envelope(answer, ErrorCode.PAYLOAD_TOO_LARGE)
+
+
+async def test_a_route_takes_larger_bodies_where_it_declares_so() -> None:
+    routes = Routes("large", "A route of this test.")
+
+    @routes.post("/logos", body_bytes_max=LARGE_BODY_BYTES_MAX)
+    @public
+    async def take(call: Call, body: Note) -> None:
+        """Take a large body."""
+
+    application = serving(routes)
+    padding = LARGE_BODY_BYTES_MAX - len(b'{"text": ""}')
+    largest = b'{"text": "' + b"x" * padding + b'"}'
+
+    accepted = await ask(application, "POST", "/logos", data=largest)
+    in_pieces = await ask(application, "POST", "/logos", data=[largest[: 2**16], largest[2**16 :]])
+    too_large = await ask(application, "POST", "/logos", data=largest + b" ")
+    too_large_in_pieces = await ask(application, "POST", "/logos", data=[largest, b" "])
+
+    assert (accepted.status, in_pieces.status) == (200, 200)
+    assert_envelope(too_large, ErrorCode.PAYLOAD_TOO_LARGE)
+    assert_envelope(too_large_in_pieces, ErrorCode.PAYLOAD_TOO_LARGE)
+
+
+async def test_a_body_that_arrived_before_its_route_was_known_is_413_as_well() -> None:
+    body = RequestBody(None, LARGE_BODY_BYTES_MAX)
+    body.append(b"x" * (BODY_BYTES_MAX + 1))
+
+    body.limit(BODY_BYTES_MAX)
+
+    with pytest.raises(RequestEntityTooLarge):
+        await body
 
 
 async def test_a_body_on_a_route_without_a_body_is_ignored() -> None:

@@ -9,11 +9,12 @@ import msgspec
 import pytest
 
 from core.errors import Forbidden, Unauthorized
+from core.limits import BODY_BYTES_MAX
 from core.rate_limits import RateLimit
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import AccessPolicy, CredentialKind, public
-from entrypoints.web.decoding import BODY_BYTES_MAX, Query
+from entrypoints.web.decoding import Query
 from entrypoints.web.rate_limiting import RateLimiter
 from entrypoints.web.routes import Routes
 from tests.web.probe import ask, make_installation
@@ -89,11 +90,12 @@ invalid_input = pytest.mark.parametrize(
         (GOOD, {"data": b"{"}),
         (GOOD, {"data": b"{}", "headers": {"Content-Type": "text/plain"}}),
         (GOOD, {"data": [], "headers": {"Content-Length": str(BODY_BYTES_MAX + 1)}, "is_complete": False}),
+        (GOOD, {"data": b"{}", "headers": {"Content-Encoding": "gzip"}}),
         (GOOD + "?page=x", {"body": {}}),
         ("/organizations/acme/notes/1", {"body": {}}),
         ("/organizations/acme/notes/1?page=x", {"data": b"{"}),
     ],
-    ids=["body", "media type", "length", "query", "id", "all"],
+    ids=["body", "media type", "length", "coding", "query", "id", "all"],
 )
 
 

@@ -1,22 +1,30 @@
-"""Rate limits: the documented table by path, per client network, with a bounded number of buckets."""
+"""Rate limits: the documented table by path, per client network or user, with a bounded number of buckets."""
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import RateLimitExceeded
 from core.rate_limits import RateLimit
+from core.sessions.signing_keys import KeyPair
+from core.sessions.tokens import TokenKind
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
 from entrypoints.web.client_addresses import limited_network
-from entrypoints.web.credentials import public
+from entrypoints.web.credentials import public, signed_in
 from entrypoints.web.decoding import Query
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.routes import Routes
-from tests.web.probe import PEER, ask, serving
+from tests.web.probe import PEER, active_key, ask, make_installation, serving, with_keys
 
 
 @dataclass
@@ -27,6 +35,12 @@ class Stopwatch:
 
     def __call__(self) -> float:
         return self.seconds
+
+
+class Note(msgspec.Struct):
+    """A small body."""
+
+    text: str = ""
 
 
 class Grant(Query):
@@ -246,6 +260,101 @@ def test_a_refused_request_does_not_keep_a_bucket_from_being_dropped() -> None:
     limiter.take(limits, "b")
 
     limiter.take(limits, "a")
+
+
+def signing_in(key_pairs: tuple[KeyPair, KeyPair], **options: Any) -> tuple[Application, Callable[..., str]]:
+    """Return an application with two routes for users who are signed in, and a function that makes their tokens."""
+    routes = Routes("limited", "Routes of this test.")
+
+    @routes.get("/one")
+    @signed_in
+    async def one(call: Call) -> None:
+        """Answer."""
+
+    @routes.post("/other")
+    @signed_in
+    async def other(call: Call, body: Note) -> None:
+        """Take a body."""
+
+    installation = with_keys(make_installation(), [active_key(key_pairs[0])])
+
+    def token(user: str, **claims: str) -> str:
+        about = {"sub": user, "aud": installation.settings.base_url, "sid": str(uuid4()), **claims}
+        value = installation.tokens.sign(
+            about, kind=TokenKind.ACCESS, lifetime=timedelta(minutes=5), now=installation.clock()
+        )
+        return f"Bearer {value}"
+
+    return serving(routes, installation=installation, **options), token
+
+
+async def statuses_of(
+    application: Application, authorization: str, *, of: int, method: str = "GET", path: str = "/one", **options: Any
+) -> Counter[int]:
+    """Send this many requests from as many addresses, and count the statuses of the answers."""
+    headers = {"Authorization": authorization}
+    return Counter(
+        [
+            (await ask(application, method, path, headers=headers, peer=f"198.51.100.{number}", **options)).status
+            for number in range(of)
+        ]
+    )
+
+
+async def test_a_user_has_a_hundred_requests_at_once_and_then_twenty_a_second_from_all_addresses_together(
+    key_pairs: tuple[KeyPair, KeyPair],
+) -> None:
+    stopwatch = Stopwatch()
+    application, token = signing_in(key_pairs, rate_limiter=RateLimiter(monotonic=stopwatch))
+
+    at_once = await statuses_of(application, token("ann"), of=120)
+    stopwatch.seconds += 1
+    later = await statuses_of(application, token("ann"), of=30)
+
+    assert (at_once, later) == ({200: 100, 429: 20}, {200: 20, 429: 10})
+
+
+async def test_all_sessions_and_paths_of_a_user_share_the_limit_and_other_users_do_not(
+    key_pairs: tuple[KeyPair, KeyPair],
+) -> None:
+    application, token = signing_in(key_pairs, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+    await statuses_of(application, token("ann"), of=60)
+
+    by_other_session = await statuses_of(application, token("ann"), of=50, method="POST", path="/other", body={})
+    by_other_user = await statuses_of(application, token("ben"), of=50)
+
+    assert (by_other_session, by_other_user) == ({200: 40, 429: 10}, {200: 50})
+
+
+async def test_an_impersonation_counts_for_the_impersonator(key_pairs: tuple[KeyPair, KeyPair]) -> None:
+    application, token = signing_in(key_pairs, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+    await statuses_of(application, token("ann", impersonator="owner"), of=100)
+
+    by_the_user = await statuses_of(application, token("ann"), of=1)
+    by_another_impersonation = await statuses_of(application, token("ben", impersonator="owner"), of=1)
+    by_the_impersonator = await statuses_of(application, token("owner"), of=1)
+
+    assert (by_the_user, by_another_impersonation, by_the_impersonator) == ({200: 1}, {429: 1}, {429: 1})
+
+
+async def test_a_user_over_the_limit_is_refused_before_the_body_arrives(key_pairs: tuple[KeyPair, KeyPair]) -> None:
+    application, token = signing_in(key_pairs, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+    await statuses_of(application, token("ann"), of=100)
+
+    headers = {"Authorization": token("ann"), "Content-Length": "1000", "Content-Type": "application/json"}
+    answer = await ask(application, "POST", "/other", headers=headers, data=[b"{"], is_complete=False)
+
+    assert (answer.status, answer.code) == (429, "RATE_LIMIT_EXCEEDED")
+    assert answer.headers["Retry-After"] == "1"
+
+
+async def test_a_forged_token_takes_nothing_from_the_user(key_pairs: tuple[KeyPair, KeyPair]) -> None:
+    application, token = signing_in(key_pairs, rate_limiter=RateLimiter(monotonic=Stopwatch()))
+
+    forged = await statuses_of(application, token("ann")[:-2], of=150)
+    valid = await statuses_of(application, token("ann"), of=100)
+
+    assert (forged, valid) == ({401: 150}, {200: 100})
 
 
 async def test_the_setting_turns_all_rate_limits_off() -> None:

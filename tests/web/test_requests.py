@@ -144,10 +144,11 @@ async def test_an_empty_answer_has_no_content_type_and_no_length() -> None:
     assert "Content-Length" not in answer.headers
 
 
-async def test_not_modified_has_no_content_length() -> None:
+async def test_not_modified_has_no_content_type_and_no_length() -> None:
     answer = await send("GET", "/unchanged")
 
     assert answer.status == 304
+    assert "Content-Type" not in answer.headers
     assert "Content-Length" not in answer.headers
 
 

@@ -5,31 +5,17 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrypoints.web.storable import (
-    NESTING_LEVELS_MAX,
-    as_shown,
-    is_nested_too_deeply,
-    is_storable,
-    unbounded_numbers,
-    unstorable_field,
-)
+from entrypoints.web.storable import as_shown, is_storable, nul_escape, unbounded_numbers, unstorable_field
 
 texts = st.text(st.characters() | st.sampled_from('\x00\ud800\udfff[]{}"\\'), max_size=5)
 leaves = st.none() | st.booleans() | st.integers() | texts
 json_values = st.recursive(
     leaves, lambda inside: st.lists(inside, max_size=5) | st.dictionaries(texts, inside, max_size=5), max_leaves=20
 )
-
-
-def levels(value: Any) -> int:
-    if isinstance(value, dict):
-        return 1 + max(map(levels, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(levels, value), default=0)
-    return 0
 
 
 def texts_in(value: Any) -> list[str]:
@@ -40,17 +26,27 @@ def texts_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-@given(json_values, st.integers(0, 2 * NESTING_LEVELS_MAX))
-def test_a_body_is_nested_too_deeply_when_it_has_more_levels_than_allowed(value: Any, more_levels: int) -> None:
-    for level in range(more_levels):
-        value = [value] if level % 2 else {"[": value}
+@given(json_values)
+def test_the_position_of_a_nul_is_returned_exactly_when_there_is_one(value: Any) -> None:
+    data = json.dumps([value]).encode()
 
-    assert is_nested_too_deeply(json.dumps(value).encode()) is (levels(value) > NESTING_LEVELS_MAX)
+    position = nul_escape(data)
+
+    assert (position is not None) == any("\x00" in text for text in texts_in(value))
 
 
-@given(st.binary())
-def test_the_nesting_of_any_bytes_can_be_checked(data: bytes) -> None:
-    assert isinstance(is_nested_too_deeply(data + b"[" * NESTING_LEVELS_MAX), bool)
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        (rb"ab", None),
+        (rb"ab\u0000", 2),
+        (rb"ab\\u0000", None),
+        (rb"ab\\\u0000", 4),
+        (rb"\\u0000\u00e9\u0000", 13),
+    ],
+)
+def test_the_position_of_a_nul_is_that_of_its_escape(text: bytes, position: int | None) -> None:
+    assert nul_escape(text) == position
 
 
 @given(json_values)
@@ -59,7 +55,7 @@ def test_a_field_is_named_exactly_when_a_text_cannot_be_stored(value: Any) -> No
 
     field = unstorable_field(data)
 
-    assert (field is None) == all(map(is_storable, texts_in(value)))
+    assert (field is None) == all(map(is_storable, texts_in(json.loads(data))))
 
 
 def test_a_field_is_named_by_its_path() -> None:
@@ -68,8 +64,9 @@ def test_a_field_is_named_by_its_path() -> None:
     assert unstorable_field(data) == "a[1].b.c[1]"
 
 
-def test_a_body_that_is_only_a_text_has_no_field_name() -> None:
-    assert unstorable_field(rb'"\ud800"') is None
+@pytest.mark.parametrize("data", [rb'"\ud800"', rb'{"a": "\u0000", "a": "b"}'])
+def test_a_text_outside_of_every_field_has_no_field_name(data: bytes) -> None:
+    assert unstorable_field(data) is None
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\ud800")))

@@ -8,13 +8,13 @@ from trio.testing import MockClock
 
 from entrypoints.server import KEEP_ALIVE_SECONDS
 from entrypoints.web.application import BODY_SECONDS_MAX
-from entrypoints.web.connections import LINGER_SECONDS_MAX, SEND_SECONDS_MAX
+from entrypoints.web.connections import HEAD_SECONDS_MAX, LINGER_SECONDS_MAX, SEND_SECONDS_MAX
 from tests.web.connections.wires import GOOD, LARGE_BYTES, Running, request
 
 
 @pytest.mark.usefixtures("complaints")
-@pytest.mark.parametrize("data", [b"", b"GET /good HT", request(b"GET /good HTTP/1.1", b"X: y")[:-2]])
-async def test_a_client_that_never_finishes_a_request_is_disconnected(
+@pytest.mark.parametrize("data", [b"", b"\r\n"])
+async def test_a_client_that_sends_no_request_is_disconnected(
     server: Running, data: bytes, autojump_clock: MockClock
 ) -> None:
     wire = await server.connect()
@@ -30,11 +30,37 @@ async def test_a_client_that_never_finishes_a_request_is_disconnected(
 
 
 @pytest.mark.usefixtures("complaints")
-async def test_a_client_that_sends_headers_slowly_is_disconnected(server: Running, autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize("before", [b"", GOOD], ids=["first", "pipelined"])
+@pytest.mark.parametrize("data", [b"\r", b"G", b"GET /good HT", request(b"GET /good HTTP/1.1", b"X: y")[:-2]])
+async def test_a_client_that_never_finishes_a_request_is_disconnected(
+    server: Running, data: bytes, before: bytes, autojump_clock: MockClock
+) -> None:
     wire = await server.connect()
     began = trio.current_time()
 
     async with wire.stream:
+        await wire.send(before + data)
+        if before:
+            await wire.answer()
+        with trio.fail_after(2 * KEEP_ALIVE_SECONDS):
+            rest = await wire.stream.receive_some()
+
+    assert rest == b""
+    assert trio.current_time() - began == pytest.approx(HEAD_SECONDS_MAX, abs=1)
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("requests_before", [0, 1])
+async def test_a_client_that_sends_headers_slowly_is_disconnected(
+    server: Running, requests_before: int, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+
+    async with wire.stream:
+        for _ in range(requests_before):
+            await wire.send(GOOD)
+            await wire.answer()
+        began = trio.current_time()
         await wire.send(b"GET /good HTTP/1.1\r\nHost: x\r\n")
         with trio.move_on_after(3 * KEEP_ALIVE_SECONDS):
             while trio.current_time() - began < 2 * KEEP_ALIVE_SECONDS:
@@ -44,7 +70,23 @@ async def test_a_client_that_sends_headers_slowly_is_disconnected(server: Runnin
                     break
                 await trio.sleep(1)
 
-    assert trio.current_time() - began == pytest.approx(KEEP_ALIVE_SECONDS, abs=5)
+    assert trio.current_time() - began == pytest.approx(HEAD_SECONDS_MAX, abs=5)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_head_that_arrives_in_time_gets_its_answer(server: Running, autojump_clock: MockClock) -> None:
+    wire = await server.connect()
+    statuses: list[int] = []
+
+    async with wire.stream:
+        for _ in range(3):
+            await trio.sleep(KEEP_ALIVE_SECONDS / 2)
+            await wire.send(GOOD[:10])
+            await trio.sleep(HEAD_SECONDS_MAX - 1)
+            await wire.send(GOOD[10:])
+            statuses.append((await wire.answer()).status)
+
+    assert statuses == [200] * 3
 
 
 @pytest.mark.usefixtures("complaints")

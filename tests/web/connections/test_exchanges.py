@@ -2,14 +2,19 @@
 
 import json
 import socket
+from dataclasses import dataclass, field
 
 import pytest
 import trio
 from trio.testing import MockClock
 
+from core.limits import BODY_BYTES_MAX
+from entrypoints.web.calls import Call
 from entrypoints.web.connections import LINGER_SECONDS_MAX
-from entrypoints.web.decoding import BODY_BYTES_MAX
-from tests.web.connections.wires import GOOD, Running, assert_envelope, request
+from entrypoints.web.credentials import public
+from entrypoints.web.routes import Routes
+from tests.web.connections.wires import GOOD, Note, Running, assert_envelope, request, running
+from tests.web.probe import serving
 
 
 @pytest.mark.usefixtures("complaints")
@@ -142,16 +147,177 @@ async def test_an_unread_body_does_not_become_the_next_request(server: Running) 
     assert rest == b""
 
 
+@dataclass
+class Slow:
+    """A route that is answered when the test lets it, and what became of its requests."""
+
+    routes: Routes
+    begun: trio.Event = field(default_factory=trio.Event)
+    may_end: trio.Event = field(default_factory=trio.Event)
+    ended: trio.Event = field(default_factory=trio.Event)
+    committed: int = 0
+    cancelled: int = 0
+
+
+@pytest.fixture
+def slow() -> Slow:
+    """A slow route."""
+    slow = Slow(Routes("slow", "A route of this test."))
+
+    @slow.routes.post("/slow")
+    @public
+    async def commit(call: Call, body: Note) -> Note:
+        """Change something, when the test lets it."""
+        slow.begun.set()
+        try:
+            await slow.may_end.wait()
+            slow.committed += 1
+        except trio.Cancelled:
+            slow.cancelled += 1
+            raise
+        finally:
+            slow.ended.set()
+        return Note(text="committed")
+
+    return slow
+
+
+LAST_REQUESTS = {
+    "Connection: close": request(b"POST /slow HTTP/1.1", b"Connection: close", b"Content-Length: 2", body=b"{}"),
+    "HTTP/1.0": b"POST /slow HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}",
+}
+
+
 @pytest.mark.usefixtures("complaints")
-async def test_a_client_that_half_closes_after_a_request_does_no_harm(server: Running) -> None:
+@pytest.mark.parametrize("after", [b"\r\n", b"more", b"nonsense\r\n\r\n", GOOD, GOOD * 1000])
+@pytest.mark.parametrize("last", LAST_REQUESTS.values(), ids=LAST_REQUESTS)
+@pytest.mark.parametrize("is_later", [False, True], ids=["at once", "while the request is answered"])
+async def test_bytes_after_the_last_request_of_a_connection_do_not_change_its_answer(
+    slow: Slow, last: bytes, after: bytes, is_later: bool
+) -> None:
+    async with running(serving(slow.routes)) as server:
+        wire = await server.connect()
+        async with wire.stream:
+            await wire.send(last if is_later else last + after)
+            await slow.begun.wait()
+            if is_later:
+                await wire.send(after)
+                await trio.testing.wait_all_tasks_blocked()
+            slow.may_end.set()
+            answer = await wire.answer()
+            rest = await wire.rest()
+
+    assert (answer.status, answer.content) == (200, b'{"text":"committed"}')
+    assert (rest, slow.committed, slow.cancelled) == (b"", 1, 0)
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_bytes_after_a_request_that_the_server_answers_with_close_do_not_change_its_answer(slow: Slow) -> None:
+    async with running(serving(slow.routes)) as server:
+        wire = await server.connect()
+        async with wire.stream:
+            await wire.send(request(b"POST /slow HTTP/1.1", b"Content-Length: 2", body=b"{}"))
+            await slow.begun.wait()
+            await wire.send(b"nonsense\r\n\r\n")
+            server.stopping.set()
+            await trio.testing.wait_all_tasks_blocked()
+            slow.may_end.set()
+            answer = await wire.answer()
+            rest = await wire.rest()
+
+    assert (answer.status, answer.headers["connection"], rest) == (200, "close", b"")
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize(
+    "data",
+    [
+        request(b"POST /slow HTTP/1.1", b"Content-Length: 2", body=b"{}"),
+        request(b"POST /slow HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\r\n"),
+        request(b"POST /slow HTTP/1.1", b"Connection: Upgrade", b"Upgrade: h2c", b"Content-Length: 2", body=b"{}"),
+        *LAST_REQUESTS.values(),
+    ],
+    ids=["length", "chunked", "upgrade", *LAST_REQUESTS],
+)
+@pytest.mark.parametrize("is_later", [False, True], ids=["at once", "while the request is answered"])
+async def test_a_client_that_half_closes_after_a_request_gets_its_answer(
+    slow: Slow, data: bytes, is_later: bool
+) -> None:
+    async with running(serving(slow.routes)) as server:
+        wire = await server.connect()
+        async with wire.stream:
+            await wire.send(data)
+            if is_later:
+                await slow.begun.wait()
+            await wire.stream.send_eof()
+            await slow.begun.wait()
+            await trio.testing.wait_all_tasks_blocked()
+            slow.may_end.set()
+            answer = await wire.answer()
+            rest = await wire.rest()
+
+    assert (answer.status, answer.content, rest) == (200, b'{"text":"committed"}', b"")
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_connection_whose_client_has_ended_its_side_is_closed_with_the_answer(
+    server: Running, autojump_clock: MockClock
+) -> None:
+    wire = await server.connect()
+    began = trio.current_time()
+
+    async with wire.stream:
+        await wire.send(GOOD * 3)
+        await wire.stream.send_eof()
+        answers = [await wire.answer() for _ in range(3)]
+        rest = await wire.rest()
+
+    assert [answer.status for answer in answers] == [200] * 3
+    assert rest == b""
+    assert trio.current_time() - began < LINGER_SECONDS_MAX
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_request_whose_client_resets_the_connection_is_cancelled(slow: Slow) -> None:
+    async with running(serving(slow.routes)) as server:
+        wire = await server.connect()
+        await wire.send(request(b"POST /slow HTTP/1.1", b"Content-Length: 2", body=b"{}"))
+        await slow.begun.wait()
+        wire.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        await wire.stream.aclose()
+        with trio.fail_after(5):
+            await slow.ended.wait()
+
+    assert (slow.committed, slow.cancelled) == (0, 1)
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("pieces", [[b"\r\n" + GOOD], [b"\r\n", GOOD], [b"\r", b"\n", GOOD], [b"\r", b"\n" + GOOD]])
+async def test_an_empty_line_before_each_request_is_ignored(server: Running, pieces: list[bytes]) -> None:
+    wire = await server.connect()
+    statuses: list[int] = []
+
+    async with wire.stream:
+        for _ in range(2):
+            await wire.send(request(b"POST /notes HTTP/1.1", b"Content-Length: 2", body=b"{}"))
+            statuses.append((await wire.answer()).status)
+            for piece in pieces:
+                await wire.send(piece)
+                await trio.testing.wait_all_tasks_blocked()
+            statuses.append((await wire.answer()).status)
+
+    assert statuses == [200] * 4
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_an_empty_line_after_a_body_does_not_separate_it_from_a_pipelined_request(server: Running) -> None:
     wire = await server.connect()
 
     async with wire.stream:
-        await wire.send(GOOD)
-        await wire.stream.send_eof()
-        await wire.rest()
+        await wire.send((request(b"POST /notes HTTP/1.1", b"Content-Length: 2", body=b"{}") + b"\r\n") * 3)
+        answers = [await wire.answer() for _ in range(3)]
 
-    assert (await server.exchange(GOOD)).status == 200
+    assert [answer.status for answer in answers] == [200] * 3
 
 
 @pytest.mark.usefixtures("complaints")

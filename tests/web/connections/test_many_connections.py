@@ -1,7 +1,9 @@
 """Many connections, some of them broken: each gets its own answers, and none affects another."""
 
+import ipaddress
 import socket
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack, asynccontextmanager
 
 import pytest
 import trio
@@ -9,14 +11,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from quart import Response
 from structlog.testing import capture_logs
+from trio.testing import MockClock
 
 from entrypoints import server as servers
-from entrypoints.server import ACCEPTED_IN_A_ROW_MAX
+from entrypoints.server import ACCEPTED_IN_A_ROW_MAX, FULL_SECONDS_MAX
+from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
+from entrypoints.web.open_connections import IDLE_SECONDS_MIN
 from entrypoints.web.routes import Routes
-from tests.web.connections.wires import GOOD, Answer, Note, Running, assert_envelope, request, routes, running
+from tests.web.connections.wires import GOOD, Answer, Note, Running, Wire, assert_envelope, request, routes, running
 from tests.web.probe import make_installation, serving
 
 
@@ -61,31 +66,193 @@ async def test_several_concurrent_connections_are_accepted_in_one_iteration_of_t
     assert [iteration for iteration in others if iteration == first] == [first] * ACCEPTED_IN_A_ROW_MAX
 
 
+@asynccontextmanager
+async def limited(
+    monkeypatch: pytest.MonkeyPatch, *, total_max: int, of_a_client_max: int = 100, settings: Settings | None = None
+) -> AsyncGenerator[Running]:
+    """Run a server with few connections, and a route that waits until the test lets it end."""
+    monkeypatch.setattr(servers, "CONNECTIONS_MAX", total_max)
+    monkeypatch.setattr(servers, "CONNECTIONS_OF_A_CLIENT_MAX", of_a_client_max)
+    async with running(serving(routes, settings)) as server:
+        yield server
+
+
+async def is_open(wire: Wire) -> bool:
+    """Send a request, and return whether the connection was still open for it."""
+    await wire.send(GOOD)
+    try:
+        return bool(await wire.answer())
+    except (AssertionError, trio.BrokenResourceError):
+        return False
+
+
+BEHIND_A_PROXY = Settings(trusted_proxies=(ipaddress.ip_network("127.0.0.1/32"),))
+UNFINISHED = request(b"POST /notes HTTP/1.1", b"Content-Length: 2")
+
+
 @pytest.mark.usefixtures("complaints")
-async def test_no_more_connections_than_the_maximum_are_served_and_the_others_wait(
-    monkeypatch: pytest.MonkeyPatch,
+async def test_the_longest_idle_connection_gives_way_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
 ) -> None:
-    monkeypatch.setattr(servers, "CONNECTIONS_MAX", 3)
+    async with limited(monkeypatch, total_max=3, settings=BEHIND_A_PROXY) as server:
+        first, second, third = [await server.connect() for _ in range(3)]
+        await trio.sleep(IDLE_SECONDS_MIN)
+        # Now the second one has been idle for the longest time.
+        await first.send(GOOD)
+        await first.answer()
+        await trio.sleep(IDLE_SECONDS_MIN)
+
+        answer = await server.exchange(GOOD)
+
+        assert answer.status == 200
+        assert await second.rest() == b""
+        assert [await is_open(wire) for wire in (first, third)] == [True, True]
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("begun", [GOOD[:1], GOOD[:-2], UNFINISHED], ids=["one byte", "head", "body"])
+async def test_a_connection_on_which_a_request_has_begun_never_gives_way(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock, begun: bytes
+) -> None:
+    async with limited(monkeypatch, total_max=3, settings=BEHIND_A_PROXY) as server:
+        busy = [await server.connect() for _ in range(2)]
+        for wire in busy:
+            await wire.send(begun)
+        idle = await server.connect()
+        await trio.sleep(2 * IDLE_SECONDS_MIN)
+
+        answer = await server.exchange(GOOD)
+        for wire in busy:
+            await wire.send(b"{}" if begun == UNFINISHED else GOOD[len(begun) :])
+        statuses = [(await wire.answer()).status for wire in busy]
+
+        assert answer.status == 200
+        assert statuses == [200, 200]
+        assert await idle.rest() == b""
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_connection_whose_request_is_in_the_kernel_does_not_give_way(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with limited(monkeypatch, total_max=3, settings=BEHIND_A_PROXY) as server:
+        wires = [await server.connect() for _ in range(3)]
+        await trio.sleep(2 * IDLE_SECONDS_MIN)
+
+        # Nothing here waits, so the server learns of the requests and of the new connections at the same time.
+        for wire in wires:
+            await wire.stream.socket.send(GOOD)
+        with socket.create_connection(("127.0.0.1", server.port)):
+            statuses = [(await wire.answer()).status for wire in wires]
+
+    assert statuses == [200] * 3
+
+
+async def test_when_no_connection_is_idle_a_new_one_waits_and_the_log_says_so_once(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with limited(monkeypatch, total_max=3, settings=BEHIND_A_PROXY) as server:
+        busy = [await server.connect() for _ in range(3)]
+        for wire in busy:
+            await wire.send(UNFINISHED)
+        await trio.testing.wait_all_tasks_blocked()
+
+        with capture_logs() as logs:
+            waiting = [await server.connect() for _ in range(3)]
+            for wire in waiting:
+                await wire.send(request(b"GET /good HTTP/1.1", b"Connection: close"))
+            await trio.sleep(2 * FULL_SECONDS_MAX)
+            await busy[0].send(b"{}")
+            statuses = [(await wire.answer()).status for wire in [busy[0], *waiting]]
+
+    assert statuses == [200] * 4
+    assert [line["connections"] for line in logs if line["event"] == "server.full"] == [3]
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_many_requests_at_once_are_all_answered_over_few_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[Answer] = []
 
     async def ask(server: Running) -> None:
         answers.append(await server.exchange(request(b"GET /good HTTP/1.1", b"Connection: close")))
 
-    async with running(serving(routes)) as server:
-        recorder = AcceptanceRecorder()
-        trio.lowlevel.add_instrument(recorder)
-        waiting = [await server.connect() for _ in range(4)]
-        await trio.testing.wait_all_tasks_blocked()
-        served = len(recorder.accepted_at)
-        for wire in waiting:
-            await wire.stream.aclose()
-        async with trio.open_nursery() as nursery:
-            for _ in range(10):
-                nursery.start_soon(ask, server)
-        trio.lowlevel.remove_instrument(recorder)
+    async with limited(monkeypatch, total_max=3, settings=BEHIND_A_PROXY) as server, trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(ask, server)
 
-    assert served == 3
-    assert len(answers) == 10
+    assert [answer.status for answer in answers] == [200] * 10
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_client_with_many_idle_connections_makes_room_for_its_own_new_ones_only(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with limited(monkeypatch, total_max=100, of_a_client_max=5) as server:
+        other = await server.connect(from_address="127.0.0.2")
+        many = [await server.connect() for _ in range(5)]
+        for _ in range(4):
+            await trio.sleep(IDLE_SECONDS_MIN)
+            many.append(await server.connect())
+
+        await trio.testing.wait_all_tasks_blocked()
+        assert [await wire.rest() for wire in many[:4]] == [b""] * 4
+        assert [await is_open(wire) for wire in [*many[4:], other]] == [True] * 6
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_a_client_whose_connections_are_all_in_use_is_refused_another_one_and_other_clients_are_not(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with limited(monkeypatch, total_max=100, of_a_client_max=2) as server:
+        busy = [await server.connect() for _ in range(2)]
+        for wire in busy:
+            await wire.send(UNFINISHED)
+        await trio.sleep(2 * IDLE_SECONDS_MIN)
+
+        with capture_logs() as logs:
+            refused = await server.connect()
+            end = await refused.rest()
+        by_other = await server.connect(from_address="127.0.0.2")
+
+        assert end == b""
+        assert [line["client"] for line in logs if line["event"] == "connection.refused"] == ["127.0.0.1"]
+        assert await is_open(by_other)
+        for wire in busy:
+            await wire.send(b"{}")
+            assert (await wire.answer()).status == 200
+        await busy[0].stream.aclose()
+        await trio.testing.wait_all_tasks_blocked()
+        assert await is_open(await server.connect())
+
+
+@pytest.mark.usefixtures("complaints")
+@pytest.mark.parametrize("settings", [BEHIND_A_PROXY, Settings(rate_limits=False)], ids=["proxy", "load test"])
+async def test_a_trusted_proxy_and_a_load_test_may_open_any_number_of_connections(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    async with limited(monkeypatch, total_max=100, of_a_client_max=2, settings=settings) as server:
+        wires = [await server.connect() for _ in range(10)]
+
+        assert [await is_open(wire) for wire in wires] == [True] * 10
+
+
+@pytest.mark.usefixtures("complaints")
+async def test_the_open_connections_are_counted_exactly_however_they_end(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    async with limited(monkeypatch, total_max=100, of_a_client_max=3) as server:
+        for _ in range(5):
+            ended, reset, refused = [await server.connect() for _ in range(3)]
+            await ended.stream.send_eof()
+            reset.stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+            await reset.stream.aclose()
+            await refused.send(b"nonsense\r\n\r\n")
+            await refused.rest()
+            await ended.rest()
+            await refused.stream.aclose()
+            await trio.testing.wait_all_tasks_blocked()
+
+        assert [await is_open(await server.connect()) for _ in range(3)] == [True] * 3
 
 
 @pytest.mark.usefixtures("complaints")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from entrypoints.web.strict_parsing import HEADERS_MAX
 from tests.web.connections.wires import GOOD, Running, assert_envelope, request
 
 
@@ -38,6 +39,24 @@ from tests.web.connections.wires import GOOD, Running, assert_envelope, request
         b"GET /good HTTP/1.1\r\nHost: \xff\r\n\r\n",
         b"GET /good HTTP/1.1\r\nHost: [::1\r\n\r\n",
         b"GET /good HTTP/1.1\r\nHost: x:port\r\n\r\n",
+        b"GET /good HTTP/1.1\nHost: x\n\n",
+        b"GET /good HTTP/1.1\nHost: x",
+        b"GET /good HTTP/1.1\r\nHost: x\n\r\n",
+        b"GET /good HTTP/1.1\r\nHost: x\r\n\n",
+        b"GET /good HTTP/1.1\r\nHost: x\rX: y\r\n\r\n",
+        b"\nGET /good HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\r\n\nGET /good HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\r \nGET /good HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /good HTTP/1.1\r\n Host: x\r\n\r\n",
+        request(b"GET /good HTTP/1.1", b"X: folded\r\n value"),
+        request(b"GET /good HTTP/1.1", b"X: folded\r\n\tvalue"),
+        request(b"GET /good HTTP/1.1", b"X: folded\r\n "),
+        request(b"GET /good HTTP/1.1", *[b"X: y"] * HEADERS_MAX),
+        request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\n\n"),
+        request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\nA: b\n\n"),
+        request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2\r\n{}\r\n0\r\nA: b\r\n c\r\n\r\n"),
+        request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2\n{}\r\n0\r\n\r\n"),
+        request(b"POST /notes HTTP/1.1", b"Transfer-Encoding: chunked", body=b"2;a=\nb\r\n{}\r\n0\r\n\r\n"),
         request(b"GET /good HTTP/1.1", b"X Y: z"),
         request(b"GET /good HTTP/1.1", b"X-Y : z"),
         request(b"GET /good HTTP/1.1", b"X\xff: z"),
@@ -107,7 +126,6 @@ async def test_a_malformed_request_is_400_with_our_envelope_and_closes_the_conne
         (b"GET /words/%00 HTTP/1.1\r\nHost: x\r\n\r\n", 404),
         (b'GET /good?%zz&=&%00=%ff&"<>^`{|} HTTP/1.1\r\nHost: x\r\n\r\n', 200),
         (b"GET /good? HTTP/1.1\r\nHost: x\r\n\r\n", 200),
-        (b"GET /good HTTP/1.1\nHost: x\n\n", 200),
         (b"GET /good HTTP/1.1\r\nHost:\r\n\r\n", 200),
         (b"GET /good HTTP/1.1\r\nHost: [2001:db8::1]:8000\r\n\r\n", 200),
         (b"GET /good HTTP/1.1\r\nHost: UPPER.example:\r\n\r\n", 200),
@@ -117,7 +135,8 @@ async def test_a_malformed_request_is_400_with_our_envelope_and_closes_the_conne
         (b"CONNECT /good HTTP/1.1\r\nHost: x\r\n\r\n", 405),
         (b"A" * 5000 + b" /good HTTP/1.1\r\nHost: x\r\n\r\n", 405),
         (request(b"GET /good HTTP/1.1", b"X: \xff\xfe\x01\x7f"), 200),
-        (request(b"GET /good HTTP/1.1", b"X: folded\r\n value"), 200),
+        (b"\r\nGET /good HTTP/1.1\r\nHost: x\r\n\r\n", 200),
+        (request(b"GET /good HTTP/1.1", *[b"X: y"] * (HEADERS_MAX - 1)), 200),
         (request(b"GET /good HTTP/1.1", b"Content-Length: 0"), 200),
         (request(b"GET /good HTTP/1.1", b"Content-Length: 3", body=b"abc"), 200),
         (request(b"POST /notes HTTP/1.1", b"Content-Length: 2", b"Content-Length: 2", body=b"{}"), 200),

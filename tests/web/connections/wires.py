@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import msgspec
@@ -171,10 +171,13 @@ class Running:
     port: int
     stopping: trio.Event
     application: Application
+    wires: list[Wire] = field(default_factory=list[Wire])
 
-    async def connect(self) -> Wire:
-        """Open a connection to it."""
-        return Wire(await trio.open_tcp_stream("127.0.0.1", self.port))
+    async def connect(self, *, from_address: str = "127.0.0.1") -> Wire:
+        """Open a connection to it, which is closed at the end of the test."""
+        wire = Wire(await trio.open_tcp_stream("127.0.0.1", self.port, local_address=from_address))
+        self.wires.append(wire)
+        return wire
 
     async def exchange(self, data: bytes) -> Answer:
         """Send data on a new connection and return one answer."""
@@ -191,7 +194,12 @@ async def running(application: Application) -> AsyncGenerator[Running]:
     with listen(Bind("127.0.0.1", 0)) as listener:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(Server(application, listener, 5.0).serve, stopping)
-            yield Running(listener.getsockname()[1], stopping, application)
+            server = Running(listener.getsockname()[1], stopping, application)
+            try:
+                yield server
+            finally:
+                for wire in server.wires:
+                    await trio.aclose_forcefully(wire.stream)
             nursery.cancel_scope.cancel()
 
 
