@@ -5,21 +5,18 @@ from __future__ import annotations
 import io
 import json
 import os
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
 from adapters.crypto.password_schemes import stored_form
-from core.accounts.one_time_tokens import TokenPurpose, issue
-from core.accounts.user_import import ImportedPerson, Problem, store
+from core.accounts.user_import import Problem
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
 from tests.world.builder import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from adapters.postgres.database import PostgresDatabase
@@ -166,22 +163,6 @@ class TestImporting:
             0,
             0,
         )
-
-    async def test_an_address_that_an_undo_link_may_restore_is_not_imported(
-        self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, world: World
-    ) -> None:
-        people = [
-            ImportedPerson(email=email, password_hash=None, is_verified=False, created_at=clock())
-            for email in ("old@example.com", "free@example.com")
-        ]
-        owner_id = world.user("new@example.com")
-        transact(issue, TokenPurpose.UNDO_EMAIL_CHANGE, owner_id, "old@example.com")
-
-        assert transact(store, people) == 1
-        assert emails(connection) == ["new@example.com", "free@example.com"]
-
-        clock.advance(timedelta(days=8))
-        assert transact(store, people) == 1
 
 
 class TestReports:
