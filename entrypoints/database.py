@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.server import EmbeddedPostgres
-from adapters.postgres.schema import migrations
+from adapters.postgres.schema import canonical_addresses, migrations
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
+    from uuid import UUID
 
     from entrypoints.settings import Settings
 
@@ -63,9 +64,17 @@ def wait_for(address: Secret, report: Callable[[str], None]) -> None:
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:
-    """Bring the schema up to date; return the migrations that were applied."""
+    """Bring the schema up to date, and stored addresses into their canonical form; return the applied migrations."""
     with migrations.connected(address.reveal()) as connection:
-        return migrations.migrate(connection, report)
+        applied = migrations.migrate(connection, report)
+        canonical_addresses.convert(connection, report)
+        return applied
+
+
+def accounts_without_canonical_address(address: Secret) -> list[UUID]:
+    """Return the ids of the accounts whose address is not in its canonical form."""
+    with migrations.connected(address.reveal()) as connection:
+        return [one.id for one in canonical_addresses.not_canonical(connection)]
 
 
 def migration_plan(address: Secret) -> migrations.Plan:

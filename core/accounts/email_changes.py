@@ -80,7 +80,7 @@ def request(uow: UnitOfWork, email: str) -> Profile:
     """
     mine = profile.read(uow)
     uow.caller.forbid_impersonation()
-    address = normalize_email(email)
+    address = normalize_email(email, uow.domain_names.to_ascii)
     # Locked: a request that is concurrent with a lockout must not be committed after it.
     caller = callers.lock_account(uow)
     uow.one_time_tokens.drop_email_change(caller.user_id, at=uow.now)

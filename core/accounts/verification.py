@@ -47,7 +47,7 @@ def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE)
 def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one."""
     back = return_targets.find(uow, return_request)
-    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email)))
+    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email, uow.domain_names.to_ascii)))
     is_unverified = user is not None and user.is_active and not user.is_verified
     send(uow, user if is_unverified else None, back)
 

@@ -71,7 +71,7 @@ def any_exists(uow: UnitOfWork) -> bool:
 
 def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
     """Return whether the account of this address is a platform owner."""
-    user = uow.users.by_email(normalize_email(email))
+    user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
     return user is not None and user.is_platform_owner
 
 
@@ -88,7 +88,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     An account whose address is verified keeps its password.
     """
     uow.users.lock_platform_owners()
-    address = normalize_email(email)
+    address = normalize_email(email, uow.domain_names.to_ascii)
     user = User(
         id=uow.randomness.new_id(),
         email=address,

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import pytest
 
+from adapters.domain_names import IdnaDomainNames
 from core.accounts.users import User
 from core.errors import BadRequest, Conflict
 from core.platform import owners
@@ -67,6 +68,7 @@ class SmallUnitOfWork:
 
     users: AccountsInMemory = field(default_factory=AccountsInMemory)
     now: datetime = NOW
+    domain_names: IdnaDomainNames = field(default_factory=IdnaDomainNames)
 
     @property
     def credentials(self) -> AccountsInMemory:
