@@ -66,9 +66,11 @@ def _set(uow: UnitOfWork, user_id: UUID, address: str) -> bool:
 def _remove_unproved(uow: UnitOfWork, address: str) -> bool:
     """Remove the account of an address unless it has to stay; return whether the address is free now."""
     holder = uow.users.lock_by_email(address)
-    if holder is None:
-        # Its account left the address in the meantime.
-        return True
+    # None when its account has left the address in the meantime.
+    return holder is None or _remove(uow, holder)
+
+
+def _remove(uow: UnitOfWork, holder: User) -> bool:
     is_kept = holder.is_verified or holder.is_platform_owner
     if is_kept or not members.remove_everywhere(uow, holder.id, reason="address_proved_by_another_account"):
         return False
