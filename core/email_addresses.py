@@ -1,34 +1,96 @@
-"""Email addresses: validation, and the canonical form in which they are compared."""
+"""Email addresses: validation, and the one form in which each is stored, compared and mailed to.
+
+The domain is in its ASCII form by IDNA 2008, in lower case. Nothing is mapped: where systems replace one character by
+another (full-width letters, ligatures, marks of another encoding), two of them would disagree whose address it is, and
+mail could leave for another company's domain. Such an address is refused (ops/decisions/0017-idna-2008.md).
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 from core.errors import BadRequest
 from core.limits import EMAIL_CHARACTERS_MAX
 
-# No character decomposes into more than four.
-_DECOMPOSED_CHARACTERS_MAX: Final = 4 * EMAIL_CHARACTERS_MAX
+# Returns the ASCII form of a domain in lower case, None when it has none (`DomainNames` in `ports/domain_names.py`).
+ToAscii = Callable[[str], str | None]
 
-# One @, something before it, a dotted name after it, no blanks and no quotes: what real mail systems deliver to.
-_EMAIL = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_](?:[\w-]{0,61}[^\W_])")
+NOT_AN_ADDRESS: Final = "This is not a valid email address."
+UNSTABLE: Final = (
+    "This address has characters that mail systems replace by others, such as full-width letters. Type it with ordinary"
+    " characters."
+)
+DOMAIN_INVALID: Final = "The domain of this address is not a valid domain name. Type it exactly as it is registered."
+
+_LOCAL_PART = re.compile(r"[^\s@\"'(),:;<>\[\]\\]{1,64}")
+# A dotted name whose last label is not a number.
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])")
+_ASCII_FORM_PREFIX: Final = "xn--"
 
 
-def canonical_email(typed: str) -> str:
-    """Return the canonical form of an address, under which its account is found; the text is not validated."""
-    trimmed = typed.strip().lower()
-    # NFC, because an accented letter has two encodings that look the same and are one address to mail systems. The time
-    # is quadratic in the number of marks on one letter, so longer texts, which are not addresses, are left as they are.
-    return unicodedata.normalize("NFC", trimmed) if len(trimmed) <= _DECOMPOSED_CHARACTERS_MAX else trimmed
+def normalize_email(email: str, to_ascii: ToAscii, field: str = "email") -> str:
+    """Return the canonical form of an address; raise `BadRequest` when it is not an address."""
+    try:
+        return _canonical(email.strip(), to_ascii)
+    except ValueError as problem:
+        raise BadRequest.of_field(field, str(problem)) from None
 
 
-def normalize_email(email: str, field: str = "email") -> str:
-    """Return the canonical form under which an address is stored; raise `BadRequest` when it is not an address."""
-    normalized = canonical_email(email)
-    # Unprintable characters (controls, invisible characters, lone surrogates) would make two addresses look alike.
-    is_possible = len(normalized) <= EMAIL_CHARACTERS_MAX and normalized.isprintable()
-    if not is_possible or not _EMAIL.fullmatch(normalized):
-        raise BadRequest.of_field(field, "This is not a valid email address.")
-    return normalized
+def canonical_email(typed: str, to_ascii: ToAscii) -> str:
+    """Return the canonical form of an address, under which its account is found.
+
+    A text that is not an address comes back in lower case; it finds only an account that was stored so before.
+    """
+    trimmed = typed.strip()
+    try:
+        return _canonical(trimmed, to_ascii)
+    except ValueError:
+        return trimmed.lower()
+
+
+def part_of_email(typed: str, to_ascii: ToAscii) -> str:
+    """Return a part of an address as it stands in stored addresses, to search for; the text is not validated."""
+    part = typed.strip().lower()
+    if len(part) <= EMAIL_CHARACTERS_MAX:
+        # Stored addresses are composed. The time is quadratic in the number of marks on one letter.
+        part = unicodedata.normalize("NFC", part)
+    local_part, at, domain = part.rpartition("@")
+    # A domain that is not whole has another ASCII form, of which the stored one is no continuation.
+    in_ascii = to_ascii(domain) if at and "." in domain and not domain.isascii() else None
+    return part if in_ascii is None else f"{local_part}@{in_ascii}"
+
+
+def _canonical(trimmed: str, to_ascii: ToAscii) -> str:
+    # The length first: decomposing takes quadratic time in the number of marks on one letter.
+    # Unprintable characters (controls, invisible and bidirectional ones, lone surrogates) would make two look alike.
+    if len(trimmed) > EMAIL_CHARACTERS_MAX or not trimmed.isprintable():
+        raise ValueError(NOT_AN_ADDRESS)
+    address = trimmed.lower()
+    if len(address) != len(trimmed) or not (_is_stable(trimmed) and _is_stable(address)):
+        raise ValueError(UNSTABLE)
+    local_part, _, domain = address.rpartition("@")
+    if not _LOCAL_PART.fullmatch(local_part):
+        raise ValueError(NOT_AN_ADDRESS)
+    canonical = f"{local_part}@{_canonical_domain(domain, to_ascii)}"
+    if len(canonical) > EMAIL_CHARACTERS_MAX:
+        raise ValueError(NOT_AN_ADDRESS)
+    return canonical
+
+
+def _canonical_domain(domain: str, to_ascii: ToAscii) -> str:
+    if domain.isascii() and _ASCII_FORM_PREFIX not in domain:
+        if not _DOMAIN.fullmatch(domain):
+            raise ValueError(NOT_AN_ADDRESS)
+        return domain
+    in_ascii = to_ascii(domain)
+    if in_ascii is None or not _DOMAIN.fullmatch(in_ascii):
+        raise ValueError(DOMAIN_INVALID)
+    return in_ascii
+
+
+def _is_stable(text: str) -> bool:
+    """Return whether no normalization of Unicode changes a text."""
+    return unicodedata.is_normalized("NFKC", text)

@@ -16,13 +16,14 @@ from adapters.postgres.embedded import folder as embedded_folder
 from adapters.postgres.embedded.keeper import PERIOD_SECONDS as KEEPER_PERIOD_SECONDS
 from adapters.postgres.embedded.keeper import Keeper
 from adapters.postgres.embedded.server import EmbeddedPostgres
-from adapters.postgres.schema import migrations
+from adapters.postgres.schema import canonical_addresses, migrations
 from core.secrets import Secret
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
+    from uuid import UUID
 
     from entrypoints.settings import Settings
 
@@ -91,9 +92,17 @@ def require_suitable(address: Secret) -> None:
 
 
 def migrate(address: Secret, report: Callable[[str], None]) -> list[migrations.Migration]:
-    """Bring the schema up to date; return the migrations that were applied."""
+    """Bring the schema up to date, and stored addresses into their canonical form; return the applied migrations."""
     with migrations.connected(address.reveal()) as connection:
-        return migrations.migrate(connection, report)
+        applied = migrations.migrate(connection, report)
+        canonical_addresses.convert(connection, report)
+        return applied
+
+
+def accounts_without_canonical_address(address: Secret) -> list[UUID]:
+    """Return the ids of the accounts whose address is not in its canonical form."""
+    with migrations.connected(address.reveal()) as connection:
+        return [one.id for one in canonical_addresses.not_canonical(connection)]
 
 
 def migration_plan(address: Secret) -> migrations.Plan:

@@ -12,10 +12,13 @@ from adapters import prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from core.email_addresses import normalize_email
+from core.errors import BadRequest
 from core.mail.mail import MailDeferred, MailRefused
 from entrypoints.refusals import CannotStart
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
     from ports.clock import Clock
 
+DOMAIN_NAMES: Final = IdnaDomainNames()
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
 
@@ -39,6 +43,16 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def require_owner_email(settings: Settings) -> None:
+    """Raise `CannotStart` when the setting for the first platform owner is no address."""
+    if settings.owner_email is None:
+        return
+    try:
+        normalize_email(settings.owner_email, DOMAIN_NAMES.to_ascii)
+    except BadRequest as invalid:
+        raise CannotStart(f"GATEHOUSE_OWNER_EMAIL is wrong. {invalid.details[0].message}") from None
 
 
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:

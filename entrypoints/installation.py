@@ -10,6 +10,7 @@ from ports.actors import Actors
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
+from ports.domain_names import DomainNames
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner
@@ -28,6 +29,7 @@ class Installation:
     tokens: TokenSigner
     key_refresh: KeyRefresh
     passwords: PasswordHasher
+    domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.

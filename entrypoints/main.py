@@ -108,6 +108,7 @@ def require_settings(settings: Settings) -> None:
     master_keys.vault(settings)
     equipment.mail_gateway(settings, now)
     equipment.geoip_edition(settings)
+    equipment.require_owner_email(settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +150,7 @@ async def connected(
             randomness=randomness,
             vault=vault,
             pepper=pepper,
+            domain_names=equipment.DOMAIN_NAMES,
             locations=locations,
             totp=PyotpTotp(),
             webauthn=PyWebAuthn(rp_id=settings.relying_party_id, origin=settings.origin),
@@ -189,6 +191,7 @@ async def connected(
                 tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness),
                 key_refresh=refresher,
                 passwords=equipment.password_hasher(settings, worker=worker),
+                domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
             )

@@ -104,6 +104,13 @@ def _password(text: str) -> Secret:
     return Secret(text)
 
 
+def _email(text: str) -> str:
+    if not text.rpartition("@")[2].isascii():
+        # Checked before anything is started (`equipment.py`), because only an adapter knows these domains.
+        return text
+    return normalize_email(text, str)
+
+
 def _number(minimum: int, maximum: int) -> Callable[[str], int]:
     def read(text: str) -> int:
         if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
@@ -198,7 +205,7 @@ class Settings:
     owner_email: str | None = _setting(
         "OWNER_EMAIL",
         "The email address of the first platform owner, who is created at the first start.",
-        _Kind(normalize_email, "an email address"),
+        _Kind(_email, "an email address"),
         None,
     )
     owner_password: Secret | None = _setting(

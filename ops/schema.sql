@@ -287,7 +287,6 @@ COMMENT ON TABLE one_time_tokens IS 'What was mailed to people to prove an addre
 ALTER TABLE ONLY one_time_tokens
     ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (token_hash);
 CREATE INDEX one_time_tokens_ended ON one_time_tokens USING btree (expires_at);
-CREATE INDEX one_time_tokens_of_address ON one_time_tokens USING btree (email, purpose);
 CREATE INDEX one_time_tokens_of_user ON one_time_tokens USING btree (user_id, purpose);
 
 CREATE TABLE organization_roles (

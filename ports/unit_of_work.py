@@ -11,6 +11,7 @@ from ports.accounts.unit import AccountsUnit
 from ports.audit.unit import AuditUnit
 from ports.clock import Randomness
 from ports.credentials.unit import CredentialsUnit
+from ports.domain_names import DomainNames
 from ports.events.unit import EventsUnit
 from ports.invitations.unit import InvitationsUnit
 from ports.mail.unit import MailUnit
@@ -48,6 +49,11 @@ class UnitOfWork(
     @property
     def randomness(self) -> Randomness:
         """Ids and secrets that cannot be guessed."""
+        ...
+
+    @property
+    def domain_names(self) -> DomainNames:
+        """The ASCII forms of internationalized domain names."""
         ...
 
     @property

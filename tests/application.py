@@ -17,6 +17,7 @@ from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
@@ -229,6 +230,7 @@ async def connected_installation(
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=PromptKeyRefresh(database, ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
     )

@@ -24,6 +24,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -125,6 +126,7 @@ def _tools(url: str) -> Tools:
         randomness=SystemRandomness(),
         vault=Vault([MasterKey.generate()]),
         pepper=pepper,
+        domain_names=IdnaDomainNames(),
         locations=NoLocations(),
         totp=PyotpTotp(),
         webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", origin=url),

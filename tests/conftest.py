@@ -21,6 +21,7 @@ from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import MasterKey, Vault
+from adapters.domain_names import IdnaDomainNames
 from adapters.geoip import NoLocations
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.unit_of_work import PostgresUnitOfWork, Tools
@@ -146,6 +147,7 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
         randomness=SystemRandomness(),
         vault=vault,
         pepper=pepper,
+        domain_names=IdnaDomainNames(),
         locations=NoLocations(),
         totp=PyotpTotp(),
         webauthn=PyWebAuthn(rp_id="localhost", origin="http://localhost:8000"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from email.headerregistry import Address
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from adapters.domain_names import IdnaDomainNames
 from core.secrets import Secret
 
 _PORTS = {"smtp": 587, "smtps": 465}
@@ -49,7 +50,7 @@ class SmtpServer:
         """
         try:
             parts = urlsplit(url)
-            host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+            host, port = _ascii_domain(parts.hostname or ""), parts.port
         except ValueError:
             # The error of the library would quote the address with its password.
             raise SmtpUrlInvalid(_UNREADABLE) from None
@@ -69,11 +70,23 @@ class SmtpServer:
 
 
 def parse_address(text: str, *, display_name: str = "") -> Address:
-    """Parse an address, with its domain in the ASCII form; raise `ValueError` when it is invalid."""
-    if not _ADDRESS.fullmatch(text) or ENCODED_WORD in text or ENCODED_WORD in display_name:
-        raise ValueError("This is not an address.")
+    """Parse an address as it is stored; raise `ValueError` when it is invalid, or its domain is not in its ASCII form.
+
+    The domain is never converted here: by the mappings of another version of IDNA, mail could reach another company.
+    """
     username, _, domain = text.rpartition("@")
-    return Address(display_name, username, domain.encode("idna").decode())
+    has_encoded_word = ENCODED_WORD in text or ENCODED_WORD in display_name
+    if not _ADDRESS.fullmatch(text) or has_encoded_word or not domain.isascii() or not all(domain.split(".")):
+        raise ValueError("This is not an address.")
+    return Address(display_name, username, domain)
+
+
+def _ascii_domain(domain: str) -> str:
+    """Return the ASCII form of a domain that an operator typed; raise `ValueError` when it has none."""
+    in_ascii = domain if domain.isascii() else IdnaDomainNames().to_ascii(domain)
+    if in_ascii is None or ".." in in_ascii:
+        raise ValueError("This is not a domain.")
+    return in_ascii
 
 
 def _parse_sender(query: str) -> Address:
@@ -83,8 +96,9 @@ def _parse_sender(query: str) -> Address:
         raise SmtpUrlInvalid("It must name the sender, as in ?from=Gatehouse <gatehouse@example.com>.")
     value = unquote(value).strip()
     display_name, _, address = value[:-1].rpartition("<") if value.endswith(">") else ("", "", value)
+    username, at, domain = address.rpartition("@")
     try:
-        sender = parse_address(address, display_name=display_name.strip().strip('"'))
+        sender = parse_address(f"{username}{at}{_ascii_domain(domain)}", display_name=display_name.strip().strip('"'))
     except ValueError:
         raise SmtpUrlInvalid("The sender must be like Gatehouse <gatehouse@example.com>.") from None
     if not sender.addr_spec.isascii():

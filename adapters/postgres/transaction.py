@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ports.credentials.devices import Locations
     from ports.credentials.passkeys import WebAuthn
     from ports.credentials.totp import Totp
+    from ports.domain_names import DomainNames
     from ports.doorbells import Bell
     from ports.pepper import Pepper
 
@@ -31,6 +32,7 @@ class Tools:
     randomness: Randomness
     vault: Vault
     pepper: Pepper
+    domain_names: DomainNames
     locations: Locations
     totp: Totp
     webauthn: WebAuthn

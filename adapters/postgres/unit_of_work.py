@@ -113,6 +113,7 @@ class PostgresUnitOfWork:
         self.origin = origin
         self.randomness = tools.randomness
         self.pepper = tools.pepper
+        self.domain_names = tools.domain_names
         self.locations = tools.locations
         self.totp = tools.totp
         self.webauthn = tools.webauthn

@@ -1,126 +1,187 @@
-"""Changing the address of an account, and undoing the change within a week from the old address.
+"""Changing the address of an account: a wish, until the link that is mailed to the new address proves it.
 
-The new address is effective at once and not verified; sessions stay (decisions 3.10). The old address gets a link to
-undo the change, if it was verified: a stranger's mailbox that was entered by mistake must not receive the account. For
-a week no other account can register the old address; otherwise an attacker who took over an account could prevent that
-it is given back.
+Until then everything goes on with the present address; only the profile shows the wish. A wish reserves nothing: the
+account that proves an address first has it. Opening the mailed link shows both addresses and changes nothing; its
+button makes the change. Sessions stay (decisions 3.10).
+
+The present address, if it is verified, gets a notice of the wish with a link that drops it, and after the change
+another one that undoes it (`email_change_undo.py`). Whatever ends the other sessions of an account drops the wish too,
+so that a person who is locked out leaves none behind (`core/sessions/sessions.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from core.accounts import addresses, links, one_time_tokens, passwords, profile, verification
+from core.accounts import addresses, links, profile, verification
 from core.accounts.links import LinkTexts
 from core.accounts.one_time_tokens import TokenPurpose
-from core.credentials import mfa
 from core.email_addresses import normalize_email
-from core.errors import BadRequest
+from core.errors import BadRequest, Refusal
 from core.mail.mail import MailTemplate
-from core.organizations import members
+from core.secrets import hash_token
 from core.sessions import callers
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from core.accounts.profile import Profile
     from core.accounts.users import User
-    from core.secrets import Secret
+    from core.accounts.verification import VerifiedAddress
     from ports.unit_of_work import UnitOfWork
 
 TEXTS: Final = LinkTexts(
-    unknown="This link is not valid. Open it exactly as it appears in the mail.",
-    used="This link was used already, or a later one replaced it. If your account has this address again and you cannot"
-    " sign in, reset the password.",
-    expired="This link has expired. It was valid for seven days; ask the operator of this service for help.",
+    unknown=verification.TEXTS.unknown,
+    used="This link was used already, or is no longer needed. Sign in to see the address of your account; if it is not"
+    " the one that you want, change it again.",
+    expired="This link has expired. It was valid for 24 hours; sign in and change your address again.",
 )
-
-# An undo link has its own rule; every other link ends when the address that it was mailed to is left.
-_TIED_TO_ADDRESS: Final = tuple(purpose for purpose in TokenPurpose if purpose is not TokenPurpose.UNDO_EMAIL_CHANGE)
+DROP_TEXTS: Final = LinkTexts(
+    unknown="This link is not valid. Open it exactly as it appears in the mail.",
+    used="This link was used already, or is no longer needed. If the change was made, the later mail to this address"
+    " has a link that undoes it.",
+    expired="This link has expired, and so has the change that it was about. There is nothing to do.",
+)
 
 
 class NewAddressTaken(BadRequest):
-    """Another account has the address, or may still get it back."""
+    """Another account has the address."""
 
     default_message = "This email address belongs to another account. Choose another one."
 
 
-class AddressGone(BadRequest):
-    """Another account has proved the old address since."""
+class AddressProvedElsewhere(BadRequest):
+    """Another account has proved the address since the change was requested."""
 
     default_message = (
-        "Your old address belongs to another account now. The change cannot be undone here; ask the operator of this"
-        " service for help."
+        "Another account has verified this email address in the meantime. Your account keeps its address; sign in and"
+        " choose another one, or sign in to the other account."
     )
 
 
-def change(uow: UnitOfWork, email: str) -> Profile:
-    """Change the caller's address and return the profile; the same address changes nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestedChange:
+    """A change that waits for the button behind its link."""
+
+    old_email: str
+    new_email: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedAddress:
+    """The address that an account has now."""
+
+    email: str
+
+
+def request(uow: UnitOfWork, email: str) -> Profile:
+    """Request another address for the caller's account, in place of an earlier request, and return the profile.
+
+    Requesting the present address drops an earlier request.
+    """
     mine = profile.read(uow)
     uow.caller.forbid_impersonation()
-    address = normalize_email(email)
-    # Locked: a change that is concurrent with an undo must not be committed after it and take the account over again.
+    address = normalize_email(email, uow.domain_names.to_ascii)
+    # Locked: a request that is concurrent with a lockout must not be committed after it.
     caller = callers.lock_account(uow)
+    uow.one_time_tokens.drop_email_change(caller.user_id, at=uow.now)
     if address == caller.email:
-        return mine
+        return replace(mine, email=caller.email, email_verified=caller.is_verified)
+    if uow.users.by_email(address) is not None:
+        raise NewAddressTaken
     user = uow.users.by_id(caller.user_id)
     assert user is not None, "the caller has no account"
-    changed = replace(user, email=address, email_verified_at=None)
-    is_free = uow.users.set_email(user.id, address, verified_at=None, at=uow.now)
-    if not is_free or addresses.is_reserved(uow, changed):
-        raise NewAddressTaken
-    _withdraw_links_to_address(uow, user)
-    verification.send_to_new_address(uow, changed)
+    links.send(
+        uow,
+        replace(user, email=address),
+        TokenPurpose.CHANGE_EMAIL,
+        MailTemplate.VERIFY_NEW_EMAIL,
+        data={"signed_in_at": caller.authenticated_at.isoformat()},
+    )
     if user.is_verified:
-        links.send(
-            uow,
-            user,
-            TokenPurpose.UNDO_EMAIL_CHANGE,
-            MailTemplate.EMAIL_CHANGED,
-            ip_address=uow.origin.ip_address or "unknown",
-            at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
-        )
-    uow.mfa_events.add(user.id, "email_changed", is_success=True, details={})
+        # A stranger's mailbox that was entered by mistake gets no say about the account.
+        _notify(uow, user, TokenPurpose.DROP_EMAIL_CHANGE, MailTemplate.EMAIL_CHANGE_REQUESTED, {})
+    uow.mfa_events.add(user.id, "email_change_requested", is_success=True, details={})
     return replace(mine, email=address, email_verified=False)
 
 
-def inspect_undo(uow: UnitOfWork, token: str) -> datetime:
-    """Return when the change was made, without using the link up; raise `LinkUnusable`."""
-    return links.inspect(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS).token.created_at
+def open_link(uow: UnitOfWork, token: str) -> RequestedChange | VerifiedAddress:
+    """Open a link that verifies an address: return the change that waits for its button, or verify a new account's.
 
-
-def undo(uow: UnitOfWork, token: str) -> Secret:
-    """Restore the old address of an account, end all earlier access, and return a token to choose a new password.
-
-    The person who changed the address had access, and could reset the password by a mail to the new address. Therefore
-    the password is removed, with every credential that was added since: passkeys, a second factor, new backup codes.
-    All sessions end, and no device is known or trusted any longer.
-
-    What the new address was given since is removed too, memberships and links to services: otherwise an attacker could
-    move an account to an address that is about to be invited, and keep the membership (decisions 3.13).
+    Raise `LinkUnusable`, and `AddressProvedElsewhere` for a change that can no longer be made.
     """
-    link = links.use(uow, TokenPurpose.UNDO_EMAIL_CHANGE, token, TEXTS)
-    user, changed_at = link.user, link.token.created_at
-    # First: what is added concurrently is then either visible below, or refused because its session has ended.
-    uow.users.lock(user.id)
-    restored = replace(user, email=link.token.email, email_verified_at=uow.now)
-    if not uow.users.set_email(user.id, restored.email, verified_at=uow.now, at=uow.now):
-        raise AddressGone
-    _withdraw_links_to_address(uow, user)
-    # Links of earlier changes stay valid: the first address of a chain of changes can undo all of them.
-    uow.one_time_tokens.withdraw(user.id, TokenPurpose.UNDO_EMAIL_CHANGE, issued_since=changed_at, at=uow.now)
-    uow.credentials.remove_password(user.id)
-    passwords.lock_out(uow, user.id, restored.email)
-    removed = uow.passkeys.remove_all(user.id, added_since=changed_at)
-    mfa.remove_added_since(uow, user.id, restored.email, since=changed_at)
-    uow.devices.delete_tokens(user.id)
-    members.remove_added_since(uow, user.id, since=changed_at)
-    uow.services.unlink_user(user.id, linked_since=changed_at)
-    uow.mfa_events.add(user.id, "email_change_undone", is_success=True, details={"passkeys_removed": removed})
-    return one_time_tokens.issue(uow, TokenPurpose.RESET_PASSWORD, user.id, restored.email)
+    if _is_change(uow, token):
+        return _inspect(uow, token)
+    return verification.verify(uow, token)
 
 
-def _withdraw_links_to_address(uow: UnitOfWork, user: User) -> None:
-    for purpose in _TIED_TO_ADDRESS:
-        uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
+def check_link(uow: UnitOfWork, token: str) -> None:
+    """Raise what `open_link` raises; a valid link stays valid."""
+    if _is_change(uow, token):
+        _inspect(uow, token)
+    else:
+        verification.inspect(uow, token)
+
+
+def confirm(uow: UnitOfWork, token: str) -> ChangedAddress | VerifiedAddress | Refusal:
+    """Make a requested change, or verify a new account's address; raise `LinkUnusable`.
+
+    The refusal of an address that another account has proved is returned, because it ends the request.
+    """
+    if not _is_change(uow, token):
+        return verification.verify(uow, token)
+    link = links.lock_and_use(uow, TokenPurpose.CHANGE_EMAIL, token, TEXTS)
+    user, address = link.user, link.token.email
+    uow.one_time_tokens.drop_email_change(user.id, at=uow.now)
+    if not addresses.give(uow, user.id, address):
+        return AddressProvedElsewhere()
+    addresses.withdraw_links(uow, user.id)
+    if user.is_verified:
+        held = _held(uow, user) | {"signed_in_at": link.token.data["signed_in_at"]}
+        _notify(uow, user, TokenPurpose.UNDO_EMAIL_CHANGE, MailTemplate.EMAIL_CHANGED, held)
+    uow.mfa_events.add(user.id, "email_changed", is_success=True, details={})
+    return ChangedAddress(email=address)
+
+
+def inspect_drop(uow: UnitOfWork, token: str) -> None:
+    """Raise `LinkUnusable` unless the link drops a change that waits; a valid one stays valid."""
+    links.inspect(uow, TokenPurpose.DROP_EMAIL_CHANGE, token, DROP_TEXTS)
+
+
+def drop(uow: UnitOfWork, token: str) -> None:
+    """Drop the requested change of a link; raise `LinkUnusable`."""
+    link = links.lock_and_use(uow, TokenPurpose.DROP_EMAIL_CHANGE, token, DROP_TEXTS)
+    uow.one_time_tokens.drop_email_change(link.user.id, at=uow.now)
+    uow.mfa_events.add(link.user.id, "email_change_dropped", is_success=True, details={})
+
+
+def _is_change(uow: UnitOfWork, token: str) -> bool:
+    return uow.one_time_tokens.find(hash_token(token), TokenPurpose.CHANGE_EMAIL) is not None
+
+
+def _inspect(uow: UnitOfWork, token: str) -> RequestedChange:
+    link = links.inspect(uow, TokenPurpose.CHANGE_EMAIL, token, TEXTS)
+    other = uow.users.by_email(link.token.email)
+    if other is not None and other.is_verified:
+        raise AddressProvedElsewhere
+    return RequestedChange(old_email=link.user.email, new_email=link.token.email)
+
+
+def _held(uow: UnitOfWork, user: User) -> dict[str, Any]:
+    """Return what an account may do at the moment of the change; what it is given later is not given back with it."""
+    memberships = uow.members.of_account(user.id)
+    return {
+        "memberships": {str(membership.id): membership.role for membership in memberships},
+        "is_platform_owner": user.is_platform_owner,
+    }
+
+
+def _notify(uow: UnitOfWork, user: User, purpose: TokenPurpose, template: MailTemplate, data: dict[str, Any]) -> None:
+    links.send(
+        uow,
+        user,
+        purpose,
+        template,
+        data=data,
+        ip_address=uow.origin.ip_address or "unknown",
+        at=uow.now.strftime("%Y-%m-%d %H:%M UTC"),
+    )

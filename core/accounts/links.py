@@ -8,17 +8,18 @@ user and a discarded mail are written instead, and the requested address is not 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.accounts import one_time_tokens
-from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import ReturnTarget
 from core.errors import BadRequest
 from core.mail import mail
 from core.secrets import hash_token
 
 if TYPE_CHECKING:
-    from core.accounts.one_time_tokens import OneTimeToken
+    from collections.abc import Mapping
+
+    from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
     from core.accounts.users import User
     from core.mail.mail import MailTemplate
     from ports.unit_of_work import UnitOfWork
@@ -57,11 +58,16 @@ def send(
     /,
     *,
     back: ReturnTarget = NOWHERE,
+    data: Mapping[str, Any] | None = None,
     **values: str,
 ) -> None:
-    """Send a link to the address of an account; without a user the same work is done and no mail leaves."""
+    """Send a link to the address of an account; without a user the same work is done and no mail leaves.
+
+    `data` is stored with the token, and `values` are those of the mail.
+    """
     to = user.email if user is not None else ""
-    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **back.stored())
+    stored = {**back.stored(), **(data or {})}
+    token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
     mail.send(
         uow,
         to,
@@ -90,6 +96,15 @@ def use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) ->
     return _valid_link(uow, used, texts)
 
 
+def lock_and_use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
+    """Lock the account of a link, then use the link up as `use` does.
+
+    In this order, like every transaction that changes an account and withdraws its links.
+    """
+    uow.users.lock(inspect(uow, purpose, token, texts).user.id)
+    return use(uow, purpose, token, texts)
+
+
 def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
     if token is None:
         return LinkUnusable(texts.unknown)
@@ -100,7 +115,6 @@ def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> Valid
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
     if user is None or not user.is_active:
         raise LinkUnusable(texts.unknown)
-    # Only an undo link is about an address that the account no longer has.
-    if token.purpose is not TokenPurpose.UNDO_EMAIL_CHANGE and token.email != user.email:
+    if token.purpose.is_tied_to_address and token.email != user.email:
         raise LinkUnusable(texts.unknown)
     return ValidLink(token=token, user=user)

@@ -24,6 +24,8 @@ class TokenPurpose(StrEnum):
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a purpose, not a secret
+    CHANGE_EMAIL = "change_email"
+    DROP_EMAIL_CHANGE = "drop_email_change"
     UNDO_EMAIL_CHANGE = "undo_email_change"
     MAGIC_LINK = "magic_link"
     MAGIC_LINK_CODE = "magic_link_code"
@@ -33,10 +35,17 @@ class TokenPurpose(StrEnum):
         """How long a token is valid (identity 5, decisions 3)."""
         return _LIFETIMES[self]
 
+    @property
+    def is_tied_to_address(self) -> bool:
+        """Whether a token is void once its account has another address than the one that the token is stored with."""
+        return self not in {TokenPurpose.CHANGE_EMAIL, TokenPurpose.UNDO_EMAIL_CHANGE}
+
 
 _LIFETIMES = {
     TokenPurpose.VERIFY_EMAIL: timedelta(hours=24),
     TokenPurpose.RESET_PASSWORD: timedelta(hours=1),
+    TokenPurpose.CHANGE_EMAIL: timedelta(hours=24),
+    TokenPurpose.DROP_EMAIL_CHANGE: timedelta(hours=24),
     TokenPurpose.UNDO_EMAIL_CHANGE: timedelta(days=7),
     TokenPurpose.MAGIC_LINK: timedelta(minutes=15),
     TokenPurpose.MAGIC_LINK_CODE: timedelta(minutes=5),

@@ -40,7 +40,7 @@ class Reset:
 def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send a link to choose a password if an account has the address, without revealing whether one does."""
     back = return_targets.find(uow, return_request)
-    found = uow.credentials.defer_password_of(canonical_email(email))()
+    found = uow.credentials.defer_password_of(canonical_email(email, uow.domain_names.to_ascii))()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
     user = locked if locked is not None and locked.is_active else None
     has_no_password = found is not None and found.password_hash is None

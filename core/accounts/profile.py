@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Profile`
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """The caller's account in the context of the session; `org` and `service` are empty outside such a context."""
+    """The caller's account in the context of the session; `org` and `service` are empty outside such a context.
+
+    `email` is the address that the caller has asked to change to, with `email_verified` false, until it is verified.
+    """
 
     id: UUID
     email: str
@@ -41,7 +44,9 @@ def read(uow: UnitOfWork) -> Profile:
     caller = uow.caller
     if not caller.belongs_to_context:
         raise Forbidden("You no longer belong to the organization of this session. Sign in again without naming it.")
-    return _profile_of(caller)
+    mine = _profile_of(caller)
+    requested = uow.one_time_tokens.requested_email(caller.user_id, at=uow.now)
+    return replace(mine, email=requested, email_verified=False) if requested is not None else mine
 
 
 def _profile_of(caller: Caller) -> Profile:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.accounts import addresses, return_targets, verification
+from core.accounts import return_targets, verification
 from core.accounts.providers import Provider
 from core.accounts.users import User
 from core.errors import Conflict
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AddressTaken(Conflict):
-    """An account has the address, or may still get it back."""
+    """An account has the address."""
 
     default_message = "This email address is already registered. Sign in with it, or reset its password."
 
@@ -37,7 +37,7 @@ def register(uow: UnitOfWork, email: str, password_hash: str, return_request: Re
         created_at=uow.now,
         updated_at=uow.now,
     )
-    if not uow.users.add(user) or addresses.is_reserved(uow, user):
+    if not uow.users.add(user):
         raise AddressTaken
     uow.credentials.set_password_hash(user.id, password_hash)
     verification.send(uow, user, back)

@@ -21,6 +21,7 @@ from core.errors import BadRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from core.email_addresses import ToAscii
     from ports.unit_of_work import UnitOfWork
 
 # An earlier creation time is a mistake, as a future one is.
@@ -67,11 +68,13 @@ class ImportedAccount:
     password_hash: str | None = field(repr=False)
 
 
-def read(line: bytes, stored_form: Callable[[object], str | None], *, now: datetime) -> ImportedPerson:
+def read(
+    line: bytes, stored_form: Callable[[object], str | None], to_ascii: ToAscii, *, now: datetime
+) -> ImportedPerson:
     """Parse a line; raise `LineRejected`. `stored_form` returns a hash as it is stored, None when it is unsupported."""
     values = _values(line)
     return ImportedPerson(
-        email=_email(values),
+        email=_email(values, to_ascii),
         password_hash=_password_hash(values, stored_form),
         is_verified=_is_verified(values),
         created_at=_created_at(values, now),
@@ -107,7 +110,7 @@ def _values(line: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", values)
 
 
-def _email(values: dict[str, Any]) -> str:
+def _email(values: dict[str, Any], to_ascii: ToAscii) -> str:
     given = values.get("email")
     if given is None or given == "":
         raise LineRejected(Problem.NO_EMAIL)
@@ -115,7 +118,7 @@ def _email(values: dict[str, Any]) -> str:
     if not isinstance(given, str) or _SURROGATE.search(given):
         raise LineRejected(Problem.INVALID_EMAIL)
     try:
-        return normalize_email(given)
+        return normalize_email(given, to_ascii)
     except BadRequest:
         raise LineRejected(Problem.INVALID_EMAIL) from None
 

@@ -58,6 +58,16 @@ class UserUnknown(NotFound):
     default_message = "There is no such user."
 
 
+def find_or_add(uow: UnitOfWork, fresh: User) -> tuple[User, bool]:
+    """Return the account of an address, locked, or the fresh one after storing it; and whether it is the fresh one."""
+    while not uow.users.add(fresh):
+        found = uow.users.lock_by_email(fresh.email)
+        # None when its account has left the address in the meantime.
+        if found is not None:
+            return found, False
+    return fresh, True
+
+
 def lock_unless_anonymized(uow: UnitOfWork, user: User | None) -> User | None:
     """Return an account that an unauthenticated caller has named, or None when it is anonymized.
 

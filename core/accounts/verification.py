@@ -1,7 +1,8 @@
-"""The link that proves an address: sent at registration, on request, and after a change of the address.
+"""The link that proves the address of a new account: sent at registration and on request.
 
 It is valid once and for a day. A newer link leaves older ones valid, because mails arrive out of order and users open
-the first that they find; using one withdraws the others.
+the first that they find; using one withdraws the others. A change of the address has a link of its own, which
+`email_changes.py` sends.
 """
 
 from __future__ import annotations
@@ -43,15 +44,10 @@ def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE)
     links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_EMAIL, back=back)
 
 
-def send_to_new_address(uow: UnitOfWork, user: User) -> None:
-    """Send the link to the new address of an account."""
-    links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_NEW_EMAIL)
-
-
 def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one."""
     back = return_targets.find(uow, return_request)
-    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email)))
+    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email, uow.domain_names.to_ascii)))
     is_unverified = user is not None and user.is_active and not user.is_verified
     send(uow, user if is_unverified else None, back)
 
@@ -63,7 +59,7 @@ def inspect(uow: UnitOfWork, token: str) -> None:
 
 def verify(uow: UnitOfWork, token: str) -> VerifiedAddress:
     """Use up a link and mark the address as proved that it was sent to; raise `LinkUnusable`."""
-    link = links.use(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
+    link = links.lock_and_use(uow, TokenPurpose.VERIFY_EMAIL, token, TEXTS)
     if not link.user.is_verified:
         addresses.mark_proved_by_own_link(uow, link.user)
     uow.one_time_tokens.withdraw(link.user.id, TokenPurpose.VERIFY_EMAIL, at=uow.now)

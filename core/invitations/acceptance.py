@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts import addresses, links, verification
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import ReturnTarget
-from core.accounts.users import User
+from core.accounts.users import User, find_or_add
 from core.errors import BadRequest, ErrorCode, Refusal
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -49,16 +49,6 @@ class InvitedRoleGone(BadRequest):
     default_message = (
         "The role of this invitation no longer exists. Ask the person who invited you for a new invitation, with"
         " another role."
-    )
-
-
-class AddressPromised(BadRequest):
-    """Another account may still take the address back, so no new account gets it."""
-
-    default_message = (
-        "Another account changed from this address to a new one, and can change back for a few more days. If that"
-        " account is yours, use the link in the mail about the change; otherwise ask the person who invited you to"
-        " invite another address of yours."
     )
 
 
@@ -123,12 +113,7 @@ def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
         created_at=uow.now,
         updated_at=uow.now,
     )
-    is_new = uow.users.add(fresh)
-    user = fresh if is_new else uow.users.lock_by_email(email)
-    # If an account is changing from this address to another one at this moment, the address is promised to it as well.
-    if user is None or (is_new and addresses.is_reserved(uow, fresh)):
-        raise AddressPromised
-    return user, is_new
+    return find_or_add(uow, fresh)
 
 
 def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitation, user: User) -> None:
@@ -188,6 +173,6 @@ def _prepare_next_step(
     if is_new:
         verification.send(uow, user, back)
     else:
-        # An attacker may have changed their account to this address beforehand; signing in again takes verification.
+        # An attacker may have prepared this account for the address; signing in again takes verification.
         sessions.end_all(uow, user.id, user.email)
     return NextStep.VERIFY_ADDRESS

@@ -169,7 +169,7 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
         # The mail names the inviter, and any account can claim an address that it has not verified.
         raise AddressNotVerified
     _require_role(uow, access, role)
-    address = normalize_email(email)
+    address = normalize_email(email, uow.domain_names.to_ascii)
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
 

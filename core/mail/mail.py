@@ -28,6 +28,7 @@ class MailTemplate(StrEnum):
     MFA_FORCE_DISABLED = "mfa_force_disabled"
     VERIFY_EMAIL = "verify_email"
     VERIFY_NEW_EMAIL = "verify_new_email"
+    EMAIL_CHANGE_REQUESTED = "email_change_requested"
     EMAIL_CHANGED = "email_changed"
     RESET_PASSWORD = "reset_password"  # noqa: S105 - the name of a template, not a secret
     CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - likewise

@@ -11,6 +11,7 @@ from core.errors import BadRequest, Conflict, Forbidden
 from core.events import platform_actions
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
+from core.sessions import callers
 from core.text import checked_slug
 
 if TYPE_CHECKING:
@@ -76,13 +77,13 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
     if checked_slug(slug) in RESERVED_SLUGS:
         raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")
     organization = _new(uow, slug, checked_name(name))
+    # Locked, so that the count is right when a user creates several at once, and so that a person who is locked out of
+    # the account at this moment does not become an owner with it.
+    caller = callers.lock_account(uow)
     if is_welcome:
         organization = organization.approved(by=None, at=uow.now)
-    else:
-        # Locked, so that the count is right when a user creates several at once.
-        uow.users.lock(caller.user_id)
-        if uow.organizations.count_pending_of(caller.user_id) >= PENDING_MAX:
-            raise TooManyPending
+    elif uow.organizations.count_pending_of(caller.user_id) >= PENDING_MAX:
+        raise TooManyPending
     if not uow.organizations.add(organization):
         raise SlugTaken
     membership = Membership(

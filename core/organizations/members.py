@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
@@ -18,8 +19,7 @@ from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.sessions import sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
     from uuid import UUID
 
     from core.organizations.organizations import Organization
@@ -144,16 +144,26 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
     _record_removed(uow, organization_id, user_id, role=member.membership.role)
 
 
-def remove_added_since(uow: UnitOfWork, user_id: UUID, *, since: datetime) -> None:
-    """End the memberships that a user got since then, except where they are the owner."""
+def remove_everywhere(
+    uow: UnitOfWork, user_id: UUID, *, reason: str, kept: Mapping[str, str] = MappingProxyType({})
+) -> bool:
+    """End a user's memberships except those kept, by their ids and roles; return False when one is an ownership.
+
+    Then none ends, because an organization always has an owner. The sessions of the user are not ended.
+    """
+    ending: list[Membership] = []
     for organization_id in uow.members.organizations_of(user_id):
         # Under this lock the user cannot become the owner meanwhile.
         uow.organizations.lock(organization_id)
         membership = uow.members.of_user(organization_id, user_id)
-        if membership is None or membership.role == OWNER or membership.created_at < since:
-            continue
-        uow.members.remove(organization_id, user_id)
-        _record_removed(uow, organization_id, user_id, role=membership.role, reason="email_change_undone")
+        if membership is not None and kept.get(str(membership.id)) != membership.role:
+            ending.append(membership)
+    if any(membership.role == OWNER for membership in ending):
+        return False
+    for membership in ending:
+        uow.members.remove(membership.org_id, user_id)
+        _record_removed(uow, membership.org_id, user_id, role=membership.role, reason=reason)
+    return True
 
 
 def _record_removed(uow: UnitOfWork, organization_id: UUID, user_id: UUID, **details: Any) -> None:

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.accounts import addresses
-from core.accounts.one_time_tokens import TokenPurpose
-from core.accounts.users import User, UserUnknown
-from core.credentials import mfa
+from core.accounts.users import User, UserUnknown, find_or_add
 from core.email_addresses import normalize_email
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.platform_actions import PlatformAction
@@ -22,15 +20,6 @@ from core.organizations.access import authorize_platform
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
-
-
-class OwnerAddressPromised(Conflict):
-    """The account that had the address before may still take it back."""
-
-    default_message = (
-        "Another account had this address until a few days ago and can still take it back. Use the present address of"
-        " that account, or another address."
-    )
 
 
 class NotAPlatformOwner(NotFound):
@@ -82,7 +71,7 @@ def any_exists(uow: UnitOfWork) -> bool:
 
 def is_platform_owner(uow: UnitOfWork, email: str) -> bool:
     """Return whether the account of this address is a platform owner."""
-    user = uow.users.by_email(normalize_email(email))
+    user = uow.users.by_email(normalize_email(email, uow.domain_names.to_ascii))
     return user is not None and user.is_platform_owner
 
 
@@ -99,7 +88,7 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
     An account whose address is verified keeps its password.
     """
     uow.users.lock_platform_owners()
-    address = normalize_email(email)
+    address = normalize_email(email, uow.domain_names.to_ascii)
     user = User(
         id=uow.randomness.new_id(),
         email=address,
@@ -108,21 +97,15 @@ def appoint(uow: UnitOfWork, email: str, password_hash: str) -> Appointment:
         created_at=uow.now,
         updated_at=uow.now,
     )
-    if uow.users.add(user):
-        if addresses.is_reserved(uow, user):
-            raise OwnerAddressPromised
+    existing, is_new = find_or_add(uow, user)
+    if is_new:
         uow.credentials.set_password_hash(user.id, password_hash)
         return Appointment(user, is_new_account=True)
 
-    existing = uow.users.lock_by_email(address)
-    assert existing is not None, "the address is taken, but no account has it"
     owner = existing.appointed(at=uow.now)
     if not existing.is_verified:
-        # An attacker could have claimed this address beforehand; none of their credentials may give access to the
-        # account or take it back (decisions 3.13).
+        # An attacker could have claimed this address beforehand (decisions 3.13).
         addresses.mark_proved(uow, existing)
-        uow.one_time_tokens.withdraw(owner.id, TokenPurpose.UNDO_EMAIL_CHANGE, at=uow.now)
-        mfa.remove(uow, owner.id)
         uow.credentials.set_password_hash(owner.id, password_hash)
     uow.users.save(owner)
     return Appointment(owner, is_new_account=not existing.is_verified)

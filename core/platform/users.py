@@ -6,12 +6,12 @@ Elsewhere: second factors in `mfa.py`, impersonation in `impersonation.py`, anon
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of the classes below
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
+from core.email_addresses import part_of_email
 from core.errors import BadRequest
 from core.organizations.access import authorize_platform
 
@@ -53,8 +53,7 @@ def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: i
     Users whose address begins with the part come first, in alphabetical order, then the newest of the others.
     """
     authorize_platform(uow)
-    # Addresses are stored composed and in lower case.
-    part = unicodedata.normalize("NFC", email.strip().lower()) if email is not None else ""
+    part = part_of_email(email or "", uow.domain_names.to_ascii)
     if user_id is not None:
         return uow.platform_users.with_id(user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX)
     if not part:

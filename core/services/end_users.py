@@ -11,7 +11,7 @@ from datetime import datetime  # noqa: TC003 - the reference is generated from t
 from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.email_addresses import canonical_email
+from core.email_addresses import part_of_email
 from core.errors import NotFound
 from core.events import platform_actions
 from core.organizations.access import Operation, authorize
@@ -98,7 +98,7 @@ def list_page(
 ) -> EndUsersPage:
     """List end users, the newest accounts first, optionally of one service and by a part of their address."""
     organization = authorize(uow, slug, Operation.END_USERS_READ).organization
-    part = canonical_email(search or "")
+    part = part_of_email(search or "", uow.domain_names.to_ascii)
     return uow.end_users.page(organization.id, part=part, service_id=service_id, limit=limit, offset=(page - 1) * limit)
 
 

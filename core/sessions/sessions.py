@@ -93,14 +93,18 @@ def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller except the current one; return how many ended."""
     caller = uow.caller
     caller.forbid_impersonation()
+    # Locked, so that what another session does at this moment is either seen and ended, or refused.
+    uow.users.lock(caller.user_id)
     return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
 
 
 def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> int:
     """End the sessions of a user, who need not be the caller; return how many ended.
 
-    Impersonations that the user began end as well; they appear in no list of the user's sessions.
+    Impersonations that the user began end as well; they appear in no list of the user's sessions. So does a change of
+    address that one of the sessions has asked for.
     """
+    uow.one_time_tokens.drop_email_change(user_id, at=uow.now)
     ended = uow.sessions.revoke_all(user_id, except_session_id=except_session_id)
     uow.sessions.end_impersonations(user_id)
     record_ended(uow, user_id, email, ended)

@@ -40,7 +40,7 @@ class Attempt:
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
     """Count and return the attempt, with the hash to compare; refuse an unknown organization, or too many attempts."""
     arrivals.find_organization(uow, destination.organization_slug)
-    address = canonical_email(email)
+    address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, stored, destination.device_token)
     attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)

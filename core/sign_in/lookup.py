@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Lookup`
 
 from core.email_addresses import normalize_email
+
+if TYPE_CHECKING:
+    from core.email_addresses import ToAscii
 
 
 class AuthMethod(StrEnum):
@@ -29,6 +33,6 @@ class Lookup:
     login_url: str | None = None
 
 
-def by_domain(email: str) -> Lookup:
+def by_domain(email: str, to_ascii: ToAscii) -> Lookup:
     """Return how the domain of an address signs in: by password, as long as no domain has a provider of its own."""
-    return Lookup(domain=normalize_email(email).rpartition("@")[2], auth_method=AuthMethod.PASSWORD)
+    return Lookup(domain=normalize_email(email, to_ascii).rpartition("@")[2], auth_method=AuthMethod.PASSWORD)

@@ -50,7 +50,7 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
             challenge_id=challenge.id, options=uow.webauthn.request_options(challenge.challenge, allowed=())
         )
 
-    address = canonical_email(email)
+    address = canonical_email(email, uow.domain_names.to_ascii)
     passkeys = uow.passkeys.of_address(address)
     # Without passkeys, a random id makes a challenge that no passkey can answer, by the same work.
     user_id = passkeys[0].user_id if passkeys else uow.randomness.new_id()

@@ -13,6 +13,7 @@ from uuid import UUID
 
 import trio
 
+from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures
 from core.sessions.signing_keys import KeyState
@@ -34,6 +35,7 @@ FREE_BYTES_MIN: Final = 1024**3
 MAIL_SECONDS_MAX: Final = 30.0
 # The plain build of the library was measured at 55 on one core, the one for AVX2 at 150 (ops/decisions/0002).
 HASHES_PER_SECOND_SLOW: Final = 90.0
+ACCOUNTS_LISTED_MAX: Final = 10
 GEOIP_AGE_MAX: Final = timedelta(days=90)
 
 
@@ -76,6 +78,8 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
             database.require_suitable(address)
             yield Finding("database", True, "embedded" if settings.is_embedded else "connected")
             yield _migrations(plan.applied, plan.pending)
+            if not plan.pending:
+                yield _addresses(database.accounts_without_canonical_address(address))
             if not plan.pending and all(finding.is_ok for finding in required):
                 yield from trio.run(partial(_connected_findings, settings, address, mail_to))
     except main.REFUSALS as refusal:
@@ -162,6 +166,14 @@ def _migrations(applied: Sequence[object], pending: Sequence[object]) -> Finding
     return Finding("migrations", True, f"up to date at {applied[-1]}")
 
 
+def _addresses(accounts: Sequence[UUID]) -> Finding:
+    if not accounts:
+        return Finding("addresses", True, "every account has its address in the canonical form")
+    listed = ", ".join(str(account) for account in accounts[:ACCOUNTS_LISTED_MAX])
+    what = f"addresses that no mail is sent to: {len(accounts)}; the accounts are {listed}"
+    return Finding("addresses", False, what, "See ops/runbooks/mail.md, the section on addresses.")
+
+
 async def _connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
     async with main.connected(settings, address) as connected:
         return [await _clock(connected), await _keys(connected), await _mail(connected, mail_to)]
@@ -194,6 +206,7 @@ async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Findin
         return Finding("mail", True, "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
     if mail_to is None:
         return Finding("mail", True, "a server is set", "To test it, run `gatehouse doctor --mail-to ADDRESS`.")
+    mail_to = canonical_email(mail_to, connected.installation.domain_names.to_ascii)
     message = MailMessage(to=mail_to, template=MailTemplate.TEST, values={})
     try:
         with trio.fail_after(MAIL_SECONDS_MAX):

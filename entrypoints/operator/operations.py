@@ -108,7 +108,9 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, repor
 def import_users(settings: Settings, name: str, *, is_check: bool, report: Report) -> int:
     """Import accounts from a file; return 0 when every line was accepted, else 1."""
     with _opened(name) as file:
-        importing = UserImportRun(file, equipment.stored_password_form, main.now, sys.stderr)
+        importing = UserImportRun(
+            file, equipment.stored_password_form, equipment.DOMAIN_NAMES.to_ascii, main.now, sys.stderr
+        )
         try:
             if is_check:
                 trio.run(importing.run, None)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TextIO
 
     from core.accounts.user_import import ImportedPerson
+    from core.email_addresses import ToAscii
     from ports.clock import Clock
     from ports.database import Database
 
@@ -39,6 +40,7 @@ class UserImportRun:
 
     file: BinaryIO
     stored_form: Callable[[object], str | None]
+    to_ascii: ToAscii
     clock: Clock
     out: TextIO
     seconds: Callable[[], float] = time.monotonic
@@ -89,7 +91,7 @@ class UserImportRun:
                 if len(line) > LINE_BYTES_MAX:
                     raise LineRejected(Problem.TOO_LONG)
                 if line.strip():
-                    batch.append(user_import.read(line, self.stored_form, now=now))
+                    batch.append(user_import.read(line, self.stored_form, self.to_ascii, now=now))
             except LineRejected as rejected:
                 self.rejected[rejected.problem] += 1
                 self._erase()

@@ -31,6 +31,16 @@ class OneTimeTokens(Protocol):
         """Use up every token of a user and purpose, or only those issued since a moment."""
         ...
 
-    def has_valid_token_at(self, email: str, purpose: TokenPurpose, *, besides_user_id: UUID, at: datetime) -> bool:
-        """Return whether another account than the named one has a valid token of the purpose at an address."""
+    def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
+        """Return the address to which a user has asked to change and which is not proved yet; None when there is none.
+
+        It is the address of their valid token to change it.
+        """
+        ...
+
+    def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
+        """Withdraw the tokens of a change of address that a user has asked for: the one that makes it and the others.
+
+        For areas that do not know the purposes.
+        """
         ...

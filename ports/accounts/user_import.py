@@ -11,8 +11,5 @@ class UserImport(Protocol):
     """Bulk creation of accounts."""
 
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
-        """Store the accounts whose address is free, the first of each address; return how many.
-
-        An address that another account may still get back, by the link that undoes a change, is not free.
-        """
+        """Store the accounts whose address is free, the first of each address; return how many."""
         ...

@@ -40,11 +40,15 @@ class Users(Protocol):
         """Store the new state of a locked account, except its address."""
         ...
 
+    def remove(self, user_id: UUID) -> None:
+        """Delete an account with everything that refers to it; the logs keep what it did."""
+        ...
+
     def set_verified(self, user_id: UUID, *, at: datetime) -> None:
         """Mark the account's address as proved."""
         ...
 
-    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime, at: datetime) -> bool:
         """Change the address of an account; False when it is taken, also by a concurrent transaction."""
         ...
 

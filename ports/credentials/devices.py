@@ -63,6 +63,10 @@ class Devices(Protocol):
         """Delete the tokens of a user's devices: none is known or trusted until the next sign-in from it."""
         ...
 
+    def remove_all(self, user_id: UUID, *, at: datetime) -> None:
+        """Remove a user's devices and delete their tokens."""
+        ...
+
     def revoke_trust(self, user_id: UUID) -> None:
         """Trust none of a user's devices in place of the second factor any longer."""
         ...

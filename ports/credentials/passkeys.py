@@ -44,8 +44,8 @@ class Passkeys(Protocol):
         """Delete a user's passkey and return it; None when the user has no such passkey."""
         ...
 
-    def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
-        """Delete a user's passkeys, or only those registered since a moment; return how many."""
+    def remove_all(self, user_id: UUID) -> int:
+        """Delete a user's passkeys; return how many."""
         ...
 
 
@@ -63,6 +63,10 @@ class PasskeyChallenges(Protocol):
 
         None when it is unknown, of another purpose or user, used or expired.
         """
+        ...
+
+    def remove_all(self, user_id: UUID) -> None:
+        """Delete the challenges to register a passkey for a user."""
         ...
 
 

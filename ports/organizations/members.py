@@ -24,6 +24,10 @@ class Members(Protocol):
         """Return the deferred result of `organizations_of`."""
         ...
 
+    def of_account(self, user_id: UUID) -> Sequence[Membership]:
+        """List the memberships of a user in all organizations, in the order of the organizations' ids."""
+        ...
+
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         """Return a page of members, the oldest membership first, with their number and the limit of the tier.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import FrozenInstanceError, fields
 from datetime import timedelta
 from ipaddress import ip_network
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from core.secrets import Secret
+from entrypoints import equipment
+from entrypoints.refusals import CannotStart
 from entrypoints.settings import PREFIX, Bind, SettingInvalid, Settings, load, rows, unknown
 
 ADDRESS = "an address such as https://id.example.com, without query or fragment"
@@ -142,6 +145,16 @@ REFUSED = [
     ("SHUTDOWN_SECONDS", "0", "seconds from 1 to 300"),
     ("SHUTDOWN_SECONDS", "301", "seconds from 1 to 300"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("email", "is_refused"), [("boss@straße.example", False), ("boss@☃.example", True), ("boss@\uff45.example", True)]
+)
+def test_the_domain_of_the_first_owner_may_be_internationalized(email: str, *, is_refused: bool) -> None:
+    settings = load({"GATEHOUSE_OWNER_EMAIL": email, "GATEHOUSE_OWNER_PASSWORD": "long enough"})
+
+    with pytest.raises(CannotStart, match="GATEHOUSE_OWNER_EMAIL is wrong") if is_refused else nullcontext():
+        equipment.require_owner_email(settings)
 
 
 def test_without_an_environment_every_setting_has_its_default() -> None:

@@ -1,7 +1,7 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import acme_shop, inviter, keyring, platform, team, world
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, team, victim, world
 
 __all__ = [
     "acme_shop",
@@ -15,5 +15,6 @@ __all__ = [
     "platform",
     "settings",
     "team",
+    "victim",
     "world",
 ]

@@ -17,6 +17,7 @@ from quart.utils import decode_headers
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.domain_names import IdnaDomainNames
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
@@ -105,6 +106,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=SystemRandomness()),
         key_refresh=CountedKeyRefresh(ring),
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
+        domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
     )

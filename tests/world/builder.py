@@ -174,6 +174,10 @@ class Builder(Records):
         """Remove a user's password, as if they had never set one."""
         self.connection.execute("UPDATE users SET password_hash = NULL WHERE email = %s", (email,))
 
+    def set_unproved_address(self, email: str, new: str) -> None:
+        """Give a user another address without proof, as an organization may that created the account."""
+        self.connection.execute("UPDATE users SET email = %s, email_verified_at = NULL WHERE email = %s", (new, email))
+
     def deactivate(self, email: str = EMAIL) -> None:
         """Deactivate a user."""
         self.connection.execute("UPDATE users SET deactivated_at = created_at WHERE email = %s", (email,))

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
-from tests.world.builder import Builder
+from tests.world.builder import EMAIL, Builder
 from tests.world.inviter import Inviter, insert_inviter
 from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
+from tests.world.second_factors import Person
+from tests.world.victim import Victim
 from tests.world.world import World
 
 if TYPE_CHECKING:
@@ -66,3 +68,11 @@ async def inviter(world: World) -> Inviter:
 def keyring(world: World) -> Keyring:
     """A user's passkeys."""
     return Keyring(world)
+
+
+@pytest.fixture
+async def victim(world: World, keyring: Keyring) -> Victim:
+    """An account that is signed in and has not been taken over yet."""
+    await keyring.sign_up()
+    app = Person(world, world.user_id(EMAIL), EMAIL, token=keyring.token)
+    return Victim(world, keyring, app)

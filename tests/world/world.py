@@ -69,6 +69,15 @@ class World(Builder):
         await self.register_and_verify(email, password)
         return await self.sign_in(email, password)
 
+    async def change_address(self, token: str, email: str) -> None:
+        """Ask for another address of a user, and press the button behind the link in the mail."""
+        asked = await self.client.patch("/api/user", token=token, body={"email": email})
+        assert asked.status == 200, asked.text
+        [link] = [message.values["token"] for message in await self.mails() if message.to == email]
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        changed = await self.client.post("/auth/verify-email", data=f"token={link}".encode(), headers=form)
+        assert changed.status == 200, changed.text
+
     async def log_in(
         self,
         email: str = EMAIL,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import OneTimeToken, TokenPurpose
 
@@ -79,16 +79,23 @@ class PostgresOneTimeTokens(Aggregate):
             (at, user_id, purpose, issued_since),
         )
 
-    def has_valid_token_at(self, email: str, purpose: TokenPurpose, *, besides_user_id: UUID, at: datetime) -> bool:
-        row = self._connection.execute(
-            """
-            SELECT FROM one_time_tokens
-            WHERE  email = %s AND purpose = %s AND user_id <> %s AND used_at IS NULL AND expires_at > %s
-            LIMIT  1
-            """,
-            (email, purpose, besides_user_id, at),
+    def requested_email(self, user_id: UUID, *, at: datetime) -> str | None:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT email
+                FROM   one_time_tokens
+                WHERE  user_id = %s AND purpose = %s AND used_at IS NULL AND expires_at > %s
+                """,
+                (user_id, TokenPurpose.CHANGE_EMAIL, at),
+            )
+            .fetchone()
         )
-        return row.fetchone() is not None
+
+    def drop_email_change(self, user_id: UUID, *, at: datetime) -> None:
+        self.withdraw(user_id, TokenPurpose.CHANGE_EMAIL, at=at)
+        self.withdraw(user_id, TokenPurpose.DROP_EMAIL_CHANGE, at=at)
 
 
 def _one_time_token(*, purpose: str, **columns: Any) -> OneTimeToken:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.postgres.transaction import Aggregate
-from core.accounts.one_time_tokens import TokenPurpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,7 @@ class PostgresUserImport(Aggregate):
     def add_new(self, accounts: Sequence[ImportedAccount], *, at: datetime) -> int:
         self._copy(accounts)
         # In the order of the ids, which is that of the lines, so that the first line of an address counts.
-        added = self._connection.execute(
+        return self._connection.execute(
             """
             INSERT   INTO users (id, email, email_verified_at, password_hash, created_at, updated_at)
             SELECT   id, email, email_verified_at, password_hash, created_at, %s
@@ -30,17 +29,6 @@ class PostgresUserImport(Aggregate):
             """,
             (at,),
         ).rowcount
-        # After the accounts were stored: this order also sees a concurrent change away from an address.
-        reserved = self._connection.execute(
-            """
-            DELETE FROM users
-            USING  pg_temp.imported_users AS imported, one_time_tokens AS token
-            WHERE  users.id = imported.id AND token.email = imported.email
-            AND    token.purpose = %s AND token.user_id <> users.id AND token.used_at IS NULL AND token.expires_at > %s
-            """,
-            (TokenPurpose.UNDO_EMAIL_CHANGE, at),
-        ).rowcount
-        return added - reserved
 
     def _copy(self, accounts: Sequence[ImportedAccount]) -> None:
         self._connection.execute_later(

@@ -82,12 +82,15 @@ class PostgresUsers(Aggregate):
             (user.email_verified_at, user.is_platform_owner, user.updated_at, user.deactivated_at, user.id),
         )
 
+    def remove(self, user_id: UUID) -> None:
+        self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))
+
     def set_verified(self, user_id: UUID, *, at: datetime) -> None:
         self._connection.execute_later(
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
-    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime, at: datetime) -> bool:
         try:
             # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():

@@ -171,6 +171,12 @@ class PostgresDevices(Aggregate):
             "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %s)", (user_id,)
         )
 
+    def remove_all(self, user_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE devices SET revoked_at = %s WHERE user_id = %s AND revoked_at IS NULL", (at, user_id)
+        )
+        self.delete_tokens(user_id)
+
     def revoke_trust(self, user_id: UUID) -> None:
         self._connection.execute_later(
             """

@@ -138,11 +138,8 @@ class PostgresPasskeys(Aggregate):
             .fetchone()
         )
 
-    def remove_all(self, user_id: UUID, *, added_since: datetime | None = None) -> int:
-        return self._connection.execute(
-            "DELETE FROM passkeys WHERE user_id = %s AND created_at >= coalesce(%s::timestamptz, '-infinity')",
-            (user_id, added_since),
-        ).rowcount
+    def remove_all(self, user_id: UUID) -> int:
+        return self._connection.execute("DELETE FROM passkeys WHERE user_id = %s", (user_id,)).rowcount
 
 
 class PostgresPasskeyChallenges(Aggregate):
@@ -181,6 +178,9 @@ class PostgresPasskeyChallenges(Aggregate):
             )
             .fetchone()
         )
+
+    def remove_all(self, user_id: UUID) -> None:
+        self._connection.execute_later("DELETE FROM passkey_challenges WHERE user_id = %s", (user_id,))
 
 
 def _passkey(*, transports: list[str], **columns: Any) -> Passkey:

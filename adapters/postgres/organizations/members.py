@@ -77,6 +77,21 @@ class PostgresMembers(Aggregate):
             "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
         ).fetchall
 
+    def of_account(self, user_id: UUID) -> Sequence[Membership]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Membership))
+            .execute(
+                """
+                SELECT   id, organization_id AS org_id, user_id, role, created_at
+                FROM     memberships
+                WHERE    user_id = %s
+                ORDER BY organization_id
+                """,
+                (user_id,),
+            )
+            .fetchall()
+        )
+
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         # In binary format, because ids and times cost less to convert on both sides.
         rows = self._connection.cursor(binary=True).execute(

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
+from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials.mfa_events import MfaEvent
 from core.organizations.memberships import OWNER
 from core.privacy.anonymization import Affiliation, Subject, without_addresses
@@ -211,9 +212,10 @@ class PostgresAnonymization(Aggregate):
                 """
                 SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
                 UNION
-                SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s
+                SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s AND purpose <> %(unproved)s
                 """,
-                {"user_id": user_id},
+                # The address that the person only asked to change to may belong to another person.
+                {"user_id": user_id, "unproved": TokenPurpose.CHANGE_EMAIL},
             )
             .fetchall()
         )

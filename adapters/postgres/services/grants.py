@@ -10,6 +10,7 @@ from core.organizations.relations import ServiceRelation
 from core.services.grants import Grantee, GrantsPage, ServiceGrant
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from core.services.services import Service
@@ -103,6 +104,11 @@ class PostgresServiceGrants(Aggregate):
             .fetchone()
         )
         return ServiceRelation(relation) if relation is not None else None
+
+    def remove_given_since(self, user_id: UUID, moment: datetime) -> None:
+        self._connection.execute_later(
+            "DELETE FROM service_grants WHERE user_id = %s AND created_at >= %s", (user_id, moment)
+        )
 
 
 def _grant(*, user_id: UUID, email: str, relation: str, **columns: Any) -> ServiceGrant:

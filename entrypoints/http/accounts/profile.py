@@ -30,11 +30,12 @@ async def read_profile(call: Call) -> Profile:
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
 @in_person
 async def change_profile(call: Call, body: ProfileChange) -> Profile:
-    """Change your email address.
+    """Ask to change your email address.
 
-    The new address takes effect at once and has to be verified with the link that is sent to it; your sessions
-    continue. The old address gets a notice with a link that can undo the change for seven days.
+    The answer shows the new address, not verified. The change is made with the link that is sent to it, within 24
+    hours; until then you sign in with the present address, as before. A later request replaces an earlier one, and
+    asking for the present address drops it. The present address gets a notice, and your sessions continue.
     """
     if body.email is None:
         return await call.read(profile.read)
-    return await call.transact(email_changes.change, body.email)
+    return await call.transact(email_changes.request, body.email)

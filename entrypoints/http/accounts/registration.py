@@ -47,7 +47,7 @@ class Registration(SecretBody, LetterWanted, kw_only=True):
 @public
 async def register(call: Call, body: Registration) -> Message:
     """Create an account with an email address and a password, and mail the link that verifies the address."""
-    email = normalize_email(body.email)
+    email = normalize_email(body.email, call.installation.domain_names.to_ascii)
     passwords.check(body.password, "password")
     password_hash = await call.installation.passwords.hash(body.password)
     await call.transact(registration.register, email, password_hash, body.return_request)

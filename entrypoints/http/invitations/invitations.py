@@ -7,7 +7,7 @@ import msgspec
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
 from core.invitations import answers, invitations
-from core.invitations.acceptance import AddressPromised, InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
+from core.invitations.acceptance import InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
 from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import (
     AlreadyInvited,
@@ -35,7 +35,6 @@ CANNOT_JOIN = (
     InvitationAnswered,
     InvitedRoleGone,
     AlreadyMember,
-    AddressPromised,
     TeamLimitExceeded,
     OrganizationNotActive,
 )

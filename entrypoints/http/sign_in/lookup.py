@@ -19,6 +19,6 @@ class LookupWanted(msgspec.Struct, kw_only=True):
 
 @routes.post("/api/auth/lookup-email")
 @public
-async def look_email_up(call: Call, body: LookupWanted) -> Lookup:  # noqa: ARG001 - every handler takes the call
+async def look_email_up(call: Call, body: LookupWanted) -> Lookup:
     """Show how addresses of this domain sign in; the answer does not depend on whether an account has the address."""
-    return lookup.by_domain(body.email)
+    return lookup.by_domain(body.email, call.installation.domain_names.to_ascii)

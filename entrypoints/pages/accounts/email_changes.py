@@ -1,7 +1,7 @@
-"""The page that undoes an email change: a button, because mail scanners open every link."""
+"""The page that drops or undoes an email change: a button, because mail scanners open every link."""
 
-from core.accounts import email_changes
-from core.accounts.email_changes import AddressGone
+from core.accounts import email_change_undo, email_changes
+from core.accounts.email_change_undo import AddressGone, GovernsSince
 from core.accounts.links import LinkUnusable
 from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import refusal_page
@@ -16,15 +16,24 @@ routes = Routes("profile", "Your own account.", refusal_page)
 @routes.get("/auth/undo-email-change", refuses=(LinkUnusable,))
 @public
 async def show_undo(call: Call, query: MailedLink) -> Page:
-    """Show the button that undoes an email change; opening the page changes nothing."""
-    changed_at = await call.read(email_changes.inspect_undo, query.token)
-    return page(call, "undo_email_change.html", token=query.token, changed_at=changed_at)
+    """Show the button that drops or undoes an email change; opening the page changes nothing."""
+    if await call.read(email_change_undo.is_undo, query.token):
+        change = await call.read(email_change_undo.inspect, query.token)
+        return page(call, "undo_email_change.html", token=query.token, changed_at=change.made_at)
+    await call.read(email_changes.inspect_drop, query.token)
+    return page(call, "drop_email_change.html", token=query.token)
 
 
-@routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone))
+@routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone, GovernsSince))
 @public
 async def undo(call: Call) -> Page:
-    """Restore the old email address of an account, end its sessions, and lead to choosing a new password."""
+    """Drop an email change that is not verified yet, or restore the old email address of an account.
+
+    Restoring it ends the sessions of the account, and leads to choosing a new password.
+    """
     form = await read_form(call, MailedLinkForm)
-    token = await call.transact(email_changes.undo, form.token)
-    return page(call, "email_change_undone.html", token=token.reveal())
+    if await call.read(email_change_undo.is_undo, form.token):
+        token = await call.transact(email_change_undo.undo, form.token)
+        return page(call, "email_change_undone.html", token=token.reveal())
+    await call.transact(email_changes.drop, form.token)
+    return page(call, "email_change_dropped.html")

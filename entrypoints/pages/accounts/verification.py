@@ -1,12 +1,14 @@
-"""The page of the link that verifies an address (identity 4.1, decisions 3.13)."""
+"""The page of a link that verifies an address: of a new account, or a changed one (identity 4.1, decisions 3.10)."""
 
 from quart import Response
 
-from core.accounts import verification
+from core.accounts import email_changes
+from core.accounts.email_changes import AddressProvedElsewhere, RequestedChange
 from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
+from core.accounts.verification import VerifiedAddress
 from entrypoints.http.sessions.sessions import Message
-from entrypoints.pages.forms import MailedLink
+from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -16,10 +18,10 @@ from entrypoints.web.routes import Routes
 routes = Routes("registration", "Creating an account and verifying its email address.", refusal_page)
 
 
-@routes.get("/auth/verify-email", refuses=(LinkUnusable,))
+@routes.get("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
 @public
 async def verify_email(call: Call, query: MailedLink) -> Message | Page:
-    """Verify the email address that the link was mailed to.
+    """Verify the address of a new account, or show the button that changes the address of an existing one.
 
     A link can be used once, within 24 hours. The answer is a page, also when it is a refusal, or JSON when the request
     accepts `application/json`.
@@ -27,12 +29,40 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     call.headers["Vary"] = "Accept"
     if call.request.method == "HEAD":
         # HEAD checks the link without using it up.
-        await call.read(verification.inspect, query.token)
+        await call.read(email_changes.check_link, query.token)
         return _answer(call, "This link is valid", "Open it to verify your email address.")
-    verified = await call.transact(verification.verify, query.token)
-    return _answer(
-        call, "Your email address is verified", f"You can sign in with {verified.email} now.", back=verified.back
-    )
+    opened = await call.transact(email_changes.open_link, query.token)
+    if isinstance(opened, VerifiedAddress):
+        return _verified(call, opened)
+    return _question(call, query.token, opened)
+
+
+@routes.post("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
+@public
+async def confirm_email(call: Call) -> Message | Page:
+    """Change the address of an account to the one that the link was mailed to, as the button of its page does.
+
+    For the link of a new account it does the same as opening the link.
+    """
+    call.headers["Vary"] = "Accept"
+    form = await read_form(call, MailedLinkForm)
+    confirmed = await call.transact(email_changes.confirm, form.token)
+    if isinstance(confirmed, VerifiedAddress):
+        return _verified(call, confirmed)
+    text = f"You sign in with {confirmed.email} from now on. Your devices stay signed in."
+    return _answer(call, "Your email address is changed", text)
+
+
+def _question(call: Call, token: str, change: RequestedChange) -> Message | Response:
+    if prefers_json(call):
+        text = f"This link changes the address of an account from {change.old_email} to {change.new_email}."
+        return Message(message=f"{text} Send its token as a form to POST /auth/verify-email to make the change.")
+    return page(call, "confirm_email_change.html", token=token, old_email=change.old_email, new_email=change.new_email)
+
+
+def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
+    text = f"You can sign in with {verified.email} now."
+    return _answer(call, "Your email address is verified", text, back=verified.back)
 
 
 def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = None) -> Message | Response:

@@ -86,11 +86,25 @@ class TestMail:
         assert office.received[0].parts == {"text/plain": text, "text/html": text}
         assert max(map(len, office.received[0].raw.split(b"\r\n"))) <= 998
 
-    async def test_an_international_domain_is_sent_in_its_ascii_form(self) -> None:
+    async def test_a_recipient_is_sent_to_exactly_as_it_is_stored(self) -> None:
         with PostOffice().open(takes_international_addresses=False) as office:
-            await send(gateway_to(office.port), to="ada@münchen.example")
+            await send(gateway_to(office.port), to="boss@xn--strae-oqa.example")
 
-        assert office.received[0].recipients == ("ada@xn--mnchen-3ya.example",)
+        assert office.received[0].recipients == ("boss@xn--strae-oqa.example",)
+        assert office.received[0].message["To"] == "boss@xn--strae-oqa.example"
+
+    @pytest.mark.parametrize("to", ["boss@straße.example", "boss@\uff45xample.org"])
+    async def test_a_domain_that_is_not_in_its_ascii_form_is_refused_and_never_converted(self, to: str) -> None:
+        with PostOffice().open() as office, pytest.raises(MailRefused, match="cannot be used in a mail"):
+            await send(gateway_to(office.port), to=to)
+
+        assert office.received == []
+
+    async def test_the_senders_domain_has_its_ascii_form_by_idna_2008(self) -> None:
+        with PostOffice().open() as office:
+            await send(gateway_to(office.port, sender="Gate <gate@straße.example>"))
+
+        assert office.received[0].message["From"] == "Gate <gate@xn--strae-oqa.example>"
 
     async def test_an_international_local_part_is_sent_to_a_server_that_supports_it(self) -> None:
         with PostOffice().open() as office:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.domain_names import IdnaDomainNames
 from core.accounts import user_import
 from core.accounts.user_import import ImportedPerson, LineRejected, Problem
 
@@ -27,7 +28,7 @@ def stored_form(given: object) -> str | None:
 
 
 def read(line: bytes) -> ImportedPerson:
-    return user_import.read(line, stored_form, now=NOW)
+    return user_import.read(line, stored_form, IdnaDomainNames().to_ascii, now=NOW)
 
 
 def problem_of(line: bytes) -> Problem:

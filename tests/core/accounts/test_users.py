@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
 import pytest
 
-from core.accounts.users import User
+from core.accounts.users import User, find_or_add
 from core.errors import Conflict
+
+if TYPE_CHECKING:
+    from ports.unit_of_work import UnitOfWork
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 ADA = User(
@@ -47,3 +52,22 @@ def test_a_deactivated_account_cannot_be_appointed() -> None:
     assert not deactivated.is_active
     with pytest.raises(Conflict):
         deactivated.appointed(at=NOW)
+
+
+class LeavingAccount:
+    """The port `Users`, where the only account leaves its address between two calls."""
+
+    def __init__(self) -> None:
+        self.is_free = iter([False, True])
+
+    def add(self, _user: User) -> bool:
+        return next(self.is_free)
+
+    def lock_by_email(self, _email: str) -> User | None:
+        return None
+
+
+def test_an_address_that_its_account_leaves_meanwhile_gets_the_new_account() -> None:
+    uow = cast("UnitOfWork", SimpleNamespace(users=LeavingAccount()))
+
+    assert find_or_add(uow, ADA) == (ADA, True)

@@ -12,10 +12,10 @@ from uuid import UUID
 
 import pytest
 
+from adapters.domain_names import IdnaDomainNames
 from core.accounts.users import User
 from core.errors import BadRequest, Conflict
 from core.platform import owners
-from core.platform.owners import OwnerAddressPromised
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -68,14 +68,7 @@ class SmallUnitOfWork:
 
     users: AccountsInMemory = field(default_factory=AccountsInMemory)
     now: datetime = NOW
-    promised: str | None = None
-
-    @property
-    def one_time_tokens(self) -> SmallUnitOfWork:
-        return self
-
-    def has_valid_token_at(self, email: str, *_: object, **__: object) -> bool:
-        return email == self.promised
+    domain_names: IdnaDomainNames = field(default_factory=IdnaDomainNames)
 
     @property
     def credentials(self) -> AccountsInMemory:
@@ -129,13 +122,6 @@ def test_an_account_with_a_verified_address_keeps_its_password() -> None:
     assert not appointment.is_new_account
     assert uow.users.by_email(ADA.email) == replace(ADA, is_platform_owner=True)
     assert uow.users.passwords == {ADA.id: "theirs"}
-
-
-def test_an_address_that_another_account_may_take_back_gets_no_new_account() -> None:
-    uow = SmallUnitOfWork(promised=ADA.email)
-
-    with pytest.raises(OwnerAddressPromised):
-        owners.appoint_first(uow.port(), ADA.email, "given")
 
 
 def test_a_deactivated_account_is_not_appointed() -> None:

@@ -17,10 +17,14 @@ from entrypoints.operator import doctor
 from entrypoints.settings import Settings
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
+from tests.world.builder import Builder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from adapters.postgres.driver.connection import Connection
+    from tests.clock import SettableClock
 
 SUBJECTS = [
     "settings",
@@ -30,6 +34,7 @@ SUBJECTS = [
     "master key",
     "database",
     "migrations",
+    "addresses",
     "clock",
     "keys",
     "mail",
@@ -212,13 +217,25 @@ def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor:
     assert healthy_doctor.status == 1
     assert findings["master key"].verdict == "NOT OK"
     assert findings["master key"].what.startswith("GATEHOUSE_MASTER_KEYS is missing")
-    assert list(findings) == SUBJECTS[:7]
+    assert list(findings) == SUBJECTS[:8]
 
 
 def test_a_master_key_in_the_data_folder_is_named(healthy_doctor: Doctor, tmp_path: Path) -> None:
     findings = healthy_doctor.examine(master_keys=None, dev=True)
 
     assert findings["master key"] == Finding("ok", f"from {tmp_path}/data/master-key", KEEP_A_COPY)
+
+
+def test_an_account_without_a_canonical_address_is_not_ok(
+    healthy_doctor: Doctor, connection: Connection, clock: SettableClock
+) -> None:
+    user_id = Builder(connection, clock).user("boss@\uff45xample.com")
+
+    finding = healthy_doctor.examine()["addresses"]
+
+    assert finding.verdict == "NOT OK"
+    assert finding.what == f"addresses that no mail is sent to: 1; the accounts are {user_id}"
+    assert "ops/runbooks/mail.md" in finding.advice
 
 
 def test_an_unreachable_database_is_not_ok(healthy_doctor: Doctor, tmp_path: Path) -> None:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import io
 import json
 import os
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
 from adapters.crypto.password_schemes import stored_form
-from core.accounts.one_time_tokens import TokenPurpose, issue
-from core.accounts.user_import import ImportedPerson, Problem, store
+from adapters.domain_names import IdnaDomainNames
+from core.accounts.user_import import Problem
 from entrypoints.operator import user_import
 from entrypoints.operator.user_import import UserImportRun
 from tests.world.builder import PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from adapters.postgres.database import PostgresDatabase
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.processes import Commands
     from tests.world.world import World
+
+TO_ASCII = IdnaDomainNames().to_ascii
 
 BCRYPT = "$2y$04$xUFcg2BTSN0uwUMs/b3Fn.N4n4W/OdGZo.YFMGsWt8TVB3ko.1FbK"
 BCRYPT_PASSWORD = "Пароль correct horse 🗝"
@@ -64,7 +64,7 @@ class Importer:
             b"".join(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n" for line in lines)
         )
         with self.path.open("rb") as file:
-            run = UserImportRun(file, stored_form, self.clock, self.out, **options)
+            run = UserImportRun(file, stored_form, TO_ASCII, self.clock, self.out, **options)
             await run.run(None if is_check else self.database)
         return run
 
@@ -167,22 +167,6 @@ class TestImporting:
             0,
         )
 
-    async def test_an_address_that_an_undo_link_may_restore_is_not_imported(
-        self, transact: Callable[..., Any], connection: Connection, clock: SettableClock, world: World
-    ) -> None:
-        people = [
-            ImportedPerson(email=email, password_hash=None, is_verified=False, created_at=clock())
-            for email in ("old@example.com", "free@example.com")
-        ]
-        owner_id = world.user("new@example.com")
-        transact(issue, TokenPurpose.UNDO_EMAIL_CHANGE, owner_id, "old@example.com")
-
-        assert transact(store, people) == 1
-        assert emails(connection) == ["new@example.com", "free@example.com"]
-
-        clock.advance(timedelta(days=8))
-        assert transact(store, people) == 1
-
 
 class TestReports:
     """The progress and the summary."""
@@ -223,7 +207,7 @@ class TestReports:
     async def test_the_summary_of_an_interrupted_import_says_how_to_continue(self, importer: Importer) -> None:
         importer.path.write_bytes(b"")
         with importer.path.open("rb") as file:
-            run = UserImportRun(file, stored_form, importer.clock, importer.out)
+            run = UserImportRun(file, stored_form, TO_ASCII, importer.clock, importer.out)
 
         assert run.summary(is_check=False)[-1].endswith("Run the command again: it skips imported accounts.")
 
@@ -262,7 +246,7 @@ class TestSigningIn:
 async def test_an_import_from_a_silent_pipe_can_be_cancelled(importer: Importer) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as file:
-        run = UserImportRun(file, stored_form, importer.clock, importer.out)
+        run = UserImportRun(file, stored_form, TO_ASCII, importer.clock, importer.out)
         with trio.move_on_after(0.05) as scope:
             await run.run(None)
         os.close(writing)

@@ -322,19 +322,6 @@ async def test_accepting_assigns_a_custom_role(inviter: Inviter) -> None:
     assert inviter.role_of() == "auditor"
 
 
-async def test_an_address_that_another_account_may_restore_gets_no_new_account(inviter: Inviter) -> None:
-    inviter.world.user(GUEST)
-    guest = await inviter.world.sign_in(GUEST)
-    await inviter.world.client.patch("/api/user", body={"email": "new@example.com"}, token=guest.access_token)
-    invitation = await inviter.invite()
-
-    answer = await inviter.accept(invitation, is_proved=True)
-
-    assert_refused(answer, 400, "BAD_REQUEST")
-    assert inviter.world.rows("SELECT FROM users WHERE email = %s", GUEST) == []
-    assert inviter.status(invitation) == "pending"
-
-
 @pytest.mark.parametrize("status", ["pending", "suspended", "rejected"])
 async def test_an_organization_that_is_not_active_refuses_every_answer(
     inviter: Inviter, status: str, clock: SettableClock

@@ -152,6 +152,14 @@ async def test_the_link_of_a_deactivated_account_is_refused(world: World) -> Non
     assert (await world.client.get(path)).status == 400
 
 
+async def test_the_link_to_an_address_that_the_account_no_longer_has_is_refused(world: World) -> None:
+    await world.register()
+    path = await link(world)
+    world.set_unproved_address(EMAIL, "ada@new.example")
+
+    assert (await world.client.get(path)).status == 400
+
+
 async def test_the_link_of_an_address_that_is_already_verified_is_still_valid(
     world: World, connection: Connection
 ) -> None:

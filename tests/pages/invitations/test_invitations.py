@@ -126,9 +126,8 @@ async def test_a_deleted_inviter_is_not_named(inviter: Inviter) -> None:
 
 async def test_an_inviter_is_not_named_by_an_unverified_address(inviter: Inviter) -> None:
     invitation = await inviter.invite()
-    await inviter.world.client.patch(
-        "/api/user", token=inviter.owner.access_token, body={"email": "president@example.com"}
-    )
+    [(owner,)] = inviter.world.rows("SELECT email FROM users WHERE id = %s", inviter.owner_id)
+    inviter.world.set_unproved_address(owner, "president@example.com")
 
     page = await inviter.world.client.get(f"/app/invitations/accept{invitation.link}")
 

@@ -1,0 +1,98 @@
+"""Gives stored addresses the canonical form that later versions require (ops/decisions/0017-idna-2008.md).
+
+Accounts and invitations of earlier versions may have an internationalized domain in its own letters. Those that have an
+ASCII form get it with the migrations. The others keep their address, which no mail is sent to, and are reported: those
+whose domain has no ASCII form, and those whose canonical address another account has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, LiteralString
+
+from psycopg.errors import UniqueViolation
+
+from adapters.domain_names import IdnaDomainNames
+from core.email_addresses import normalize_email
+from core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import RawConnection
+
+# Every account that may have another form: letters beyond ASCII, ASCII forms, names that were accepted once.
+_SUSPECTS: Final = """
+    SELECT   id, email
+    FROM     users
+    WHERE    anonymized_at IS NULL
+      AND    (octet_length(email) <> length(email) OR email LIKE '%@%xn--%' OR email LIKE '%@%\\_%')
+    ORDER BY id
+"""
+# Together with the account: its links, and the mails that are not sent yet.
+_CONVERSION: Final[tuple[LiteralString, ...]] = (
+    "UPDATE users SET email = %(new)s WHERE id = %(id)s AND email = %(old)s",
+    "UPDATE one_time_tokens SET email = %(new)s WHERE user_id = %(id)s AND email = %(old)s",
+    "UPDATE mails SET recipient = %(new)s WHERE recipient = %(old)s AND state = 'queued'",
+)
+_INVITATIONS: Final = """
+    SELECT   id, email
+    FROM     invitations
+    WHERE    status = 'pending' AND octet_length(email) <> length(email)
+    ORDER BY id
+"""
+_INVITATION: Final[tuple[LiteralString, ...]] = (
+    "UPDATE invitations SET email = %(new)s WHERE id = %(id)s AND email = %(old)s",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotCanonical:
+    """A row whose address is not in its canonical form; `canonical` is None when the address has no such form."""
+
+    id: UUID
+    email: str
+    canonical: str | None
+
+
+def convert(connection: RawConnection, report: Callable[[str], None]) -> None:
+    """Convert every address that has a canonical form which is free; repeating it changes nothing."""
+    accounts = not_canonical(connection)
+    converted = sum(_convert(connection, _CONVERSION, one) for one in accounts)
+    for one in _not_canonical(connection, _INVITATIONS):
+        _convert(connection, _INVITATION, one)
+    if accounts:
+        report(
+            f"Addresses of accounts converted to their canonical form: {converted} of {len(accounts)}."
+            + (" `gatehouse doctor` lists the others." if converted < len(accounts) else "")
+        )
+
+
+def not_canonical(connection: RawConnection) -> list[NotCanonical]:
+    """List the accounts whose address is not in its canonical form."""
+    return _not_canonical(connection, _SUSPECTS)
+
+
+def _not_canonical(connection: RawConnection, query: LiteralString) -> list[NotCanonical]:
+    found = [NotCanonical(row, email, _canonical_form(email)) for row, email in connection.execute(query)]
+    return [one for one in found if one.canonical != one.email]
+
+
+def _canonical_form(email: str) -> str | None:
+    try:
+        return normalize_email(email, IdnaDomainNames().to_ascii)
+    except BadRequest:
+        return None
+
+
+def _convert(connection: RawConnection, statements: tuple[LiteralString, ...], one: NotCanonical) -> bool:
+    if one.canonical is None:
+        return False
+    try:
+        with connection.transaction():
+            for statement in statements:
+                connection.execute(statement, {"id": one.id, "old": one.email, "new": one.canonical})
+    except UniqueViolation:
+        return False
+    return True
