@@ -23,7 +23,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
-from adapters.postgres.mail.mail import PostgresMailOutbox
+from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
@@ -95,6 +95,7 @@ class PostgresUnitOfWork:
     privacy_export: PostgresPrivacyExport
     anonymization: PostgresAnonymization
     mail: PostgresMailOutbox
+    mail_counts: PostgresMailCounts
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
@@ -116,6 +117,7 @@ class PostgresUnitOfWork:
         self.locations = tools.locations
         self.totp = tools.totp
         self.webauthn = tools.webauthn
+        self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id
         self._caller: Caller | None = None

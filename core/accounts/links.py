@@ -57,14 +57,18 @@ def send(
     /,
     *,
     back: ReturnTarget = NOWHERE,
+    requested_for: str = "",
     **values: str,
 ) -> None:
-    """Send a link to the address of an account; without a user the same work is done and no mail leaves."""
+    """Send a link to the address of an account; without a user the same work is done and no mail leaves.
+
+    A request that names an address passes it as `requested_for`: without a user, the limits of mails count it.
+    """
     to = user.email if user is not None else ""
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **back.stored())
     mail.send(
         uow,
-        to,
+        to or requested_for,
         template,
         organization_id=back.organization_id,
         is_discarded=user is None,

@@ -80,7 +80,8 @@ class Exchanged:
 def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send a sign-in link if an account has the address, without revealing whether one does."""
     back = return_targets.find(uow, return_request)
-    found = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email)))
+    address = canonical_email(email)
+    found = lock_unless_anonymized(uow, uow.users.by_email(address))
     user = found if found is not None and found.is_active else None
     is_first_proof = user is not None and not user.is_verified
     links.send(
@@ -89,6 +90,7 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
         TokenPurpose.MAGIC_LINK,
         MailTemplate.MAGIC_LINK,
         back=back,
+        requested_for=address,
         first_proof="yes" if is_first_proof else "",
     )
 

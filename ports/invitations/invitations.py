@@ -5,7 +5,14 @@ from typing import Protocol
 from uuid import UUID
 
 from core.invitations.answers import ReceivedInvitation
-from core.invitations.invitations import Due, Invitation, InvitationDetails, InvitationItem, InvitationStatus
+from core.invitations.invitations import (
+    Due,
+    Invitation,
+    InvitationDetails,
+    InvitationItem,
+    InvitationStatus,
+    Waiting,
+)
 from core.secrets import Secret
 
 
@@ -22,6 +29,10 @@ class Invitations(Protocol):
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
         """Return the invitation of a normalized address that is pending, even if it is past its expiry, or None."""
+        ...
+
+    def waiting(self, organization_id: UUID) -> Waiting:
+        """Count an organization's open invitations."""
         ...
 
     def has_member(self, organization_id: UUID, email: str) -> bool:

@@ -15,6 +15,7 @@ from core.invitations.invitations import (
     InvitationItem,
     InvitationStatus,
     Inviter,
+    Waiting,
 )
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
@@ -138,6 +139,17 @@ class PostgresInvitations(Aggregate):
             """,
             (organization_id, email),
         )
+
+    def waiting(self, organization_id: UUID) -> Waiting:
+        [waiting] = self._connection.cursor(row_factory=kwargs_row(Waiting)).execute(
+            """
+            SELECT count(*) AS count, min(expires_at) AS first_expires_at
+            FROM   invitations
+            WHERE  organization_id = %s AND status = 'pending' AND expires_at > %s
+            """,
+            (organization_id, self._transaction.now),
+        )
+        return waiting
 
     def has_member(self, organization_id: UUID, email: str) -> bool:
         return (

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from uuid import UUID
 
 
@@ -177,3 +177,26 @@ class PostgresMailOutbox(Aggregate):
             """,
             (mail_id,),
         )
+
+
+class PostgresMailCounts(Aggregate):
+    """The port `MailCounts`."""
+
+    def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
+        # The update locks the row and reads its newest version, so of two racers for the last place one is refused.
+        is_counted = self._connection.execute(
+            """
+            INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
+            VALUES (%(key)s, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s)
+            ON CONFLICT (key) DO UPDATE
+            SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
+            WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
+            """,
+            {"key": key, "at": at, "period": period, "mails_max": mails_max},
+        ).rowcount
+        if is_counted:
+            return None
+        [oldest] = self._connection.cursor(row_factory=scalar_row).execute(
+            "SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key)
+        )
+        return oldest + period

@@ -70,7 +70,7 @@ async def test_with_proof_a_new_account_is_verified_and_gets_a_mail_to_set_a_pas
 
     [message] = await inviter.world.mails()
     assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION_ACCEPTED)
-    assert "You are a member of Acme" in inviter.world.installation.mail_renderer.render(message).subject
+    assert "You are a member of “Acme”" in inviter.world.installation.mail_renderer.render(message).subject
     reset = await inviter.world.client.post(
         "/api/auth/reset-password", body={"token": message.values["token"], "new_password": NEW_PASSWORD}
     )
