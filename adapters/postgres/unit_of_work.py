@@ -51,7 +51,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import AccessContext
-from core.sessions.callers import Caller, Origin
+from core.sessions.callers import Caller, NoLongerInContext, Origin
 from ports.doorbells import Bell
 
 
@@ -148,9 +148,16 @@ class PostgresUnitOfWork:
     @property
     def caller(self) -> Caller:
         if self._caller is None:
-            self._caller = self._admitted(
-                self.callers.of_session(self._session_id) if self._session_id is not None else None
-            )
+            caller = self._admitted(self.callers.of_session(self._session_id) if self._session_id is not None else None)
+            if not caller.belongs_to_context:
+                raise NoLongerInContext
+            self._caller = caller
+        return self._caller
+
+    @property
+    def caller_if_signed_in(self) -> Caller | None:
+        if self._caller is None and self._session_id is not None:
+            self._caller = self._admitted(self.callers.of_session(self._session_id))
         return self._caller
 
     def access_context(self, slug: str) -> AccessContext:

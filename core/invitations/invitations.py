@@ -18,8 +18,16 @@ from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExc
 from core.events.actions import AuditAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of
+from core.organizations.access import (
+    Capability,
+    Operation,
+    authorize,
+    authorize_and_lock,
+    capabilities_of,
+    capabilities_of_role,
+)
 from core.organizations.creation import AddressNotVerified
+from core.organizations.inviters import may_invite_to
 from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
@@ -237,13 +245,13 @@ def list_page(
 
 def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
     """Withdraw a pending invitation."""
-    organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
-    invitation = uow.invitations.find(organization.id, invitation_id)
-    if (
-        invitation is None
-        or not invitation.is_open(uow.now)
-        or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED)
-    ):
+    access = authorize(uow, slug, Operation.INVITATIONS_CHANGE)
+    organization_id = access.organization.id
+    invitation = uow.invitations.find(organization_id, invitation_id)
+    if invitation is None or not invitation.is_open(uow.now):
+        raise NotFound("There is no such pending invitation.")
+    access.require_no_less(capabilities_of_role(uow, organization_id, invitation.role), "withdraw the invitation of")
+    if not uow.invitations.settle(organization_id, invitation_id, InvitationStatus.CANCELLED):
         raise NotFound("There is no such pending invitation.")
     _record_ended(uow, AuditAction.INVITATION_REVOKED, invitation)
 
@@ -285,8 +293,7 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
     custom = uow.roles.by_slug(access.organization.id, role) if role not in BUILT_IN_ROLES else None
     if role not in BUILT_IN_ROLES and custom is None:
         raise AssignedRoleUnknown
-    # As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
-    if not capabilities_of(role, custom.permissions if custom is not None else None) <= access.capabilities:
+    if not may_invite_to(access.capabilities, role, capabilities_of(role, custom.permissions if custom else None)):
         raise Forbidden("You can only invite to a role that allows no more than your own. Ask an owner or admin.")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.actions import AuditAction
-from core.organizations import access
+from core.organizations import access, inviters
 from core.organizations.access import Capability, Operation
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
@@ -169,6 +169,8 @@ def change(
         return before
     after = replace(after, updated_at=uow.now)
     uow.roles.save(authorized.organization.id, after)
+    if set(before.permissions) - set(after.permissions):
+        inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, frozenset(after.permissions))
     _record(uow, authorized, "role_updated", after)
     return after
 

@@ -60,6 +60,21 @@ class Invitations(Protocol):
         """
         ...
 
+    def withdraw(
+        self, organization_id: UUID | None, inviter_id: UUID, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        """Withdraw a user's pending invitations to an organization, or to all, except those to these roles.
+
+        Return the id of the organization and the id of the invitation for each.
+        """
+        ...
+
+    def withdraw_of_role(
+        self, organization_id: UUID, role: str, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        """Do what `withdraw` does, for the invitations that the present members with a role have sent."""
+        ...
+
     def due(self, after: Due | None, limit: int) -> Sequence[Due]:
         """List pending invitations of all organizations that are past their expiry, in the order of the expiry."""
         ...

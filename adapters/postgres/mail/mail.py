@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from uuid import UUID
 
+    from adapters.crypto.vault import Vault
+
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
 _TEMPLATES = [template.value for template in MailTemplate]
@@ -26,6 +28,15 @@ _ENDED = [MailState.SENT.value, MailState.FAILED.value]
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 
 log = structlog.get_logger(__name__)
+
+
+def opened_values(vault: Vault, mail_id: UUID, sealed: bytes) -> dict[str, str] | None:
+    """Return the decrypted values of a mail; log it and return None when they cannot be decrypted."""
+    try:
+        return json.loads(vault.open(sealed, row=mail_id, **_SEALED_COLUMN))
+    except SealBroken as broken:
+        log.error("mail.unreadable", mail_id=str(mail_id), reason=str(broken))  # noqa: TRY400 - an expected failure, not a crash
+        return None
 
 
 class PostgresMailOutbox(Aggregate):
@@ -149,14 +160,12 @@ class PostgresMailOutbox(Aggregate):
         ).rowcount
 
     def _opened(self, row: dict[str, Any]) -> Mail | None:
-        try:
-            values = self._transaction.vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
-        except SealBroken as broken:
-            log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - an expected failure, not a crash
+        values = opened_values(self._transaction.vault, row["id"], row["values_sealed"])
+        if values is None:
             return None
         return Mail(
             id=row["id"],
-            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=json.loads(values)),
+            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=values),
             state=MailState(row["state"]),
             attempts=row["attempts"],
             due_at=row["due_at"],

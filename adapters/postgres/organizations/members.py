@@ -74,8 +74,20 @@ class PostgresMembers(Aggregate):
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         ids = self._connection.cursor(row_factory=scalar_row)
         return ids.defer(
-            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+            """
+            SELECT   organization_id
+            FROM     memberships
+            WHERE    user_id = %s AND confirmed_at IS NOT NULL
+            ORDER BY organization_id
+            """,
+            (user_id,),
         ).fetchall
+
+    def all_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        ids = self._connection.cursor(row_factory=scalar_row)
+        return ids.execute(
+            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+        ).fetchall()
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         # In binary format, because ids and times cost less to convert on both sides.
@@ -109,17 +121,48 @@ class PostgresMembers(Aggregate):
         )
         return counted
 
-    def add(self, membership: Membership) -> bool:
+    def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
         return (
             self._connection.execute(
                 """
-                INSERT INTO memberships (id, organization_id, user_id, role, created_at)
-                VALUES (%s, %s, %s, %s, %s)
+                INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+                VALUES (%s, %s, %s, %s, %s, %s)
                 ON CONFLICT (organization_id, user_id) DO NOTHING
                 """,
-                (membership.id, membership.org_id, membership.user_id, membership.role, membership.created_at),
+                (
+                    membership.id,
+                    membership.org_id,
+                    membership.user_id,
+                    membership.role,
+                    membership.created_at,
+                    membership.created_at if is_confirmed else None,
+                ),
             ).rowcount
             == 1
+        )
+
+    def unconfirmed(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Membership))
+            .execute(
+                """
+                SELECT id, organization_id AS org_id, user_id, role, created_at
+                FROM   memberships
+                WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def confirm(self, organization_id: UUID, user_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE memberships
+            SET    confirmed_at = %s
+            WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+            """,
+            (self._transaction.now, organization_id, user_id),
         )
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:

@@ -27,7 +27,6 @@ async def test_concurrent_acceptances_of_an_invitation_add_one_member(inviter: I
 
     answers = await at_once(
         lambda: inviter.accept(invitation),
-        lambda: inviter.accept(invitation, is_proved=True),
         lambda: inviter.accept_on_behalf(invitation),
         lambda: inviter.accept(invitation),
     )

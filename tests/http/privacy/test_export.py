@@ -134,8 +134,8 @@ async def test_an_owner_gets_no_data_of_organizations_that_they_do_not_own(
     others = [(await platform.request("GET", path(ada), by=by)).json for by in (platform.owner, tokens)]
 
     assert [row["organization_slug"] for row in bobs_package["memberships"]] == ["bolt"]
-    assert [row["user_agent"] for row in bobs_package["login_events"]] == ["bolt's", "anywhere"]
-    assert bobs_package["login_events_count"] == 2
+    assert [row["user_agent"] for row in bobs_package["login_events"]] == ["bolt's"]
+    assert bobs_package["login_events_count"] == 1
     for package in others:
         assert [row["organization_slug"] for row in package["memberships"]] == ["acme", "bolt"]
         assert [row["user_agent"] for row in package["login_events"]] == ["bolt's", "acme's", "anywhere"]

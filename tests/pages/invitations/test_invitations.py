@@ -206,6 +206,8 @@ async def test_an_answered_invitation_has_its_own_page(inviter: Inviter) -> None
     await inviter.decline(declined)
     await inviter.revoke(withdrawn)
 
+    await inviter.accept(accepted, is_proved=True)
+
     for invitation in (accepted, declined, withdrawn):
         shown = await inviter.world.client.get(ACCEPT + invitation.link)
         pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
