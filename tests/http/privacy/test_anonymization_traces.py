@@ -108,6 +108,8 @@ class ActiveUser:
         self.world.connection.execute("UPDATE organizations SET status = 'active'")
         await self.request("POST", "/api/organizations/engines/invitations", {"email": FRIEND, "role": "member"})
         await self.request("PATCH", "/api/organizations/engines", {"name": "Better engines"})
+        role = {"slug": "helper", "name": f"For {EMAIL}", "description": f"Ask {EMAIL.upper()}.", "permissions": []}
+        await self.request("POST", "/api/organizations/engines/roles", role)
         friend_id = self.world.user(FRIEND)
         for slug in ("acme", "bolt", "cord"):
             self.world.member(self.world.organization(slug), friend_id, "owner")
