@@ -39,9 +39,9 @@ async def accept_with(inviter: Inviter, invitation: Invitation, tokens: Tokens) 
     return await inviter.world.client.post(ACCEPT, body={"token": invitation.token}, token=tokens.access_token)
 
 
-async def added_guest(inviter: Inviter, **properties: bool) -> tuple[UUID, Invitation, str]:
+async def added_guest(inviter: Inviter) -> tuple[UUID, Invitation, str]:
     """Insert a guest whom a manager makes a member; return them, the invitation and the token of the mail."""
-    guest_id = inviter.world.user(GUEST, **properties)
+    guest_id = inviter.world.user(GUEST)
     invitation = await inviter.invite()
     assert (await inviter.accept_on_behalf(invitation)).status == 200
     [token] = [
