@@ -21,12 +21,10 @@ _NOTHING: Final[frozenset[Capability]] = frozenset()
 
 
 def may_invite_to(capabilities: frozenset[Capability], role: str, allowed_by_role: frozenset[Capability]) -> bool:
-    """Return whether a member with these capabilities may invite to a role, which allows what the third argument lists.
+    """Return whether a member who manages others may invite to a role, which allows what the third argument lists.
 
     As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
     """
-    if Capability.ORG_MEMBERS_MANAGE not in capabilities:
-        return False
     return role == MEMBER or (Capability.ORG_ROLES_MANAGE in capabilities and allowed_by_role <= capabilities)
 
 
