@@ -121,7 +121,7 @@ def join(
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
     membership = _add_member(uow, organization, invitation, user, is_confirmed=accepted_by.is_consent)
-    _record(uow, invitation, user, is_new=is_new, accepted_by=accepted_by)
+    _record(uow, invitation, user, is_new=is_new)
     if accepted_by is AcceptedBy.PROOF:
         return prove(uow, organization, user)
     if not accepted_by.is_consent:
@@ -180,10 +180,10 @@ def _add_member(
     return membership
 
 
-def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, accepted_by: AcceptedBy) -> None:
-    """Record who joined; the actor is the manager who accepted on the user's behalf, else the user."""
+def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool) -> None:
+    """Record who joined; the actor is the signed-in caller, such as the manager who accepted, else the user."""
     organization_id, role = invitation.org_id, invitation.role
-    actor_id, actor_email = (None, None) if accepted_by is AcceptedBy.MANAGER else (user.id, user.email)
+    actor_id, actor_email = (None, None) if uow.caller_if_signed_in is not None else (user.id, user.email)
     if is_new:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,

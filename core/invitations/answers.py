@@ -75,7 +75,7 @@ def inspect(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails
     if presented.organization_status is not OrganizationStatus.ACTIVE:
         raise OrganizationNotActive
     invitation = presented.invitation
-    if proof is not None and _find_unconfirmed(uow, invitation) is not None:
+    if proof is not None and _unconfirmed(uow, invitation, uow.users.by_email(invitation.email)) is not None:
         return presented
     if not _is_unanswered(invitation):
         raise InvitationAnswered
@@ -94,10 +94,10 @@ def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
     accepted_by = _accepted_by(uow, invitation, proof)
     if _is_unanswered(invitation):
         return acceptance.join(uow, organization, invitation, accepted_by)
-    unconfirmed = _find_unconfirmed(uow, invitation) if accepted_by.is_consent else None
-    if unconfirmed is None:
+    user = uow.users.lock_by_email(invitation.email)
+    membership = _unconfirmed(uow, invitation, user)
+    if user is None or membership is None or not accepted_by.is_consent:
         raise InvitationAnswered
-    user, membership = unconfirmed
     return confirmation.confirm_by_proof(uow, organization, membership, user)
 
 
@@ -123,10 +123,10 @@ def decline(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails
     invitation = presented.invitation
     if proof is not None and invitation.status is InvitationStatus.ACCEPTED:
         uow.organizations.lock(invitation.org_id)
-        unconfirmed = _find_unconfirmed(uow, invitation)
-        if unconfirmed is None:
+        user = uow.users.lock_by_email(invitation.email)
+        membership = _unconfirmed(uow, invitation, user)
+        if user is None or membership is None:
             raise InvitationAnswered
-        user, membership = unconfirmed
         members.leave_unconfirmed(uow, membership, user.email)
         return presented
     if not uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.REJECTED):
@@ -164,8 +164,8 @@ def _accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> 
     return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
 
 
-def _find_unconfirmed(uow: UnitOfWork, invitation: Invitation) -> tuple[User, Membership] | None:
-    """Return the membership that was made of an accepted invitation and is not confirmed, with its user."""
-    user = uow.users.by_email(invitation.email) if invitation.status is InvitationStatus.ACCEPTED else None
-    membership = uow.members.unconfirmed(invitation.org_id, user.id) if user is not None else None
-    return (user, membership) if user is not None and membership is not None else None
+def _unconfirmed(uow: UnitOfWork, invitation: Invitation, user: User | None) -> Membership | None:
+    """Return the membership of a user that was made of an accepted invitation, if it is not confirmed."""
+    if user is None or invitation.status is not InvitationStatus.ACCEPTED:
+        return None
+    return uow.members.unconfirmed(invitation.org_id, user.id)

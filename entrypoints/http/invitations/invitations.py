@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, RateLimitExceeded
 from core.invitations import answers, invitations
 from core.invitations.acceptance import AddressPromised, InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
 from core.invitations.answers import InvitationUnknown
@@ -101,14 +101,15 @@ class Empty(msgspec.Struct, kw_only=True):
 
 @routes.post(
     "/api/organizations/:org_slug/invitations",
-    refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified),
+    refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified, RateLimitExceeded),
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
     """Invite a person by mail.
 
     An invitation is valid for seven days and can be accepted once. A role other than `member` also requires the
-    capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner.
+    capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner. How many
+    invitations an organization sends, and an address gets, is limited.
     """
     invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
     return InvitationCreated(
@@ -132,7 +133,10 @@ async def revoke(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
     return Empty()
 
 
-@routes.post("/api/organizations/:org_slug/invitations/:invitation_id/accept", refuses=(NotFound, *CANNOT_JOIN))
+@routes.post(
+    "/api/organizations/:org_slug/invitations/:invitation_id/accept",
+    refuses=(NotFound, RateLimitExceeded, *CANNOT_JOIN),
+)
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
     """Make the invited person a member at once, without waiting for their answer.

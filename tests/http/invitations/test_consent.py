@@ -11,7 +11,7 @@ from core.mail.mail import MailTemplate
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import PASSWORD
-from tests.world.inviter import GUEST, Inviter
+from tests.world.inviter import GUEST, INVITER, Inviter
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class TestWhoConfirms:
 
         assert answer.status == 200
         assert not is_confirmed(inviter)
+        assert [actor for _, actor, _, _ in inviter.audit_entries("user.joined")] == [inviter.owner_id]
+        assert [actor for _, actor, _ in inviter.world.events("user.joined")] == [INVITER]
 
     async def test_an_impersonator_does_not_confirm_by_accepting_or_working(self, inviter: Inviter) -> None:
         inviter.world.user(GUEST)
