@@ -250,8 +250,8 @@ ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
-CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role);
-CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id);
+CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at);
+CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 

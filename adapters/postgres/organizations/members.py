@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 # Memberships are read from an index alone, so that rows before the page are never fetched. There is at least one row,
 # for the total and the tier. With and without a role these are two statements, because one plan for both would use no
-# index well.
+# index well. An unconfirmed membership does not show that its user is a platform owner.
 _COLUMNS: Final = """
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner,
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email,
+    u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
     u.deactivated_at IS NULL AS is_active
 """
 PAGE_OF_ALL: Final = f"""
     SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
     LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
                FROM     memberships
                WHERE    organization_id = %(organization_id)s
                ORDER BY created_at, id
@@ -41,7 +42,7 @@ PAGE_OF_ROLE: Final = f"""
                WHERE  organization_id = %(organization_id)s AND role = %(role)s) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
     LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
                FROM     memberships
                WHERE    organization_id = %(organization_id)s AND role = %(role)s
                ORDER BY created_at, id

@@ -340,6 +340,24 @@ class TestPower:
         transferred = await inviter.world.client.post(path, body=body, token=inviter.owner.access_token)
         assert transferred.status == 200
 
+    async def test_members_do_not_see_a_platform_owner_before_they_confirm(self, inviter: Inviter) -> None:
+        _, _, token = await added_guest(inviter)
+        inviter.world.rows("UPDATE users SET is_platform_owner = true WHERE email = %s RETURNING id", GUEST)
+        shown: list[bool] = []
+
+        for _ in range(2):
+            for query in ("", "?role=member"):
+                path = f"/api/organizations/acme/members{query}"
+                answer = await inviter.world.client.get(path, token=inviter.owner.access_token)
+                shown += [
+                    member["user"]["is_platform_owner"]
+                    for member in answer.json["members"]
+                    if member["user"]["email"] == GUEST
+                ]
+            await press(inviter, CONFIRMATION, token)
+
+        assert shown == [False, False, True, True]
+
     async def test_a_manager_learns_nothing_about_the_account_from_the_answer(self, inviter: Inviter) -> None:
         inviter.world.user("verified@example.com")
         inviter.world.user("unverified@example.com", is_verified=False)

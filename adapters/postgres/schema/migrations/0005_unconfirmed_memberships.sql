@@ -6,6 +6,12 @@ ALTER TABLE memberships ADD COLUMN confirmed_at timestamptz DEFAULT now();
 ALTER TABLE memberships ALTER COLUMN confirmed_at DROP DEFAULT;
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
 
+-- A page of members shows of an unconfirmed one nothing that only the account has, and is still read from an index alone.
+DROP INDEX memberships_newest;
+CREATE INDEX memberships_newest ON memberships (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at);
+DROP INDEX memberships_of_role;
+CREATE INDEX memberships_of_role ON memberships (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
+
 -- Texts that may contain the address of an anonymized user; few roles and organizations mention an address at all.
 CREATE INDEX organization_roles_with_address ON organization_roles (organization_id, slug)
     WHERE name LIKE '%@%' OR description LIKE '%@%';
