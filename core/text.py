@@ -19,6 +19,14 @@ _CONTROL_CATEGORIES: Final = frozenset({"Cc", "Zl", "Zp"})
 # Characters that change the direction of the text around them: a name with one is displayed as another name. Joiners,
 # which many scripts and emoji need, are none of these.
 _DIRECTION_CLASSES: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+# The marks of direction, which have no such class, and characters without width, with which two names look alike.
+_INVISIBLE: Final = frozenset("\u00ad\u061c\u200b\u200e\u200f\u2060\ufeff")
+
+# What mail programs make links of: a scheme, "www.", a dotted name that ends in letters, an address of four numbers.
+# Browsers read the ideographic full stop as a dot.
+_WEB_ADDRESS: Final = re.compile(
+    r"://|\bwww[.\u3002]|[^\W_][.\u3002](?:[^\W\d_]{2}|xn--)|\b\d+(?:\.\d+){3}\b", re.IGNORECASE
+)
 
 
 def checked_name(name: str, *, characters_min: int) -> str:
@@ -27,8 +35,14 @@ def checked_name(name: str, *, characters_min: int) -> str:
     if not characters_min <= len(trimmed) <= NAME_CHARACTERS_MAX:
         raise BadRequest.of_field("name", f"A name has {characters_min} to {NAME_CHARACTERS_MAX} characters.")
     if any(_is_forbidden(character) for character in trimmed):
-        raise BadRequest.of_field("name", "A name is one line, without control characters.")
+        raise BadRequest.of_field("name", "A name is one line, without control characters or invisible ones.")
     return trimmed
+
+
+def mentions_web_address(name: str) -> bool:
+    """Return whether a program that looks for links would find one in a name; `J.P. Ltd.` and `Inc. 2.0` have none."""
+    # Other forms of letters and dots, such as those of full width, are resolved as the usual ones.
+    return _WEB_ADDRESS.search(unicodedata.normalize("NFKC", name)) is not None
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
@@ -54,5 +68,5 @@ def checked_reason(reason: str, field: str = "reason") -> str:
 
 
 def _is_forbidden(character: str) -> bool:
-    is_control = unicodedata.category(character) in _CONTROL_CATEGORIES
+    is_control = unicodedata.category(character) in _CONTROL_CATEGORIES or character in _INVISIBLE
     return is_control or unicodedata.bidirectional(character) in _DIRECTION_CLASSES

@@ -20,6 +20,7 @@ from entrypoints.pages import assets
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
@@ -52,6 +53,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     invitations.routes,
     invitation_pages.routes,
+    confirmation_pages.routes,
     end_users.routes,
     audit_log.routes,
     analytics.routes,

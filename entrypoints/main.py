@@ -154,6 +154,7 @@ async def connected(
             locations=locations,
             totp=PyotpTotp(),
             webauthn=PyWebAuthn(rp_id=settings.relying_party_id, origin=settings.origin),
+            has_rate_limits=settings.rate_limits,
         ),
         doorbells=doorbells,
     )

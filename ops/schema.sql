@@ -203,6 +203,17 @@ CREATE INDEX login_events_of_organization ON login_events USING btree (organizat
 CREATE INDEX login_events_of_service ON login_events USING btree (service_id, success, created_at DESC) WHERE (service_id IS NOT NULL);
 CREATE INDEX login_events_of_user ON login_events USING btree (user_id, success, created_at DESC);
 
+CREATE TABLE mail_counts (
+    key bytea NOT NULL,
+    sent_at timestamp with time zone[] NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE mail_counts IS 'The mails that count towards a limit; the key is a keyed hash of the limit and the address.';
+COMMENT ON COLUMN mail_counts.sent_at IS 'The times of the last mails, the newest first, at most as many as the limit.';
+ALTER TABLE ONLY mail_counts
+    ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
+CREATE INDEX mail_counts_ended ON mail_counts USING btree (expires_at);
+
 CREATE TABLE mails (
     id uuid NOT NULL,
     organization_id uuid,
@@ -230,15 +241,17 @@ CREATE TABLE memberships (
     organization_id uuid NOT NULL,
     user_id uuid NOT NULL,
     role text NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
+COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_pkey PRIMARY KEY (id);
-CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role);
-CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id);
+CREATE INDEX memberships_newest ON memberships USING btree (organization_id, created_at, id) INCLUDE (user_id, role, confirmed_at);
+CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
 
@@ -301,6 +314,7 @@ CREATE TABLE organization_roles (
 COMMENT ON TABLE organization_roles IS 'Custom roles; owner, admin and member are built in and have no row.';
 ALTER TABLE ONLY organization_roles
     ADD CONSTRAINT organization_roles_pkey PRIMARY KEY (organization_id, slug);
+CREATE INDEX organization_roles_with_address ON organization_roles USING btree (organization_id, slug) WHERE ((name ~~ '%@%'::text) OR (description ~~ '%@%'::text));
 
 CREATE TABLE organizations (
     id uuid NOT NULL,
@@ -334,6 +348,7 @@ CREATE INDEX organizations_approved_by ON organizations USING btree (approved_by
 CREATE INDEX organizations_newest ON organizations USING btree (created_at DESC, id DESC);
 CREATE INDEX organizations_of_status ON organizations USING btree (status, created_at DESC, id DESC);
 CREATE INDEX organizations_of_tier ON organizations USING btree (tier_id, created_at DESC, id DESC);
+CREATE INDEX organizations_with_address ON organizations USING btree (id) WHERE ((name ~~ '%@%'::text) OR (rejection_reason ~~ '%@%'::text) OR (suspension_reason ~~ '%@%'::text));
 
 CREATE TABLE passkey_challenges (
     id uuid NOT NULL,

@@ -7,9 +7,9 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -158,12 +158,19 @@ def serving(installation: Installation, routes: Iterable[Route] | None = None) -
 
 
 def serving_with_rate_limits(installation: Installation) -> Client:
-    """Return a client of an application with rate limits whose buckets never refill.
+    """Return a client of an application with rate limits whose buckets never refill, and with limits on mails.
 
     The limiter's clock stands still, however long the requests of a test take.
     """
     routes = capabilities.routes(is_development=True)
-    return Client(Application(installation, routes, rate_limiter=RateLimiter(monotonic=lambda: 0.0)))
+    return Client(Application(with_mail_limits(installation), routes, rate_limiter=RateLimiter(monotonic=lambda: 0.0)))
+
+
+def with_mail_limits(installation: Installation) -> Installation:
+    """Return the installation with the limits that are counted in the database."""
+    database = cast("PostgresDatabase", installation.database)
+    limited = replace(database, tools=replace(database.tools, has_rate_limits=True))
+    return replace(installation, database=limited)
 
 
 @pytest.fixture(scope="session")

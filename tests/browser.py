@@ -130,6 +130,7 @@ def _tools(url: str) -> Tools:
         locations=NoLocations(),
         totp=PyotpTotp(),
         webauthn=PyWebAuthn(rp_id=urlsplit(url).hostname or "", origin=url),
+        has_rate_limits=False,
     )
 
 

@@ -151,6 +151,7 @@ def tools(clock: SettableClock, vault: Vault) -> Tools:
         locations=NoLocations(),
         totp=PyotpTotp(),
         webauthn=PyWebAuthn(rp_id="localhost", origin="http://localhost:8000"),
+        has_rate_limits=False,
     )
 
 

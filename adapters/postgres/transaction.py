@@ -36,6 +36,7 @@ class Tools:
     locations: Locations
     totp: Totp
     webauthn: WebAuthn
+    has_rate_limits: bool
 
 
 @dataclass(slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
-from adapters.postgres.mail.mail import PostgresMailOutbox
+from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
@@ -51,7 +51,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import AccessContext
-from core.sessions.callers import Caller, Origin
+from core.sessions.callers import Caller, NoLongerInContext, Origin
 from ports.doorbells import Bell
 
 
@@ -95,6 +95,7 @@ class PostgresUnitOfWork:
     privacy_export: PostgresPrivacyExport
     anonymization: PostgresAnonymization
     mail: PostgresMailOutbox
+    mail_counts: PostgresMailCounts
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping
@@ -117,6 +118,7 @@ class PostgresUnitOfWork:
         self.locations = tools.locations
         self.totp = tools.totp
         self.webauthn = tools.webauthn
+        self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id
         self._caller: Caller | None = None
@@ -147,9 +149,16 @@ class PostgresUnitOfWork:
     @property
     def caller(self) -> Caller:
         if self._caller is None:
-            self._caller = self._admitted(
-                self.callers.of_session(self._session_id) if self._session_id is not None else None
-            )
+            caller = self._admitted(self.callers.of_session(self._session_id) if self._session_id is not None else None)
+            if not caller.belongs_to_context:
+                raise NoLongerInContext
+            self._caller = caller
+        return self._caller
+
+    @property
+    def caller_if_signed_in(self) -> Caller | None:
+        if self._caller is None and self._session_id is not None:
+            self._caller = self._admitted(self.callers.of_session(self._session_id))
         return self._caller
 
     def access_context(self, slug: str) -> AccessContext:

@@ -59,18 +59,20 @@ def send(
     *,
     back: ReturnTarget = NOWHERE,
     data: Mapping[str, Any] | None = None,
+    requested_for: str = "",
     **values: str,
 ) -> None:
     """Send a link to the address of an account; without a user the same work is done and no mail leaves.
 
-    `data` is stored with the token, and `values` are those of the mail.
+    `data` is stored with the token, and `values` are those of the mail. A request that names an address passes it as
+    `requested_for`: without a user, the limits of mails count it.
     """
     to = user.email if user is not None else ""
     stored = {**back.stored(), **(data or {})}
     token = one_time_tokens.issue(uow, purpose, user.id if user is not None else None, to, **stored)
     mail.send(
         uow,
-        to,
+        to or requested_for,
         template,
         organization_id=back.organization_id,
         is_discarded=user is None,

@@ -29,6 +29,7 @@ class TokenPurpose(StrEnum):
     UNDO_EMAIL_CHANGE = "undo_email_change"
     MAGIC_LINK = "magic_link"
     MAGIC_LINK_CODE = "magic_link_code"
+    CONFIRM_MEMBERSHIP = "confirm_membership"
 
     @property
     def lifetime(self) -> timedelta:
@@ -49,6 +50,7 @@ _LIFETIMES = {
     TokenPurpose.UNDO_EMAIL_CHANGE: timedelta(days=7),
     TokenPurpose.MAGIC_LINK: timedelta(minutes=15),
     TokenPurpose.MAGIC_LINK_CODE: timedelta(minutes=5),
+    TokenPurpose.CONFIRM_MEMBERSHIP: timedelta(days=30),
 }
 
 

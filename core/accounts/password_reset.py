@@ -40,12 +40,13 @@ class Reset:
 def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send a link to choose a password if an account has the address, without revealing whether one does."""
     back = return_targets.find(uow, return_request)
-    found = uow.credentials.defer_password_of(canonical_email(email, uow.domain_names.to_ascii))()
+    address = canonical_email(email, uow.domain_names.to_ascii)
+    found = uow.credentials.defer_password_of(address)()
     locked = lock_unless_anonymized(uow, found.user if found is not None else None)
     user = locked if locked is not None and locked.is_active else None
     has_no_password = found is not None and found.password_hash is None
     template = MailTemplate.CHOOSE_PASSWORD if has_no_password else MailTemplate.RESET_PASSWORD
-    links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back)
+    links.send(uow, user, TokenPurpose.RESET_PASSWORD, template, back=back, requested_for=address)
 
 
 def inspect(uow: UnitOfWork, token: str) -> Reset:

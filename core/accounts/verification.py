@@ -39,17 +39,18 @@ class VerifiedAddress:
     back: ReturnTarget
 
 
-def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE) -> None:
+def send(uow: UnitOfWork, user: User | None, back: ReturnTarget = links.NOWHERE, *, requested_for: str = "") -> None:
     """Send the link to the address of a new account; without a user the same work is done and no mail leaves."""
-    links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_EMAIL, back=back)
+    links.send(uow, user, TokenPurpose.VERIFY_EMAIL, MailTemplate.VERIFY_EMAIL, back=back, requested_for=requested_for)
 
 
 def resend(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
     """Send the link again if an account's address is unverified, without revealing whether there is one."""
     back = return_targets.find(uow, return_request)
-    user = lock_unless_anonymized(uow, uow.users.by_email(canonical_email(email, uow.domain_names.to_ascii)))
+    address = canonical_email(email, uow.domain_names.to_ascii)
+    user = lock_unless_anonymized(uow, uow.users.by_email(address))
     is_unverified = user is not None and user.is_active and not user.is_verified
-    send(uow, user if is_unverified else None, back)
+    send(uow, user if is_unverified else None, back, requested_for=address)
 
 
 def inspect(uow: UnitOfWork, token: str) -> None:

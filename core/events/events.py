@@ -29,6 +29,7 @@ class EventType(Enum):
     USER_REMOVED = ("user.removed", "User removed", "A member was removed from the organization.")
     USER_ROLE_UPDATED = ("user.role_updated", "Role changed", "A member's role was changed.")
     USER_ANONYMIZED = ("user.anonymized", "User anonymized", "A user's personal data were removed for good.")
+    USER_EXPORTED = ("user.exported", "Data exported", "The personal data of a user were exported.")
     SESSION_REVOKED = ("session.revoked", "Session revoked", "A session was ended other than by signing out.")
     INVITATION_ACCEPTED = ("invitation.accepted", "Invitation accepted", "An invitation was accepted.")
     INVITATION_DECLINED = ("invitation.declined", "Invitation declined", "An invitation was declined.")

@@ -33,6 +33,7 @@ class PlatformAction(Enum):
     IMPERSONATION_STARTED = ("impersonation.started", TargetType.USER)
     IMPERSONATION_ACTED = ("impersonation.acted", TargetType.USER)
     USER_ANONYMIZED = ("user.anonymized", TargetType.USER)
+    USER_EXPORTED = ("user.exported", TargetType.USER)
 
     target_type: TargetType
 

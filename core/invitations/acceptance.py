@@ -2,7 +2,8 @@
 
 The account is found by the invited address, or created. The proof, which only the mailed link contains, shows that the
 address belongs to the person who answers. Without the proof the membership is created as well, but gives no access
-before the address is verified.
+before the address is verified; and unless the person themselves is signed in, it stays unconfirmed (decisions 5.6). The
+person confirms it by a mailed link (`confirmation.py`), or by using it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from core.accounts import addresses, links, verification
+from core.accounts import addresses, links, one_time_tokens, verification
 from core.accounts.one_time_tokens import TokenPurpose
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.users import User, find_or_add
@@ -20,6 +21,7 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.invitations import invitations
 from core.invitations.invitations import AlreadyMember, InvitationExpired, InvitationStatus
+from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.organizations import members
 from core.organizations.memberships import BUILT_IN_ROLES, Membership
@@ -62,6 +64,20 @@ class TeamLimitExceeded(Refusal):
     )
 
 
+class AcceptedBy(StrEnum):
+    """How an acceptance shows the consent of the invited person."""
+
+    PROOF = "the proof of the mailed link"
+    PERSON = "the invited person, signed in"
+    UNPROVED = "the token alone, which the inviter sees too"
+    MANAGER = "a member who manages others"
+
+    @property
+    def is_consent(self) -> bool:
+        """Whether the invited person has certainly consented."""
+        return self in {AcceptedBy.PROOF, AcceptedBy.PERSON}
+
+
 class NextStep(StrEnum):
     """What a person does after the invitation was accepted."""
 
@@ -80,7 +96,7 @@ class Joined:
 
 
 def join(
-    uow: UnitOfWork, organization: Organization, invitation: Invitation, *, is_proved: bool, is_on_behalf: bool
+    uow: UnitOfWork, organization: Organization, invitation: Invitation, accepted_by: AcceptedBy
 ) -> Joined | Refusal:
     """Accept an invitation to an organization that is locked.
 
@@ -94,13 +110,25 @@ def join(
     if invitation.role not in BUILT_IN_ROLES and uow.roles.by_slug(organization.id, invitation.role) is None:
         raise InvitedRoleGone
     user, is_new = _account(uow, invitation.email)
-    _add_member(uow, organization, invitation, user)
-    _record(uow, invitation, user, is_new=is_new, is_on_behalf=is_on_behalf)
-    return Joined(
-        email=user.email,
-        organization_name=organization.name,
-        next_step=_prepare_next_step(uow, organization, user, is_new=is_new, is_proved=is_proved),
-    )
+    membership = _add_member(uow, organization, invitation, user, is_confirmed=accepted_by.is_consent)
+    _record(uow, invitation, user, is_new=is_new)
+    if accepted_by is AcceptedBy.PROOF:
+        return prove(uow, organization, user)
+    if not accepted_by.is_consent:
+        _prevent_misuse(uow, organization, user, membership, is_new=is_new, accepted_by=accepted_by)
+    next_step = NextStep.SIGN_IN if user.is_verified else NextStep.VERIFY_ADDRESS
+    return Joined(email=user.email, organization_name=organization.name, next_step=next_step)
+
+
+def prove(uow: UnitOfWork, organization: Organization, user: User) -> Joined:
+    """Mark the address of a new member as proved, and mail a link to choose a password if it was not before."""
+    next_step = NextStep.SIGN_IN
+    if not user.is_verified:
+        proved = addresses.mark_proved(uow, user)
+        back = ReturnTarget(organization=organization)
+        links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
+        next_step = NextStep.CHOOSE_PASSWORD
+    return Joined(email=user.email, organization_name=organization.name, next_step=next_step)
 
 
 def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
@@ -116,7 +144,9 @@ def _account(uow: UnitOfWork, email: str) -> tuple[User, bool]:
     return find_or_add(uow, fresh)
 
 
-def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitation, user: User) -> None:
+def _add_member(
+    uow: UnitOfWork, organization: Organization, invitation: Invitation, user: User, *, is_confirmed: bool
+) -> Membership:
     membership = Membership(
         id=uow.randomness.new_id(),
         org_id=organization.id,
@@ -124,7 +154,7 @@ def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitat
         role=invitation.role,
         created_at=uow.now,
     )
-    if not uow.members.add(membership):
+    if not uow.members.add(membership, is_confirmed=is_confirmed):
         raise AlreadyMember
     tier = uow.tiers.by_id(organization.tier_id)
     limits = members.limits_of(
@@ -132,12 +162,13 @@ def _add_member(uow: UnitOfWork, organization: Organization, invitation: Invitat
     )
     if limits.max_users is not None and uow.members.count(organization.id) > limits.max_users:
         raise TeamLimitExceeded
+    return membership
 
 
-def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool, is_on_behalf: bool) -> None:
-    """Record who joined; the actor is the manager who accepted on the user's behalf, else the user."""
+def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool) -> None:
+    """Record who joined; the actor is the signed-in caller, such as the manager who accepted, else the user."""
     organization_id, role = invitation.org_id, invitation.role
-    actor_id, actor_email = (None, None) if is_on_behalf else (user.id, user.email)
+    actor_id, actor_email = (None, None) if uow.caller_if_signed_in is not None else (user.id, user.email)
     if is_new:
         uow.publish(
             EventType.USER_SIGNUP_SUCCESS,
@@ -159,20 +190,38 @@ def _record(uow: UnitOfWork, invitation: Invitation, user: User, *, is_new: bool
         )
 
 
-def _prepare_next_step(
-    uow: UnitOfWork, organization: Organization, user: User, *, is_new: bool, is_proved: bool
-) -> NextStep:
-    """Ensure that only the owner of the address can use the new membership; return how."""
-    if user.is_verified:
-        return NextStep.SIGN_IN
-    back = ReturnTarget(organization=organization)
-    if is_proved:
-        proved = addresses.mark_proved(uow, user)
-        links.send(uow, proved, TokenPurpose.RESET_PASSWORD, MailTemplate.INVITATION_ACCEPTED, back=back)
-        return NextStep.CHOOSE_PASSWORD
-    if is_new:
-        verification.send(uow, user, back)
-    else:
-        # An attacker may have prepared this account for the address; signing in again takes verification.
+def _prevent_misuse(
+    uow: UnitOfWork,
+    organization: Organization,
+    user: User,
+    membership: Membership,
+    *,
+    is_new: bool,
+    accepted_by: AcceptedBy,
+) -> None:
+    """Ensure that only the owner of the address can use the new membership, and that they learn of it."""
+    if is_new and accepted_by is AcceptedBy.UNPROVED:
+        verification.send(uow, user, ReturnTarget(organization=organization))
+        return
+    if not user.is_verified:
+        # An attacker may have changed their account to this address beforehand; signing in again takes verification.
         sessions.end_all(uow, user.id, user.email)
-    return NextStep.VERIFY_ADDRESS
+    token = one_time_tokens.issue(
+        uow,
+        TokenPurpose.CONFIRM_MEMBERSHIP,
+        user.id,
+        user.email,
+        org_slug=organization.slug,
+        membership_id=str(membership.id),
+    )
+    mail.send(
+        uow,
+        user.email,
+        MailTemplate.MEMBERSHIP_ADDED,
+        organization_id=organization.id,
+        # The link of a deactivated account does not work.
+        is_discarded=not user.is_active,
+        token=token.reveal(),
+        place=organization.name,
+        role=membership.role,
+    )

@@ -1,6 +1,7 @@
 """Answers to invitations: listing one's own, accepting, declining, and accepting on behalf of the invited person.
 
-How a member is added by an invitation is in `acceptance.py`.
+How a member is added by an invitation is in `acceptance.py`. After a manager has accepted on the person's behalf, the
+person can still answer the invitation: accepting then confirms the membership, declining ends it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Refusal
 from core.events.actions import AuditAction
-from core.invitations import acceptance
-from core.invitations.acceptance import InvitationAnswered
+from core.invitations import acceptance, confirmation
+from core.invitations.acceptance import AcceptedBy, InvitationAnswered
 from core.invitations.invitations import InvitationExpired, InvitationStatus
-from core.organizations.access import Operation, authorize_and_lock
+from core.organizations import members
+from core.organizations.access import Operation, authorize_and_lock, capabilities_of_role
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import hash_token
 
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.accounts.users import User
     from core.invitations.acceptance import Joined
-    from core.invitations.invitations import InvitationDetails
+    from core.invitations.invitations import Invitation, InvitationDetails
+    from core.organizations.memberships import Membership
     from core.secrets import Secret
     from ports.unit_of_work import UnitOfWork
 
@@ -65,13 +69,15 @@ def list_mine(uow: UnitOfWork) -> Sequence[ReceivedInvitation]:
     return uow.invitations.pending_for(caller.email, LISTED_MAX)
 
 
-def inspect(uow: UnitOfWork, token: str) -> InvitationDetails:
-    """Return the invitation of a token if it can be accepted; this changes nothing."""
-    presented = _presented(uow, token)
+def inspect(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:
+    """Return the invitation of a token if it can be answered; this changes nothing."""
+    presented = _presented(uow, token, proof)
     if presented.organization_status is not OrganizationStatus.ACTIVE:
         raise OrganizationNotActive
     invitation = presented.invitation
-    if invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
+    if proof is not None and _unconfirmed(uow, invitation, uow.users.by_email(invitation.email)) is not None:
+        return presented
+    if not _is_unanswered(invitation):
         raise InvitationAnswered
     if not invitation.is_open(uow.now):
         raise InvitationExpired
@@ -80,34 +86,49 @@ def inspect(uow: UnitOfWork, token: str) -> InvitationDetails:
 
 def accept(uow: UnitOfWork, token: str, proof: str | None) -> Joined | Refusal:
     """Join the organization that the token invites to; a wrong proof is refused like a wrong token."""
-    presented = _presented(uow, token)
-    if proof is not None and not hmac.compare_digest(hash_token(proof), presented.proof_hash):
-        raise InvitationUnknown
-    invitation = presented.invitation
+    invitation = _presented(uow, token, proof).invitation
     # While it is locked, no other person joins and no role is deleted, so of two who race for the last seat one fails.
     organization = uow.organizations.lock(invitation.org_id)
     if organization is None or not organization.is_active:
         raise OrganizationNotActive
-    if invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
+    accepted_by = _accepted_by(uow, invitation, proof)
+    if _is_unanswered(invitation):
+        return acceptance.join(uow, organization, invitation, accepted_by)
+    user = uow.users.lock_by_email(invitation.email)
+    membership = _unconfirmed(uow, invitation, user)
+    if user is None or membership is None or not accepted_by.is_consent:
         raise InvitationAnswered
-    return acceptance.join(uow, organization, invitation, is_proved=proof is not None, is_on_behalf=False)
+    return confirmation.confirm_by_proof(uow, organization, membership, user)
 
 
 def accept_on_behalf(uow: UnitOfWork, slug: str, invitation_id: UUID) -> Joined | Refusal:
-    """Make the invited person a member without waiting for their answer."""
-    organization = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE).organization
+    """Make the invited person a member without waiting for their answer; they are told, and confirm it or leave."""
+    access = authorize_and_lock(uow, slug, Operation.INVITATIONS_CHANGE)
+    organization = access.organization
     invitation = uow.invitations.find(organization.id, invitation_id)
-    if invitation is None or invitation.status not in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}:
+    if invitation is None or not _is_unanswered(invitation):
         raise NotFound("There is no such pending invitation.")
-    return acceptance.join(uow, organization, invitation, is_proved=False, is_on_behalf=True)
+    access.require_no_less(capabilities_of_role(uow, organization.id, invitation.role), "accept on behalf of")
+    return acceptance.join(uow, organization, invitation, AcceptedBy.MANAGER)
 
 
-def decline(uow: UnitOfWork, token: str) -> InvitationDetails:
-    """Decline the invitation of a token, even if it has expired."""
-    presented = _presented(uow, token)
+def decline(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:
+    """Decline the invitation of a token, even if it has expired.
+
+    With the proof, this ends a membership that a manager has made of the invitation and that is not confirmed.
+    """
+    presented = _presented(uow, token, proof)
     if presented.organization_status is not OrganizationStatus.ACTIVE:
         raise OrganizationNotActive
     invitation = presented.invitation
+    if proof is not None and invitation.status is InvitationStatus.ACCEPTED:
+        uow.organizations.lock(invitation.org_id)
+        user = uow.users.lock_by_email(invitation.email)
+        membership = _unconfirmed(uow, invitation, user)
+        if user is None or membership is None:
+            raise InvitationAnswered
+        members.leave_unconfirmed(uow, membership, user.email)
+        return presented
     if not uow.invitations.settle(invitation.org_id, invitation.id, InvitationStatus.REJECTED):
         raise InvitationAnswered
     # Without an actor, because the organization must not learn whether the address has an account.
@@ -120,8 +141,31 @@ def decline(uow: UnitOfWork, token: str) -> InvitationDetails:
     return presented
 
 
-def _presented(uow: UnitOfWork, token: str) -> InvitationDetails:
+def _presented(uow: UnitOfWork, token: str, proof: str | None) -> InvitationDetails:
     presented = uow.invitations.by_token(hash_token(token))
     if presented is None:
         raise InvitationUnknown
+    if proof is not None and not hmac.compare_digest(hash_token(proof), presented.proof_hash):
+        raise InvitationUnknown
     return presented
+
+
+def _is_unanswered(invitation: Invitation) -> bool:
+    return invitation.status in {InvitationStatus.PENDING, InvitationStatus.EXPIRED}
+
+
+def _accepted_by(uow: UnitOfWork, invitation: Invitation, proof: str | None) -> AcceptedBy:
+    """Return how this acceptance shows the consent of the invited person."""
+    if proof is not None:
+        return AcceptedBy.PROOF
+    caller = uow.caller_if_signed_in
+    if caller is None or caller.is_impersonated or caller.has_service_token or not caller.is_verified:
+        return AcceptedBy.UNPROVED
+    return AcceptedBy.PERSON if caller.email == invitation.email else AcceptedBy.UNPROVED
+
+
+def _unconfirmed(uow: UnitOfWork, invitation: Invitation, user: User | None) -> Membership | None:
+    """Return the membership of a user that was made of an accepted invitation, if it is not confirmed."""
+    if user is None or invitation.status is not InvitationStatus.ACCEPTED:
+        return None
+    return uow.members.unconfirmed(invitation.org_id, user.id)

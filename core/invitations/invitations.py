@@ -9,16 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from math import ceil
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Invitation`
 
 from core.email_addresses import normalize_email
-from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, Refusal
+from core.errors import BadRequest, ErrorCode, Forbidden, NotFound, RateLimitExceeded, Refusal
 from core.events.actions import AuditAction
 from core.mail import mail
 from core.mail.mail import MailTemplate
-from core.organizations.access import Capability, Operation, authorize, authorize_and_lock, capabilities_of
+from core.organizations.access import (
+    Capability,
+    Operation,
+    authorize,
+    authorize_and_lock,
+    capabilities_of,
+    capabilities_of_role,
+)
 from core.organizations.creation import AddressNotVerified
+from core.organizations.inviters import may_invite_to
 from core.organizations.members import AssignedRoleUnknown
 from core.organizations.memberships import BUILT_IN_ROLES, MEMBER, OWNER
 from core.secrets import hash_token
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 LIFETIME: Final = timedelta(days=7)
+WAITING_MAX: Final = 1000
 
 
 class InvitationStatus(StrEnum):
@@ -69,6 +79,15 @@ class AlreadyInvited(BadRequest):
     """The address has a pending invitation."""
 
     default_message = "This address has a pending invitation. Withdraw that one before you send a new one."
+
+
+class TooManyWaiting(RateLimitExceeded):
+    """The organization has as many invitations without an answer as it may have."""
+
+    default_message = (
+        f"{WAITING_MAX:,} invitations of this organization are waiting for an answer, which is the maximum."
+        " Withdraw some, or wait until they are answered or expire."
+    )
 
 
 class InvitationExpired(Refusal):
@@ -145,6 +164,14 @@ class InvitationDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """How many open invitations an organization has, and when the first of them expires; None when there is none."""
+
+    count: int
+    first_expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
     """A pending invitation that is past its expiry, and its position in the queue of those."""
 
@@ -172,6 +199,7 @@ def invite(uow: UnitOfWork, slug: str, email: str, role: str) -> Invited:
     address = normalize_email(email, uow.domain_names.to_ascii)
     if uow.invitations.has_member(organization.id, address):
         raise AlreadyMember
+    _require_room(uow, organization.id)
 
     token, proof = uow.randomness.mail_token(), uow.randomness.mail_token()
     invitation = Invitation(
@@ -217,13 +245,13 @@ def list_page(
 
 def revoke(uow: UnitOfWork, slug: str, invitation_id: UUID) -> None:
     """Withdraw a pending invitation."""
-    organization = authorize(uow, slug, Operation.INVITATIONS_CHANGE).organization
-    invitation = uow.invitations.find(organization.id, invitation_id)
-    if (
-        invitation is None
-        or not invitation.is_open(uow.now)
-        or not uow.invitations.settle(organization.id, invitation_id, InvitationStatus.CANCELLED)
-    ):
+    access = authorize(uow, slug, Operation.INVITATIONS_CHANGE)
+    organization_id = access.organization.id
+    invitation = uow.invitations.find(organization_id, invitation_id)
+    if invitation is None or not invitation.is_open(uow.now):
+        raise NotFound("There is no such pending invitation.")
+    access.require_no_less(capabilities_of_role(uow, organization_id, invitation.role), "withdraw the invitation of")
+    if not uow.invitations.settle(organization_id, invitation_id, InvitationStatus.CANCELLED):
         raise NotFound("There is no such pending invitation.")
     _record_ended(uow, AuditAction.INVITATION_REVOKED, invitation)
 
@@ -265,9 +293,16 @@ def _require_role(uow: UnitOfWork, access: OrganizationAccess, role: str) -> Non
     custom = uow.roles.by_slug(access.organization.id, role) if role not in BUILT_IN_ROLES else None
     if role not in BUILT_IN_ROLES and custom is None:
         raise AssignedRoleUnknown
-    # As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
-    if not capabilities_of(role, custom.permissions if custom is not None else None) <= access.capabilities:
+    if not may_invite_to(access.capabilities, role, capabilities_of(role, custom.permissions if custom else None)):
         raise Forbidden("You can only invite to a role that allows no more than your own. Ask an owner or admin.")
+
+
+def _require_room(uow: UnitOfWork, organization_id: UUID) -> None:
+    """Refuse one more invitation than may wait for an answer; the locked organization makes the count exact."""
+    waiting = uow.invitations.waiting(organization_id)
+    if uow.has_rate_limits and waiting.count >= WAITING_MAX and waiting.first_expires_at is not None:
+        seconds = (waiting.first_expires_at - uow.now).total_seconds()
+        raise TooManyWaiting(retry_after_seconds=ceil(seconds))
 
 
 def _expire_earlier(uow: UnitOfWork, invitation: Invitation) -> None:

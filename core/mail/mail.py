@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from core.mail import limits
+from core.mail.limits import MailLimit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,6 +42,38 @@ class MailTemplate(StrEnum):
     PASSKEY_REMOVED = "passkey_removed"
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
+    MEMBERSHIP_ADDED = "membership_added"
+
+
+_TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
+# The limits of every mail; a new template declares its own here.
+LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
+    # Only an operator sends it.
+    MailTemplate.TEST: (),
+    MailTemplate.NEW_SIGN_IN: _TO_ADDRESS,
+    MailTemplate.MFA_ENABLED: _TO_ADDRESS,
+    MailTemplate.MFA_DISABLED: _TO_ADDRESS,
+    MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
+    MailTemplate.VERIFY_EMAIL: _TO_ADDRESS,
+    MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
+    MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
+    # The only way to get the account back, mailed to the proved address that it leaves: no stranger can cause it.
+    MailTemplate.EMAIL_CHANGED: (),
+    MailTemplate.RESET_PASSWORD: _TO_ADDRESS,
+    MailTemplate.CHOOSE_PASSWORD: _TO_ADDRESS,
+    MailTemplate.PASSWORD_CHANGED: _TO_ADDRESS,
+    MailTemplate.PASSWORD_SET: _TO_ADDRESS,
+    MailTemplate.MAGIC_LINK: _TO_ADDRESS,
+    MailTemplate.PASSKEY_ADDED: _TO_ADDRESS,
+    MailTemplate.PASSKEY_REMOVED: _TO_ADDRESS,
+    MailTemplate.INVITATION: (
+        MailLimit.INVITATIONS_OF_ORGANIZATION,
+        MailLimit.INVITATIONS_OF_ORGANIZATION_TO_ADDRESS,
+        MailLimit.INVITATIONS_TO_ADDRESS,
+    ),
+    MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
+    MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
+}
 
 
 class MailState(StrEnum):
@@ -48,7 +83,7 @@ class MailState(StrEnum):
     SENT = "sent"
     KEPT = "kept"  # in the embedded mailbox, which never sends
     FAILED = "failed"
-    DISCARDED = "discarded"  # never to be sent; written in place of a mail when the address has no account
+    DISCARDED = "discarded"  # never to be sent; written in place of a mail without an account, or above a limit
 
 
 # The delay after each failed attempt; the attempt after the last delay is the last one.
@@ -137,13 +172,16 @@ def send(
     """Send a mail if this transaction commits.
 
     A discarded mail takes the same work and is never sent, so that the response time does not reveal whether an address
-    has an account.
+    has an account. It counts towards the limits of its address, which is not stored. A mail above a limit of its
+    template is discarded too, or the request is refused with `RateLimitExceeded`.
     """
+    is_admitted = limits.admits(uow, LIMITS[template], template, to, organization_id)
+    is_sent = is_admitted and not is_discarded
     uow.mail.add(
         Mail(
             id=uow.randomness.new_id(),
-            message=MailMessage(to=to, template=template, values=values),
-            state=MailState.DISCARDED if is_discarded else MailState.QUEUED,
+            message=MailMessage(to=to if is_sent else "", template=template, values=values),
+            state=MailState.QUEUED if is_sent else MailState.DISCARDED,
             attempts=0,
             due_at=uow.now,
             created_at=uow.now,

@@ -12,11 +12,12 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive
-from core.organizations.memberships import ADMIN, MEMBER, OWNER
+from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from uuid import UUID
 
     from core.organizations.memberships import Membership
     from core.organizations.organizations import Organization
@@ -94,6 +95,7 @@ class Operation(Enum):
     ORGANIZATION_UPDATE = ("change the organization", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
     ORGANIZATION_DELETE = ("delete the organization", Standing.OWNER, _ANY_STATUS - {OrganizationStatus.SUSPENDED})
     ORGANIZATION_SELECT = ("select the organization", Standing.MEMBER, _ACTIVE)
+    ORGANIZATION_LEAVE = ("leave the organization", Standing.MEMBER, _ANY_STATUS)
     OWNERSHIP_TRANSFER = ("transfer the ownership", Standing.OWNER, _ACTIVE)
     MEMBERS_LIST = ("list the members", Capability.ORG_MEMBERS_VIEW, _ACTIVE)
     MEMBER_CHANGE = ("change a member's role", Standing.OWNER, _ACTIVE)
@@ -120,19 +122,25 @@ class Operation(Enum):
         return member
 
 
-# Members can always read what the organization requires; and the member who required a second factor without having one
-# can revert that.
-_WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE})
+# Members can always read what the organization requires, and leave; and the member who required a second factor without
+# having one can revert that.
+_WITH_ONE_FACTOR: Final = frozenset(
+    {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE, Operation.ORGANIZATION_LEAVE}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessContext:
-    """The caller, an organization and the caller's membership in it, as stored; access is not decided yet."""
+    """The caller, an organization and the caller's membership in it, as stored; access is not decided yet.
+
+    `is_unconfirmed` means that another person made the membership, and that the user has not used it yet.
+    """
 
     caller: Caller
     organization: Organization | None
     membership: Membership | None
     custom_permissions: list[str] | None
+    is_unconfirmed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +156,13 @@ class OrganizationAccess:
         """Raise `Forbidden` without a capability that only some variants of the operation require."""
         if capability not in self.capabilities:
             raise _missing(capability)
+
+    def require_no_less(self, capabilities: frozenset[Capability], action: str) -> None:
+        """Raise `Forbidden` when a person's role has a capability that the caller lacks, besides what members view."""
+        if not capabilities - _VIEWS <= self.capabilities:
+            raise Forbidden(
+                f"You cannot {action} a person whose role allows more than your own. Ask an owner or admin."
+            )
 
 
 def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
@@ -167,6 +182,9 @@ def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationA
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         require_second_factor(context.caller)
         require_device_trust(uow, context.caller, organization)
+    if context.is_unconfirmed and not context.caller.is_impersonated:
+        # The user works in the organization in person, which is consent. Only their first request writes.
+        uow.members.confirm(organization.id, membership.user_id)
     return OrganizationAccess(
         caller=context.caller, organization=organization, membership=membership, capabilities=capabilities
     )
@@ -177,6 +195,12 @@ def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> Orga
     uow.organizations.lock(authorize(uow, slug, operation).organization.id)
     # Again, because the transaction that held the lock before may have removed the caller.
     return authorize(uow, slug, operation)
+
+
+def capabilities_of_role(uow: UnitOfWork, organization_id: UUID, role: str) -> frozenset[Capability]:
+    """Return the present capabilities of a built-in or custom role; a role that was deleted has none."""
+    custom = uow.roles.by_slug(organization_id, role) if role not in BUILT_IN_ROLES else None
+    return capabilities_of(role, custom.permissions if custom is not None else None)
 
 
 def authorize_platform(uow: UnitOfWork) -> Caller:

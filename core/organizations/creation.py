@@ -93,7 +93,7 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
         role=OWNER,
         created_at=uow.now,
     )
-    uow.members.add(membership)
+    uow.members.add(membership, is_confirmed=True)
     platform_actions.record_impersonated(
         uow, "organization.created", organization_id=organization.id, slug=organization.slug
     )

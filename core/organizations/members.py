@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import BadRequest, NotFound
 from core.events.actions import AuditAction
-from core.organizations import access
+from core.organizations import access, inviters
 from core.organizations.access import Operation
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
-from core.sessions import sessions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,6 +114,7 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
         return member
 
     uow.members.set_role(organization_id, user_id, role)
+    inviters.withdraw(uow, organization_id, user_id, access.capabilities_of_role(uow, organization_id, role))
     uow.record(
         AuditAction.USER_ROLE_UPDATED,
         user_id,
@@ -127,21 +127,41 @@ def change_role(uow: UnitOfWork, slug: str, user_id: UUID, role: str) -> Member:
 
 
 def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
-    """Remove a member, and end their sessions in this organization."""
+    """Remove a member.
+
+    Their sessions stay: a token that names the organization is refused from now on, and the next refresh returns one
+    without it (decisions 2.3).
+    """
     authorized = access.authorize_and_lock(uow, slug, Operation.MEMBER_REMOVE)
     organization_id = authorized.organization.id
     if user_id == authorized.caller.user_id:
-        raise BadRequest("You cannot remove yourself. Ask another member who can manage members.")
+        raise BadRequest("You cannot remove yourself. Leave the organization instead.")
     member = uow.members.find(organization_id, user_id)
     if member is None:
         raise MemberUnknown
     if member.membership.role == OWNER:
         raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
+    authorized.require_no_less(access.capabilities_of_role(uow, organization_id, member.membership.role), "remove")
+    _end(uow, member.membership)
 
-    uow.members.remove(organization_id, user_id)
-    ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
-    sessions.record_ended(uow, user_id, member.email, ended, reason="member_removed")
-    _record_removed(uow, organization_id, user_id, role=member.membership.role)
+
+def leave(uow: UnitOfWork, slug: str) -> None:
+    """End the caller's own membership, whatever the status of the organization."""
+    authorized = access.authorize_and_lock(uow, slug, Operation.ORGANIZATION_LEAVE)
+    authorized.caller.forbid_impersonation()
+    if authorized.membership.role == OWNER:
+        raise BadRequest(
+            "You own this organization. Transfer the ownership to another member, or delete the organization."
+        )
+    _end(uow, authorized.membership, left=True)
+
+
+def leave_unconfirmed(uow: UnitOfWork, membership: Membership, email: str) -> None:
+    """End a membership that its user, who has this address, did not confirm, without a session of the user.
+
+    The organization is locked.
+    """
+    _end(uow, membership, actor_user_id=membership.user_id, actor_email=email, left=True)
 
 
 def remove_everywhere(
@@ -152,7 +172,7 @@ def remove_everywhere(
     Then none ends, because an organization always has an owner. The sessions of the user are not ended.
     """
     ending: list[Membership] = []
-    for organization_id in uow.members.organizations_of(user_id):
+    for organization_id in uow.members.all_organizations_of(user_id):
         # Under this lock the user cannot become the owner meanwhile.
         uow.organizations.lock(organization_id)
         membership = uow.members.of_user(organization_id, user_id)
@@ -161,16 +181,19 @@ def remove_everywhere(
     if any(membership.role == OWNER for membership in ending):
         return False
     for membership in ending:
-        uow.members.remove(membership.org_id, user_id)
-        _record_removed(uow, membership.org_id, user_id, role=membership.role, reason=reason)
+        _end(uow, membership, reason=reason)
     return True
 
 
-def _record_removed(uow: UnitOfWork, organization_id: UUID, user_id: UUID, **details: Any) -> None:
+def _end(uow: UnitOfWork, membership: Membership, **details: Any) -> None:
+    """End a membership, with the open invitations that the member has sent."""
+    uow.members.remove(membership.org_id, membership.user_id)
+    inviters.withdraw(uow, membership.org_id, membership.user_id)
     uow.record(
         AuditAction.USER_REMOVED,
-        user_id,
-        organization_id=organization_id,
-        event_only={"user_id": str(user_id)},
+        membership.user_id,
+        organization_id=membership.org_id,
+        event_only={"user_id": str(membership.user_id)},
+        role=membership.role,
         **details,
     )

@@ -1,7 +1,7 @@
 """Custom roles: sets of capabilities that an organization defines (decisions 5.4).
 
 The roles owner, admin and member are built in: they are listed with the others and never change. `members.py` assigns
-roles to members. A caller can put into a role only the capabilities that they have themselves.
+roles to members. A caller can add to a role, and remove from it, only capabilities that they have themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BadRequest, Conflict, Forbidden, NotFound
 from core.events.actions import AuditAction
-from core.organizations import access
+from core.organizations import access, inviters
 from core.organizations.access import Capability, Operation
 from core.organizations.memberships import ADMIN, BUILT_IN_ROLES, MEMBER, OWNER
 from core.text import checked_name, checked_slug
@@ -164,11 +164,13 @@ def change(
         description=before.description if new_description is None else new_description,
         permissions=before.permissions if permissions is None else _sorted(permissions),
     )
-    _require_having(authorized, set(after.permissions) - set(before.permissions))
+    _require_having(authorized, set(after.permissions) ^ set(before.permissions))
     if after == before:
         return before
     after = replace(after, updated_at=uow.now)
     uow.roles.save(authorized.organization.id, after)
+    if set(before.permissions) - set(after.permissions):
+        inviters.withdraw_of_role(uow, authorized.organization.id, role_slug, frozenset(after.permissions))
     _record(uow, authorized, "role_updated", after)
     return after
 
@@ -193,11 +195,14 @@ def _custom(uow: UnitOfWork, authorized: OrganizationAccess, role_slug: str) -> 
     return role
 
 
-def _require_having(authorized: OrganizationAccess, added: Iterable[Capability]) -> None:
-    """Raise `Forbidden` when the caller lacks a capability that they would grant (decisions 5.4)."""
-    missing = _sorted(set(added) - authorized.capabilities)
+def _require_having(authorized: OrganizationAccess, changed: Iterable[Capability]) -> None:
+    """Raise `Forbidden` when the caller lacks a capability that they would give or take (decisions 5.4)."""
+    missing = _sorted(set(changed) - authorized.capabilities)
     if missing:
-        raise Forbidden(f"A role can include only permissions that you have yourself. You lack {', '.join(missing)}.")
+        raise Forbidden(
+            "You can add to a role, and remove from it, only permissions that you have yourself."
+            f" You lack {', '.join(missing)}."
+        )
 
 
 def _record(uow: UnitOfWork, authorized: OrganizationAccess, change: str, role: Role) -> None:

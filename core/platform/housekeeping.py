@@ -29,6 +29,7 @@ class Leftover(Enum):
     ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
+    MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
 

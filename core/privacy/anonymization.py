@@ -18,7 +18,7 @@ from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
-from core.organizations import access
+from core.organizations import access, inviters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ class Anonymous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affiliation:
-    """An organization of which a person is a member or an end user; `is_owned` means by the caller."""
+    """An organization of which a person is a confirmed member or an end user; `is_owned` means by the caller."""
 
     organization_id: UUID
     is_member: bool
@@ -81,6 +81,7 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
+    inviters.withdraw_everywhere(uow, subject.id)
     uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.hash_address(uow, address) for address in addresses]
     uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)

@@ -15,11 +15,16 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.accounts.users import UserUnknown
 from core.credentials.passkeys import PasskeyItem  # noqa: TC001 - likewise
 from core.errors import Forbidden, OrganizationNotActive
+from core.events import platform_actions
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.events.platform_actions import PlatformAction
 from core.organizations import access
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.accounts.users import User
     from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
@@ -89,7 +94,7 @@ class ExportPackage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedOrganization:
-    """An organization that the caller owns and the person is a member of."""
+    """An organization that the caller owns and the person is a confirmed member or an end user of."""
 
     organization_id: UUID
     is_active: bool
@@ -97,11 +102,16 @@ class OwnedOrganization:
 
 
 def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
-    """Return the personal data of a person, to that person, an owner of one of their organizations or the platform."""
-    within = _within(uow, uow.caller, user_id)
+    """Return the personal data of a person, to that person, the platform, or an owner of one of their organizations.
+
+    An owner gets what belongs to the context of their organizations: nothing of the account itself (decisions 5.9).
+    """
+    caller = uow.caller
     user = uow.users.by_id(user_id)
+    within = _within(uow, caller, user_id, user)
     if user is None:
         raise UserUnknown
+    _record(uow, caller, user, within)
     stored = uow.privacy_export
     return ExportPackage(
         user_id=user.id,
@@ -112,22 +122,39 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
         login_events=list(stored.newest_logins(user.id, LOGIN_EVENTS_MAX, within=within)),
         # There are no external identities yet.
         oauth_identities=[],
-        mfa_events=list(stored.newest_mfa_events(user.id, MFA_EVENTS_MAX)),
-        passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)],
+        mfa_events=list(stored.newest_mfa_events(user.id, MFA_EVENTS_MAX)) if within is None else [],
+        passkeys=[passkey.item for passkey in uow.passkeys.of_user(user.id)] if within is None else [],
     )
 
 
-def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | None:
+def _within(uow: UnitOfWork, caller: Caller, user_id: UUID, user: User | None) -> Sequence[UUID] | None:
     """Return the organizations whose data the caller may see; None means all. Refuse a caller who may see none."""
     if caller.user_id == user_id or caller.acts_as_platform_owner:
         return None
     caller.forbid_service_tokens()
     owned = uow.privacy_export.organizations_owned_by(user_id, caller.user_id)
-    if not owned:
-        raise Forbidden("You can export only your own data and the data of members of an organization that you own.")
+    if user is None or user.is_platform_owner or not owned:
+        raise Forbidden("You can export only your own data, and that of people in an organization that you own.")
     active = [one for one in owned if one.is_active]
     if not active:
         raise OrganizationNotActive
     if any(one.mfa_required for one in active):
         access.require_second_factor(caller)
     return [one.organization_id for one in active]
+
+
+def _record(uow: UnitOfWork, caller: Caller, user: User, within: Sequence[UUID] | None) -> None:
+    """Record who exported the data: in the organizations whose data they are, and what the platform did in its log."""
+    organizations = uow.members.organizations_of(user.id) if within is None else within
+    for organization_id in organizations:
+        uow.audit(AuditAction.USER_EXPORTED, user.id, organization_id=organization_id)
+    uow.publish_to_each(
+        EventType.USER_EXPORTED,
+        organizations or (None,),
+        actor_user_id=caller.user_id,
+        actor_email=caller.email,
+        user_id=str(user.id),
+    )
+    if caller.acts_as_platform_owner:
+        uow.audit_platform(PlatformAction.USER_EXPORTED, user.id)
+    platform_actions.record_impersonated(uow, "user.exported", user_id=str(user.id))

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
+class NoLongerInContext(Forbidden):
+    """The token names an organization or service to which its user no longer belongs (identity 4.2, decisions 2.3)."""
+
+    default_message = (
+        "You no longer belong to the organization of this session. Refresh the session to continue without it."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """The origin of a request, as the audit log and the login events record it; empty for background work."""

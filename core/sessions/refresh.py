@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import hmac
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
@@ -97,9 +97,10 @@ def refresh(uow: UnitOfWork, refresh_token: str) -> TokenGrant | TokenReused:
         newest = _successor_of(uow, token) if is_newest else _newest_after(uow, session, token)
         if newest is None:
             return TokenReused(session.caller)
-        _check_context(session.caller)
+        caller = _without_lost_organization(uow, session.caller)
+        _check_context(caller)
         if not is_newest or _exchange(uow, token, newest):
-            return token_grant(session.caller, newest.text, session_expires_at=session.expires_at)
+            return token_grant(caller, newest.text, session_expires_at=session.expires_at)
     raise RefreshRefused
 
 
@@ -178,6 +179,17 @@ def _newest_after(uow: UnitOfWork, session: Refreshable, token: _Token) -> _Toke
         if _is_newest(session, token):
             return token
     return None
+
+
+def _without_lost_organization(uow: UnitOfWork, caller: Caller) -> Caller:
+    """Return the caller without the organization of the session if they are no longer a member of it.
+
+    The session goes on without that context (decisions 2.3). A session of a service has no meaning without it.
+    """
+    if caller.belongs_to_context or caller.has_service_token:
+        return caller
+    uow.sessions.leave_organization(caller.session_id)
+    return replace(caller, organization_id=None, organization_slug=None, organization_status=None)
 
 
 def _check_context(caller: Caller) -> None:

@@ -112,8 +112,9 @@ def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UU
 
 
 def log_out(uow: UnitOfWork) -> None:
-    """End the session of this request."""
-    caller = uow.caller
+    """End the session of this request, also when the caller no longer belongs to the context of the session."""
+    caller = uow.caller_if_signed_in
+    assert caller is not None, "a caller without an access token logs out"
     # Of two concurrent requests one ends the session, and only that one publishes the event.
     if uow.sessions.revoke(caller.session_id, user_id=caller.user_id):
         person_events.publish(

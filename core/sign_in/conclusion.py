@@ -95,6 +95,9 @@ def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bo
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     if sign_in.service is not None:
         uow.services.link_user(sign_in.service, user.id, at=uow.now)
+    elif sign_in.organization is not None:
+        # Naming the organization is consent to a membership that another person made; most memberships have it already.
+        uow.members.confirm(sign_in.organization.id, user.id)
     session = _session(uow, sign_in, device)
     refresh_token = refresh.first_token(uow, session.id)
     uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))

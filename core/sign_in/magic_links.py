@@ -90,6 +90,7 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
         TokenPurpose.MAGIC_LINK,
         MailTemplate.MAGIC_LINK,
         back=back,
+        requested_for=address,
         first_proof="yes" if is_first_proof else "",
     )
 

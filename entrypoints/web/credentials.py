@@ -193,6 +193,12 @@ async def admit_pre_auth_token(call: Call, token: str | None) -> None:
         raise PreAuthInvalid from None
 
 
+async def admit_if_signed_in(call: Call) -> None:
+    """Verify the access token of a request to a public route, if it has one; an invalid one is refused as elsewhere."""
+    if "Authorization" in call.request.headers:
+        await _admit_access_token(call)
+
+
 async def _admit_pre_auth_bearer(call: Call) -> None:
     authorization = call.request.headers.get("Authorization")
     if authorization is not None:

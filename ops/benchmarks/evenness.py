@@ -129,8 +129,8 @@ def _make(address: str, measured: Sequence[State]) -> None:
                 )
                 connection.execute(
                     """
-                    INSERT INTO memberships (id, organization_id, user_id, role, created_at)
-                    VALUES (%s, %s, %s, 'member', now())
+                    INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+                    VALUES (%s, %s, %s, 'member', now(), now())
                     """,
                     (new_id(), organization_id, user_id),
                 )

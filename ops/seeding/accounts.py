@@ -56,6 +56,7 @@ def memberships(plan: Plan, batch: Batch) -> Iterator[str]:
             plan.user_id(user),
             OWNER if turn == 0 else ADMIN if turn % ADMIN_EVERY == 1 else MEMBER,
             moment(since_ms),
+            moment(since_ms),
         )
 
 

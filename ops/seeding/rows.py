@@ -82,7 +82,7 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
         ),
         Table(
             name="memberships",
-            columns="id, organization_id, user_id, role, created_at",
+            columns="id, organization_id, user_id, role, created_at, confirmed_at",
             total=plan.memberships,
             lines=lambda batch: accounts.memberships(plan, batch),
         ),

@@ -5,7 +5,14 @@ from typing import Protocol
 from uuid import UUID
 
 from core.invitations.answers import ReceivedInvitation
-from core.invitations.invitations import Due, Invitation, InvitationDetails, InvitationItem, InvitationStatus
+from core.invitations.invitations import (
+    Due,
+    Invitation,
+    InvitationDetails,
+    InvitationItem,
+    InvitationStatus,
+    Waiting,
+)
 from core.secrets import Secret
 
 
@@ -22,6 +29,10 @@ class Invitations(Protocol):
 
     def pending(self, organization_id: UUID, email: str) -> Invitation | None:
         """Return the invitation of a normalized address that is pending, even if it is past its expiry, or None."""
+        ...
+
+    def waiting(self, organization_id: UUID) -> Waiting:
+        """Count an organization's open invitations."""
         ...
 
     def has_member(self, organization_id: UUID, email: str) -> bool:
@@ -47,6 +58,21 @@ class Invitations(Protocol):
 
         Of concurrent calls one returns True.
         """
+        ...
+
+    def withdraw(
+        self, organization_id: UUID | None, inviter_id: UUID, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        """Withdraw a user's pending invitations to an organization, or to all, except those to these roles.
+
+        Return the id of the organization and the id of the invitation for each.
+        """
+        ...
+
+    def withdraw_of_role(
+        self, organization_id: UUID, role: str, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        """Do what `withdraw` does, for the invitations that the present members with a role have sent."""
         ...
 
     def due(self, after: Due | None, limit: int) -> Sequence[Due]:

@@ -1,7 +1,7 @@
 """Mail: the outbox, which is part of the transaction, and the renderer and gateway outside it."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -36,6 +36,17 @@ class MailOutbox(Protocol):
 
     def forget(self, before: datetime, limit: int) -> int:
         """Delete at most `limit` mails that were created before that time and are not queued; return how many."""
+        ...
+
+
+class MailCounts(Protocol):
+    """Counts of mails towards their limits, which every replica shares."""
+
+    def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
+        """Count a mail; if the period has as many already, count nothing and return when the next one may be counted.
+
+        Concurrent transactions that count under the same key wait for each other.
+        """
         ...
 
 

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from ports.mail.mail import MailOutbox
+from ports.mail.mail import MailCounts, MailOutbox
 
 
 class MailUnit(Protocol):
@@ -10,3 +10,11 @@ class MailUnit(Protocol):
 
     @property
     def mail(self) -> MailOutbox: ...
+
+    @property
+    def mail_counts(self) -> MailCounts: ...
+
+    @property
+    def has_rate_limits(self) -> bool:
+        """Whether the installation limits requests and mails; only load tests do without (decisions 1.9)."""
+        ...

@@ -17,7 +17,7 @@ class Members(Protocol):
         ...
 
     def organizations_of(self, user_id: UUID | None) -> Sequence[UUID]:
-        """List the ids of the organizations of which a user is a member; for None the list is empty."""
+        """List the ids of the organizations of which a user is a confirmed member; for None the list is empty."""
         ...
 
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
@@ -26,6 +26,10 @@ class Members(Protocol):
 
     def of_account(self, user_id: UUID) -> Sequence[Membership]:
         """List the memberships of a user in all organizations, in the order of the organizations' ids."""
+        ...
+
+    def all_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        """List the ids of the organizations of which a user is a member, confirmed or not."""
         ...
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
@@ -43,8 +47,16 @@ class Members(Protocol):
         """Count the members of an organization."""
         ...
 
-    def add(self, membership: Membership) -> bool:
+    def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
         """Store a new membership; False when the user is a member already."""
+        ...
+
+    def unconfirmed(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        """Return a user's membership if they have not confirmed it; else None."""
+        ...
+
+    def confirm(self, organization_id: UUID, user_id: UUID) -> None:
+        """Mark a membership as confirmed by its user; nothing happens when it is, or when there is none."""
         ...
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:

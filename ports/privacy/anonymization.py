@@ -23,7 +23,10 @@ class Anonymization(Protocol):
         ...
 
     def affiliations(self, user_id: UUID, *, owner_id: UUID) -> Sequence[Affiliation]:
-        """List the organizations of which a person is a member or an end user; `is_owned` means by `owner_id`."""
+        """List the organizations of which a person is a confirmed member or an end user.
+
+        `is_owned` means by `owner_id`.
+        """
         ...
 
     def addresses(self, user_id: UUID) -> Sequence[str]:
@@ -41,7 +44,7 @@ class Anonymization(Protocol):
     def replace_addresses(
         self, user_id: UUID, addresses: Sequence[str], marks: Sequence[bytes], anonymous: Anonymous, *, at: datetime
     ) -> None:
-        """Remove a person's addresses from mails, counted failures, invitations and the texts of the logs.
+        """Remove a person's addresses from mails, counted failures, invitations, names, and the texts of the logs.
 
         `marks` are the hashes under which failures are counted. Pending invitations are withdrawn.
         """

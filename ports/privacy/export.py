@@ -10,11 +10,11 @@ from core.privacy.export import ExportedLogin, ExportedMembership, ExportedMfaEv
 class PrivacyExport(Protocol):
     """The personal data of a person.
 
-    If `within` names organizations, only data that concern one of these or no organization are returned.
+    If `within` names organizations, only data that belong to the context of one of these are returned.
     """
 
     def organizations_owned_by(self, user_id: UUID, owner_id: UUID) -> Sequence[OwnedOrganization]:
-        """List the organizations that `owner_id` owns and `user_id` is a member of."""
+        """List the organizations that `owner_id` owns and `user_id` is a confirmed member or an end user of."""
         ...
 
     def memberships(self, user_id: UUID, *, within: Sequence[UUID] | None) -> Sequence[ExportedMembership]:

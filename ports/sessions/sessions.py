@@ -39,6 +39,10 @@ class Sessions(Protocol):
         """
         ...
 
+    def leave_organization(self, session_id: UUID) -> None:
+        """Remove the organization from the context of a session."""
+        ...
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         """List a user's live sessions, the most recently used first."""
         ...

@@ -18,7 +18,19 @@ class SessionsUnit(Protocol):
 
     @property
     def caller(self) -> Caller:
-        """The signed-in caller, loaded once in this transaction; raise `Unauthorized` when their session has ended."""
+        """The signed-in caller, loaded once in this transaction.
+
+        Raise `Unauthorized` when their session has ended, and `NoLongerInContext` when they no longer belong to the
+        organization or service of the session.
+        """
+        ...
+
+    @property
+    def caller_if_signed_in(self) -> Caller | None:
+        """The caller of a request that may carry an access token, None without one; else as `caller`.
+
+        The caller need not belong to the context of their session any more.
+        """
         ...
 
     @property

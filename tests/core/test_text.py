@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadRequest
-from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_slug
+from core.organizations import organizations
+from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN, checked_name, checked_slug
 
 
 @pytest.mark.parametrize("text", ["abc", "a-b", "1-2-3", "a" * SLUG_CHARACTERS_MAX, "123"])
@@ -43,3 +44,59 @@ def test_a_text_is_a_slug_exactly_when_it_satisfies_decisions_5_1(text: str) -> 
         assert not is_slug
     else:
         assert is_slug
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Acme",
+        "Ada & Söhne",
+        "Acme Inc.",
+        "J.P. Morgan & Co.",
+        "Verein e.V.",
+        "Trgovina d.o.o.",
+        "St. Mary's",
+        "Release 2.0",
+        "1.2.3",
+        "A/B Testing: the book",
+        "株式会社エイダ",
+        "Family 👨‍👩‍👧",
+    ],
+)
+def test_an_ordinary_name_of_an_organization_is_accepted(name: str) -> None:
+    assert organizations.checked_name(f" {name} ") == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "evil.example/login",
+        "Acme - go to evil.example",
+        "https://evil",
+        "HTTP://1",
+        "www.evil",
+        "WWW\uff0eevil",
+        "evil\u3002example",
+        "evil\uff0eexample",
+        "evil\uff61example",
+        "\uff45\uff56\uff49\uff4c\uff0e\uff45\uff58\uff41\uff4d\uff50\uff4c\uff45",
+        "xn--evil.xn--example",
+        "пример.рф",
+        "ada@example.com",
+        "http 192.0.2.7/login",
+    ],
+)
+def test_a_name_of_an_organization_is_no_address_of_the_web(name: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        organizations.checked_name(name)
+
+    assert refused.value.details[0].field == "name"
+    assert "Write it without dots" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "character", "\x00\n\r\t\x1f\x7f\x85\u2028\u2029\u202e\u2066\u200e\u200f\u061c\u200b\u2060\ufeff\u00ad"
+)
+def test_a_name_has_no_control_direction_or_invisible_characters(character: str) -> None:
+    with pytest.raises(BadRequest):
+        checked_name(f"Ac{character}me", characters_min=1)

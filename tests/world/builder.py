@@ -114,11 +114,15 @@ class Builder(Records):
         )
         return organization_id
 
-    def member(self, organization_id: UUID, user_id: UUID, role: str = "member") -> None:
+    def member(self, organization_id: UUID, user_id: UUID, role: str = "member", *, is_confirmed: bool = True) -> None:
         """Make a user a member of an organization."""
+        now = self.clock()
         self.connection.execute(
-            "INSERT INTO memberships (id, organization_id, user_id, role, created_at) VALUES (%s, %s, %s, %s, %s)",
-            (new_id(), organization_id, user_id, role, self.clock()),
+            """
+            INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
+            """,
+            (new_id(), organization_id, user_id, role, now, now if is_confirmed else None),
         )
 
     def service(

@@ -15,6 +15,7 @@ from core.invitations.invitations import (
     InvitationItem,
     InvitationStatus,
     Inviter,
+    Waiting,
 )
 from core.organizations.organizations import OrganizationStatus
 from core.secrets import Secret
@@ -139,6 +140,17 @@ class PostgresInvitations(Aggregate):
             (organization_id, email),
         )
 
+    def waiting(self, organization_id: UUID) -> Waiting:
+        [waiting] = self._connection.cursor(row_factory=kwargs_row(Waiting)).execute(
+            """
+            SELECT count(*) AS count, min(expires_at) AS first_expires_at
+            FROM   invitations
+            WHERE  organization_id = %s AND status = 'pending' AND expires_at > %s
+            """,
+            (organization_id, self._transaction.now),
+        )
+        return waiting
+
     def has_member(self, organization_id: UUID, email: str) -> bool:
         return (
             self._connection.execute(
@@ -220,6 +232,46 @@ class PostgresInvitations(Aggregate):
             ).rowcount
             == 1
         )
+
+    def withdraw(
+        self, organization_id: UUID | None, inviter_id: UUID, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        return self._connection.execute(
+            """
+            UPDATE    invitations
+            SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
+            WHERE     invited_by = %(inviter_id)s AND status = 'pending' AND role <> ALL (%(except_roles)s)
+              AND     (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)
+            RETURNING organization_id, id
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "inviter_id": inviter_id,
+                "except_roles": list(except_roles),
+            },
+        ).fetchall()
+
+    def withdraw_of_role(
+        self, organization_id: UUID, role: str, *, except_roles: Sequence[str]
+    ) -> Sequence[tuple[UUID, UUID]]:
+        return self._connection.execute(
+            """
+            UPDATE    invitations i
+            SET       status = 'cancelled', answered_at = %(now)s, token_sealed = NULL
+            FROM      memberships m
+            WHERE     i.organization_id = %(organization_id)s AND i.status = 'pending'
+              AND     i.role <> ALL (%(except_roles)s)
+              AND     m.organization_id = i.organization_id AND m.user_id = i.invited_by AND m.role = %(role)s
+            RETURNING i.organization_id, i.id
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "role": role,
+                "except_roles": list(except_roles),
+            },
+        ).fetchall()
 
     def due(self, after: Due | None, limit: int) -> Sequence[Due]:
         values: dict[str, Any] = {"now": self._transaction.now, "limit": limit}

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from adapters.crypto.vault import SealBroken
-from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.mail.mail import Mail, MailMessage, MailState, MailTemplate
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from uuid import UUID
+
+    from adapters.crypto.vault import Vault
 
 
 # During an upgrade an older replica does not claim mails whose template it does not know.
@@ -26,6 +28,15 @@ _ENDED = [MailState.SENT.value, MailState.FAILED.value]
 _SEALED_COLUMN = {"table": "mails", "column": "values_sealed"}
 
 log = structlog.get_logger(__name__)
+
+
+def opened_values(vault: Vault, mail_id: UUID, sealed: bytes) -> dict[str, str] | None:
+    """Return the decrypted values of a mail; log it and return None when they cannot be decrypted."""
+    try:
+        return json.loads(vault.open(sealed, row=mail_id, **_SEALED_COLUMN))
+    except SealBroken as broken:
+        log.error("mail.unreadable", mail_id=str(mail_id), reason=str(broken))  # noqa: TRY400 - an expected failure, not a crash
+        return None
 
 
 class PostgresMailOutbox(Aggregate):
@@ -149,14 +160,12 @@ class PostgresMailOutbox(Aggregate):
         ).rowcount
 
     def _opened(self, row: dict[str, Any]) -> Mail | None:
-        try:
-            values = self._transaction.vault.open(row["values_sealed"], row=row["id"], **_SEALED_COLUMN)
-        except SealBroken as broken:
-            log.error("mail.unreadable", mail_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - an expected failure, not a crash
+        values = opened_values(self._transaction.vault, row["id"], row["values_sealed"])
+        if values is None:
             return None
         return Mail(
             id=row["id"],
-            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=json.loads(values)),
+            message=MailMessage(to=row["recipient"], template=MailTemplate(row["template"]), values=values),
             state=MailState(row["state"]),
             attempts=row["attempts"],
             due_at=row["due_at"],
@@ -177,3 +186,26 @@ class PostgresMailOutbox(Aggregate):
             """,
             (mail_id,),
         )
+
+
+class PostgresMailCounts(Aggregate):
+    """The port `MailCounts`."""
+
+    def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
+        # The update locks the row and reads its newest version, so of two racers for the last place one is refused.
+        is_counted = self._connection.execute(
+            """
+            INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
+            VALUES (%(key)s, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s)
+            ON CONFLICT (key) DO UPDATE
+            SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
+            WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
+            """,
+            {"key": key, "at": at, "period": period, "mails_max": mails_max},
+        ).rowcount
+        if is_counted:
+            return None
+        [oldest] = self._connection.cursor(row_factory=scalar_row).execute(
+            "SELECT sent_at[%s] FROM mail_counts WHERE key = %s", (mails_max, key)
+        )
+        return oldest + period

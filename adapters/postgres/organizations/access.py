@@ -44,6 +44,7 @@ CONTEXT: Final = f"""
            pm.user_id           AS path_membership_user_id,
            pm.role              AS path_membership_role,
            pm.created_at        AS path_membership_created_at,
+           pm.id IS NOT NULL AND pm.confirmed_at IS NULL AS is_unconfirmed,
            pr.permissions       AS path_permissions
     {LIVE}
     LEFT   JOIN organizations p       ON p.slug = %s
@@ -68,13 +69,14 @@ class PostgresAccess(Aggregate):
         )
 
 
-def _context(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
+def _context(*, is_unconfirmed: bool, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
     organization, membership = _pop(columns, _ORGANIZATION), _pop(columns, _MEMBERSHIP)
     return AccessContext(
         caller=Caller(**columns),
         organization=organization_row(**organization) if organization["id"] is not None else None,
         membership=Membership(**membership) if membership["id"] is not None else None,
         custom_permissions=path_permissions,
+        is_unconfirmed=is_unconfirmed,
     )
 
 

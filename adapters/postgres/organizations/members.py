@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 # Memberships are read from an index alone, so that rows before the page are never fetched. There is at least one row,
 # for the total and the tier. With and without a role these are two statements, because one plan for both would use no
-# index well.
+# index well. An unconfirmed membership does not show that its user is a platform owner.
 _COLUMNS: Final = """
     t.id IS NOT NULL AS has_tier, t.default_max_users AS tier_max_users,
-    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email, u.is_platform_owner,
+    m.id, m.organization_id, m.user_id, m.role, m.created_at, u.email,
+    u.is_platform_owner AND m.confirmed_at IS NOT NULL AS is_platform_owner,
     u.deactivated_at IS NULL AS is_active
 """
 PAGE_OF_ALL: Final = f"""
     SELECT    (SELECT count(*) FROM memberships WHERE organization_id = %(organization_id)s) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
     LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
                FROM     memberships
                WHERE    organization_id = %(organization_id)s
                ORDER BY created_at, id
@@ -41,7 +42,7 @@ PAGE_OF_ROLE: Final = f"""
                WHERE  organization_id = %(organization_id)s AND role = %(role)s) AS total, {_COLUMNS}
     FROM      (VALUES (0)) AS one
     LEFT JOIN tiers t ON t.id = (SELECT tier_id FROM organizations WHERE id = %(organization_id)s)
-    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at
+    LEFT JOIN (SELECT   id, organization_id, user_id, role, created_at, confirmed_at
                FROM     memberships
                WHERE    organization_id = %(organization_id)s AND role = %(role)s
                ORDER BY created_at, id
@@ -74,7 +75,13 @@ class PostgresMembers(Aggregate):
     def defer_organizations_of(self, user_id: UUID | None) -> Deferred[Sequence[UUID]]:
         ids = self._connection.cursor(row_factory=scalar_row)
         return ids.defer(
-            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+            """
+            SELECT   organization_id
+            FROM     memberships
+            WHERE    user_id = %s AND confirmed_at IS NOT NULL
+            ORDER BY organization_id
+            """,
+            (user_id,),
         ).fetchall
 
     def of_account(self, user_id: UUID) -> Sequence[Membership]:
@@ -91,6 +98,12 @@ class PostgresMembers(Aggregate):
             )
             .fetchall()
         )
+
+    def all_organizations_of(self, user_id: UUID) -> Sequence[UUID]:
+        ids = self._connection.cursor(row_factory=scalar_row)
+        return ids.execute(
+            "SELECT organization_id FROM memberships WHERE user_id = %s ORDER BY organization_id", (user_id,)
+        ).fetchall()
 
     def page(self, organization_id: UUID, *, role: str | None, limit: int, offset: int) -> MembersPage:
         # In binary format, because ids and times cost less to convert on both sides.
@@ -124,17 +137,48 @@ class PostgresMembers(Aggregate):
         )
         return counted
 
-    def add(self, membership: Membership) -> bool:
+    def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
         return (
             self._connection.execute(
                 """
-                INSERT INTO memberships (id, organization_id, user_id, role, created_at)
-                VALUES (%s, %s, %s, %s, %s)
+                INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+                VALUES (%s, %s, %s, %s, %s, %s)
                 ON CONFLICT (organization_id, user_id) DO NOTHING
                 """,
-                (membership.id, membership.org_id, membership.user_id, membership.role, membership.created_at),
+                (
+                    membership.id,
+                    membership.org_id,
+                    membership.user_id,
+                    membership.role,
+                    membership.created_at,
+                    membership.created_at if is_confirmed else None,
+                ),
             ).rowcount
             == 1
+        )
+
+    def unconfirmed(self, organization_id: UUID, user_id: UUID) -> Membership | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Membership))
+            .execute(
+                """
+                SELECT id, organization_id AS org_id, user_id, role, created_at
+                FROM   memberships
+                WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+                """,
+                (organization_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def confirm(self, organization_id: UUID, user_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE memberships
+            SET    confirmed_at = %s
+            WHERE  organization_id = %s AND user_id = %s AND confirmed_at IS NULL
+            """,
+            (self._transaction.now, organization_id, user_id),
         )
 
     def set_role(self, organization_id: UUID, user_id: UUID, role: str) -> None:

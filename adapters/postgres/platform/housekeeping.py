@@ -74,6 +74,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.MAIL_COUNTS: """
+        DELETE FROM mail_counts
+        WHERE  key = ANY (ARRAY(
+            SELECT   key
+            FROM     mail_counts
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.DEVICES: """
         DELETE FROM devices
         WHERE  id = ANY (ARRAY(

@@ -12,6 +12,7 @@ from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.mail.mail import opened_values
 from adapters.postgres.transaction import Aggregate
 from core.accounts.one_time_tokens import TokenPurpose
 from core.credentials.mfa_events import MfaEvent
@@ -86,12 +87,23 @@ WORDS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
         "UPDATE mfa_events SET details = %s WHERE id = %s",
     ),
 )
-# Texts about the person's organizations: their names, and why they were rejected or suspended.
+# Names and texts that people have typed. Few of them mention an address at all, and an index finds these.
 ORGANIZATIONS: Final = """
-    SELECT o.id, o.name, o.rejection_reason, o.suspension_reason
-    FROM   memberships m
-    JOIN   organizations o ON o.id = m.organization_id
-    WHERE  m.user_id = %(user_id)s AND concat(o.name, o.rejection_reason, o.suspension_reason) LIKE '%%@%%'
+    SELECT id, name, rejection_reason, suspension_reason
+    FROM   organizations
+    WHERE  name LIKE '%%@%%' OR rejection_reason LIKE '%%@%%' OR suspension_reason LIKE '%%@%%'
+"""
+ROLES: Final = """
+    SELECT organization_id, slug, name, description
+    FROM   organization_roles
+    WHERE  name LIKE '%%@%%' OR description LIKE '%%@%%'
+"""
+# Mails to others that still have their contents, and may name the person as the inviter.
+INVITATION_MAILS: Final = """
+    SELECT m.id, m.values_sealed
+    FROM   mails m
+    WHERE  m.template = 'invitation' AND m.values_sealed IS NOT NULL
+      AND  m.organization_id IN (SELECT organization_id FROM invitations WHERE invited_by = %(user_id)s)
 """
 # The origins of actions, and the actor's address. What happened without a request has no origin, and gets none.
 ORIGINS: Final[tuple[tuple[LiteralString, LiteralString], ...]] = (
@@ -193,7 +205,9 @@ class PostgresAnonymization(Aggregate):
                                  WHERE  m.organization_id = b.organization_id
                                    AND  m.user_id = %(owner_id)s AND m.role = %(owner)s) AS is_owned,
                          o.status = 'active' AS is_active, o.mfa_required
-                FROM     (SELECT organization_id, true AS is_member FROM memberships WHERE user_id = %(user_id)s
+                FROM     (SELECT organization_id, true AS is_member
+                          FROM   memberships
+                          WHERE  user_id = %(user_id)s AND confirmed_at IS NOT NULL
                           UNION ALL
                           SELECT organization_id, false FROM service_users WHERE user_id = %(user_id)s) AS b
                 JOIN     organizations o ON o.id = b.organization_id
@@ -254,11 +268,35 @@ class PostgresAnonymization(Aggregate):
                 change, [(Jsonb(without_addresses(texts, addresses, anonymous.email)), row) for row, texts in found]
             )
 
-        for organization_id, *texts in self._connection.execute(ORGANIZATIONS, values).fetchall():
-            self._connection.execute(
-                "UPDATE organizations SET name = %s, rejection_reason = %s, suspension_reason = %s WHERE id = %s",
-                (*without_addresses(texts, addresses, anonymous.email), organization_id),
-            )
+        self._replace_names(addresses, anonymous)
+        self._delete_invitation_mails(user_id, addresses)
+
+    def _replace_names(self, addresses: Sequence[str], anonymous: Anonymous) -> None:
+        for organization_id, *texts in self._connection.execute(ORGANIZATIONS).fetchall():
+            replaced = without_addresses(texts, addresses, anonymous.email)
+            if replaced != texts:
+                self._connection.execute(
+                    "UPDATE organizations SET name = %s, rejection_reason = %s, suspension_reason = %s WHERE id = %s",
+                    (*replaced, organization_id),
+                )
+        for organization_id, slug, *texts in self._connection.execute(ROLES).fetchall():
+            replaced = without_addresses(texts, addresses, anonymous.email)
+            if replaced != texts:
+                self._connection.execute(
+                    """
+                    UPDATE organization_roles
+                    SET    name = %s, description = %s
+                    WHERE  organization_id = %s AND slug = %s
+                    """,
+                    (*replaced, organization_id, slug),
+                )
+
+    def _delete_invitation_mails(self, user_id: UUID, addresses: Sequence[str]) -> None:
+        """Delete the mails that name the person as the inviter; their invitations are withdrawn."""
+        for mail_id, sealed in self._connection.execute(INVITATION_MAILS, {"user_id": user_id}).fetchall():
+            values = opened_values(self._transaction.vault, mail_id, sealed)
+            if values is not None and values.get("inviter") in addresses:
+                self._connection.execute("DELETE FROM mails WHERE id = %s", (mail_id,))
 
     def replace_origins(self, user_id: UUID, anonymous: Anonymous) -> None:
         values = _values(anonymous, user_id) | {"forced": MfaEvent.FORCE_DISABLED_BY_ADMIN}

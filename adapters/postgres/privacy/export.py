@@ -25,11 +25,17 @@ class PostgresPrivacyExport(Aggregate):
                 """
                 SELECT o.id AS organization_id, o.status = 'active' AS is_active, o.mfa_required
                 FROM   memberships owned
-                JOIN   memberships theirs ON theirs.organization_id = owned.organization_id AND theirs.user_id = %s
-                JOIN   organizations o    ON o.id = owned.organization_id
-                WHERE  owned.user_id = %s AND owned.role = %s
+                JOIN   organizations o ON o.id = owned.organization_id
+                WHERE  owned.user_id = %(owner_id)s AND owned.role = %(owner)s
+                  AND  (EXISTS (SELECT
+                                FROM   memberships
+                                WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s
+                                  AND  confirmed_at IS NOT NULL)
+                        OR EXISTS (SELECT
+                                   FROM   service_users
+                                   WHERE  organization_id = owned.organization_id AND user_id = %(user_id)s))
                 """,
-                (user_id, owner_id, OWNER),
+                {"user_id": user_id, "owner_id": owner_id, "owner": OWNER},
             )
             .fetchall()
         )
@@ -57,7 +63,7 @@ class PostgresPrivacyExport(Aggregate):
             SELECT count(*)
             FROM   login_events
             WHERE  user_id = %(user_id)s
-              AND  (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
+              AND  (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
             """,
             _values(user_id, within),
         ).fetchone()
@@ -74,7 +80,7 @@ class PostgresPrivacyExport(Aggregate):
                           risk_factors, geo_country, geo_city
                  FROM     login_events
                  WHERE    user_id = %(user_id)s AND success
-                   AND    (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
+                   AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
                  ORDER BY created_at DESC
                  LIMIT    %(limit)s)
                 UNION ALL
@@ -82,7 +88,7 @@ class PostgresPrivacyExport(Aggregate):
                           risk_factors, geo_country, geo_city
                  FROM     login_events
                  WHERE    user_id = %(user_id)s AND NOT success
-                   AND    (%(within)s::uuid[] IS NULL OR organization_id IS NULL OR organization_id = ANY (%(within)s))
+                   AND    (%(within)s::uuid[] IS NULL OR organization_id = ANY (%(within)s))
                  ORDER BY created_at DESC
                  LIMIT    %(limit)s)
                 ORDER BY timestamp DESC, id DESC

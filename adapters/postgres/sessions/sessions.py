@@ -101,6 +101,9 @@ class PostgresSessions(Aggregate):
             (organization_id, new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id),
         )
 
+    def leave_organization(self, session_id: UUID) -> None:
+        self._connection.execute_later("UPDATE sessions SET organization_id = NULL WHERE id = %s", (session_id,))
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         return (
             self._connection.cursor(row_factory=kwargs_row(Session))

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, RateLimitExceeded
 from core.invitations import answers, invitations
 from core.invitations.acceptance import InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
 from core.invitations.answers import InvitationUnknown
@@ -23,7 +23,7 @@ from core.organizations.creation import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_organization, public, signed_in
+from entrypoints.web.credentials import admit_if_signed_in, in_organization, public, signed_in
 from entrypoints.web.decoding import Paged
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
@@ -88,9 +88,10 @@ class Acceptance(SecretBody, kw_only=True):
 
 
 class Declining(SecretBody, kw_only=True):
-    """The token of an invitation."""
+    """The token of an invitation, and the proof from the mailed link that the address is yours."""
 
     token: UUID
+    proof: UUID | None = None
 
 
 class Empty(msgspec.Struct, kw_only=True):
@@ -99,14 +100,15 @@ class Empty(msgspec.Struct, kw_only=True):
 
 @routes.post(
     "/api/organizations/:org_slug/invitations",
-    refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified),
+    refuses=(BadRequest, AssignedRoleUnknown, AlreadyMember, AlreadyInvited, AddressNotVerified, RateLimitExceeded),
 )
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def invite(call: Call, org_slug: str, body: InvitationWanted) -> InvitationCreated:
     """Invite a person by mail.
 
     An invitation is valid for seven days and can be accepted once. A role other than `member` also requires the
-    capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner.
+    capability `org.roles.manage`, and may only contain capabilities that you have. You cannot invite an owner. How many
+    invitations an organization sends, and an address gets, is limited.
     """
     invited = await call.transact(invitations.invite, org_slug, body.email, body.role)
     return InvitationCreated(
@@ -130,12 +132,17 @@ async def revoke(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
     return Empty()
 
 
-@routes.post("/api/organizations/:org_slug/invitations/:invitation_id/accept", refuses=(NotFound, *CANNOT_JOIN))
+@routes.post(
+    "/api/organizations/:org_slug/invitations/:invitation_id/accept",
+    refuses=(NotFound, RateLimitExceeded, *CANNOT_JOIN),
+)
 @in_organization(Operation.INVITATIONS_CHANGE)
 async def accept_on_behalf(call: Call, org_slug: str, invitation_id: UUID) -> Empty:
     """Make the invited person a member at once, without waiting for their answer.
 
-    If the address has no account yet, one is created and gets a mail with the link that verifies the address.
+    If the address has no account yet, one is created. The person gets a mail whose link confirms the membership or
+    ends it. Until they confirm or use it, the organization cannot export or anonymize them and gets none of their
+    events. The role may only contain capabilities that you have.
     """
     await call.transact(answers.accept_on_behalf, org_slug, invitation_id)
     return Empty()
@@ -168,10 +175,11 @@ async def accept(call: Call, body: Acceptance) -> Empty:
 
     The account of the invited address becomes a member; if there is none, one is created without a password. The proof
     of the mailed link verifies the address, and you get a mail to choose a password if you need one. Without the
-    proof, an unverified address has to be verified before it can be used to sign in.
+    proof, an unverified address has to be verified before it can be used to sign in. Send your access token too if you
+    are signed in: without it and without the proof the membership is not confirmed before you use it.
     """
-    proof = str(body.proof) if body.proof is not None else None
-    await call.transact(answers.accept, str(body.token), proof)
+    await admit_if_signed_in(call)
+    await call.transact(answers.accept, str(body.token), _text(body.proof))
     return Empty()
 
 
@@ -182,6 +190,13 @@ async def accept(call: Call, body: Acceptance) -> Empty:
 )
 @public
 async def decline(call: Call, body: Declining) -> Empty:
-    """Decline an invitation by its token, even if it has expired."""
-    await call.transact(answers.decline, str(body.token))
+    """Decline an invitation by its token, even if it has expired.
+
+    If a manager has accepted it for you, the proof is required too, and you leave the organization.
+    """
+    await call.transact(answers.decline, str(body.token), _text(body.proof))
     return Empty()
+
+
+def _text(value: UUID | None) -> str | None:
+    return str(value) if value is not None else None

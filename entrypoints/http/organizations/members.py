@@ -116,13 +116,13 @@ async def change_member(call: Call, slug: str, user_id: UUID, body: RoleToGive) 
 @routes.post("/api/organizations/:slug/members/:user_id", refuses=(BadRequest, MemberUnknown))
 @in_organization(Operation.MEMBER_REMOVE)
 async def remove_member(call: Call, slug: str, user_id: UUID) -> Message:
-    """Remove a member.
+    """Remove a member whose role allows no more than yours.
 
-    Their sessions in this organization end at once, and so do their grants on its services. You cannot remove yourself
-    or the owner.
+    Their grants on services and their open invitations end too. Their sessions stay, but a token that names this
+    organization is refused from now on. You cannot remove yourself or the owner.
     """
     await call.transact(members.remove, slug, user_id)
-    return Message(message="The member is removed, and their sessions in this organization have ended.")
+    return Message(message="The member is removed, and has no access to this organization any more.")
 
 
 def _item(member: Member) -> MemberItem:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import msgspec
 
-from core.errors import OrganizationNotActive
-from core.organizations import creation, management, selection
+from core.errors import BadRequest, OrganizationNotActive
+from core.organizations import creation, management, members, selection
 from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
 from core.organizations.creation import AddressNotVerified, Founded, Person, SlugTaken, TooManyPending
 from core.organizations.management import OrganizationDetail, OrganizationOfMine, OrganizationSettings
@@ -95,6 +95,13 @@ async def change_organization(call: Call, slug: str, body: OrganizationChange) -
 async def delete_organization(call: Call, slug: str) -> None:
     """Delete an organization and everything that belongs to it, permanently; a suspended one cannot be deleted."""
     await call.transact(management.delete, slug)
+
+
+@routes.post("/api/organizations/:slug/leave", status=204, refuses=(BadRequest,))
+@in_organization(Operation.ORGANIZATION_LEAVE)
+async def leave_organization(call: Call, slug: str) -> None:
+    """Leave an organization, whatever its state; the owner has to transfer the ownership first."""
+    await call.transact(members.leave, slug)
 
 
 @routes.post(

@@ -30,9 +30,10 @@ async def export(call: Call, user_id: UUID) -> ExportPackage:
     """Export the data of a user: for the user, an owner of one of their organizations, or a platform owner.
 
     Passwords, secrets and tokens are left out. Of the login events the newest 1,000 are included, and all are counted.
-    An owner gets what concerns their own active organizations and sign-ins without an organization, nothing else.
+    An owner gets what belongs to the context of their own active organizations, of members who have confirmed their
+    membership and of end users, and never of a platform owner. Every export is recorded as `user.exported`.
     """
-    return await call.read(privacy_export.export, user_id)
+    return await call.transact(privacy_export.export, user_id)
 
 
 @routes.delete("/api/privacy/forget/:user_id", refuses=(Forbidden, OrganizationNotActive, UserUnknown))

@@ -8,7 +8,7 @@ import msgspec
 
 from core.errors import OrganizationNotActive
 from core.invitations import answers
-from core.invitations.acceptance import InvitationAnswered, NextStep
+from core.invitations.acceptance import InvitationAnswered, Joined, NextStep
 from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
@@ -65,7 +65,7 @@ async def follow_link(call: Call, query: InvitationLink) -> None:
 @public
 async def show_invitation(call: Call, query: InvitationLink) -> Page:
     """Show the invitation, with a button to accept and one to decline; opening the page changes nothing."""
-    presented = await call.read(answers.inspect, query.token)
+    presented = await call.read(answers.inspect, query.token, query.proof or None)
     return page(call, "invitation.html", token=query.token, proof=query.proof or "", presented=presented)
 
 
@@ -74,12 +74,7 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 async def press_accept(call: Call) -> Page:
     """Accept an invitation; programs use `POST /api/invitations/accept`."""
     form = await read_form(call, InvitationForm)
-    joined = await call.transact(answers.accept, str(form.token), form.proof or None)
-    return _message(
-        call,
-        f"You are a member of {joined.organization_name}",
-        _NEXT_STEPS[joined.next_step].format(email=joined.email),
-    )
+    return joined_page(call, await call.transact(answers.accept, str(form.token), form.proof or None))
 
 
 @routes.post(
@@ -91,8 +86,8 @@ async def press_accept(call: Call) -> Page:
 async def press_decline(call: Call) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
     form = await read_form(call, InvitationForm)
-    declined = await call.transact(answers.decline, str(form.token))
-    return _message(
+    declined = await call.transact(answers.decline, str(form.token), form.proof or None)
+    return message_page(
         call,
         "You declined the invitation",
         f"You do not join {declined.organization_name}, which is notified. If this was a mistake, ask for a new"
@@ -100,5 +95,15 @@ async def press_decline(call: Call) -> Page:
     )
 
 
-def _message(call: Call, heading: str, text: str) -> Page:
+def joined_page(call: Call, joined: Joined) -> Page:
+    """Return the page that tells a new member what to do next."""
+    return message_page(
+        call,
+        f"You are a member of {joined.organization_name}",
+        _NEXT_STEPS[joined.next_step].format(email=joined.email),
+    )
+
+
+def message_page(call: Call, heading: str, text: str) -> Page:
+    """Return a page with a message."""
     return page(call, "message.html", heading=heading, text=text, back=None, request_id=None)

@@ -149,13 +149,19 @@ class Operations(RuleBasedStateMachine):
             assert by == self.owner
             self.owner = to
 
-    @rule(member=users, role=st.sampled_from([ADMIN, MEMBER, KEEPER]))
-    def join(self, member: int, role: str) -> None:
+    @rule(by=users)
+    def leave(self, by: int) -> None:
+        if self._is_allowed(by, members.leave):
+            assert by != self.owner
+
+    @rule(member=users, role=st.sampled_from([ADMIN, MEMBER, KEEPER]), is_confirmed=st.booleans())
+    def join(self, member: int, role: str, is_confirmed: bool) -> None:
         with self.crowd.connection.transaction():
             uow = PostgresUnitOfWork(self.crowd.connection, BACKGROUND, self.tools)
             if role != KEEPER or uow.roles.by_slug(self.organization_id, KEEPER) is not None:
                 at = self.crowd.clock()
-                uow.members.add(membership_of(self.organization_id, self.crowd.users[member], role, at))
+                membership = membership_of(self.organization_id, self.crowd.users[member], role, at)
+                uow.members.add(membership, is_confirmed=is_confirmed)
 
     @rule(by=users)
     def delete_role(self, by: int) -> None:
@@ -245,7 +251,7 @@ def test_a_user_becomes_a_member_once(crowd: Crowd, transact: Callable[..., Any]
     organization_id, _ = crowd.add_organization(OWNER)
     membership = membership_of(organization_id, crowd.users[1], MEMBER, crowd.clock())
 
-    added = [transact(lambda uow: uow.members.add(membership)) for _ in range(2)]
+    added = [transact(lambda uow: uow.members.add(membership, is_confirmed=True)) for _ in range(2)]
 
     assert added == [True, False]
     assert transact(lambda uow: uow.members.count(organization_id)) == 2

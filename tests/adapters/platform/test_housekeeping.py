@@ -78,6 +78,12 @@ KINDS = {
         " created_at)"
         " SELECT gen_random_uuid(), %(user)s, 'password', '{}', ended, '', ended, ended, ended FROM ends",
     ),
+    Leftover.MAIL_COUNTS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO mail_counts (key, sent_at, expires_at)"
+        " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
+    ),
     Leftover.DEVICES: Kind(
         "last_used_at",
         365 * DAY,

@@ -29,8 +29,8 @@ INSERT INTO organization_roles (organization_id, slug, name, permissions, create
 SELECT pg_temp.numbered('02', n), role, role, '{services.view}', now(), now()
 FROM   generate_series(0, 999) AS n, unnest('{auditor,billing,support}'::text[]) AS role;
 
-INSERT INTO memberships (id, organization_id, user_id, role, created_at)
-SELECT gen_random_uuid(), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), 'member', now()
+INSERT INTO memberships (id, organization_id, user_id, role, created_at, confirmed_at)
+SELECT gen_random_uuid(), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), 'member', now(), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;
 
 INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)

@@ -19,6 +19,8 @@ DOCUMENTED = {
         "user.removed",
         "user.role_updated",
         "user.anonymized",
+        # An addition (decisions 5.9).
+        "user.exported",
         "security.mfa.enabled",
         "security.mfa.disabled",
         "security.password.changed",

@@ -49,6 +49,7 @@ class FakeUnitOfWork:
         self.now = NOW
         self.mail = self
         self.randomness = self
+        self.has_rate_limits = False
         self.added: list[Mail] = []
         self.saved: list[Mail] = []
         self.calls: list[dict[str, Any]] = []
@@ -209,3 +210,11 @@ def test_a_mail_that_is_always_deferred_fails_after_its_last_attempt(errors: lis
 
     assert tried.state is MailState.FAILED
     assert moments == sorted(moments)
+
+
+def test_every_mail_declares_its_limits() -> None:
+    assert set(messages.LIMITS) == set(MailTemplate)
+    assert [template for template, limits in messages.LIMITS.items() if not limits] == [
+        MailTemplate.TEST,
+        MailTemplate.EMAIL_CHANGED,
+    ]

@@ -225,7 +225,7 @@ async def test_the_mail_names_the_service_of_the_request(world: World, acme_shop
 
     message = world.installation.mail_renderer.render(await world.mail())
 
-    assert message.subject == "Choose a new password for Acme Shop"
+    assert message.subject == "Choose a new password for “Acme Shop”"
 
 
 async def test_an_unknown_organization_is_not_found_with_and_without_an_account(world: World) -> None:

@@ -114,8 +114,8 @@ async def test_the_mail_names_the_service(world: World, acme_shop: AcmeShop) -> 
 
     message = world.installation.mail_renderer.render(await world.mail())
 
-    assert message.subject == "Verify your email address for Acme Shop"
-    assert "at Acme Shop" in message.text
+    assert message.subject == "Verify your email address for “Acme Shop”"
+    assert "at “Acme Shop”" in message.text
 
 
 async def test_the_mail_names_the_organization_if_the_request_names_no_service(
@@ -125,7 +125,7 @@ async def test_the_mail_names_the_organization_if_the_request_names_no_service(
 
     message = world.installation.mail_renderer.render(await world.mail())
 
-    assert message.subject == "Verify your email address for Acme Ltd"
+    assert message.subject == "Verify your email address for “Acme Ltd”"
 
 
 async def test_an_unknown_organization_or_service_is_not_found(world: World, acme_shop: AcmeShop) -> None:

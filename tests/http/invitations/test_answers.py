@@ -39,7 +39,6 @@ async def test_accepting_makes_the_invited_account_a_member_with_the_role(invite
     assert (answer.status, answer.json) == (200, {})
     assert inviter.role_of() == "admin"
     assert inviter.status(invitation) == "accepted"
-    assert await inviter.world.mails() == []
     assert (await inviter.world.sign_in(GUEST, org_slug="acme")).claims["role"] == "admin"
     data = {"invitation_id": str(invitation.id), "user_id": str(guest_id), "role": "admin"}
     for name, target in (("invitation.accepted", invitation.id), ("user.joined", guest_id)):
@@ -70,7 +69,7 @@ async def test_with_proof_a_new_account_is_verified_and_gets_a_mail_to_set_a_pas
 
     [message] = await inviter.world.mails()
     assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION_ACCEPTED)
-    assert "You are a member of Acme" in inviter.world.installation.mail_renderer.render(message).subject
+    assert "You are a member of “Acme”" in inviter.world.installation.mail_renderer.render(message).subject
     reset = await inviter.world.client.post(
         "/api/auth/reset-password", body={"token": message.values["token"], "new_password": NEW_PASSWORD}
     )
@@ -102,7 +101,6 @@ async def test_without_proof_an_unverified_account_loses_its_password_and_sessio
     assert inviter.role_of() == "member"
     assert (await inviter.world.client.get("/api/user", token=attacker)).status == 401
     assert (await inviter.world.log_in(GUEST)).status == 401
-    assert await inviter.world.mails() == []
 
 
 async def test_with_proof_a_verified_account_is_unchanged(inviter: Inviter) -> None:
@@ -247,7 +245,7 @@ async def test_a_manager_accepts_on_behalf_of_the_invited_user(inviter: Inviter)
     assert (answer.status, answer.json) == (200, {})
     assert (inviter.status(invitation), inviter.role_of()) == ("accepted", "member")
     [message] = await inviter.world.mails()
-    assert (message.to, message.template) == (GUEST, MailTemplate.VERIFY_EMAIL)
+    assert (message.to, message.template) == (GUEST, MailTemplate.MEMBERSHIP_ADDED)
     for name in ("invitation.accepted", "user.joined"):
         assert [actor for _, actor, _, _ in inviter.audit_entries(name)] == [inviter.owner_id]
         assert [actor for _, actor, _ in inviter.world.events(name)] == [INVITER]

@@ -27,7 +27,6 @@ async def test_concurrent_acceptances_of_an_invitation_add_one_member(inviter: I
 
     answers = await at_once(
         lambda: inviter.accept(invitation),
-        lambda: inviter.accept(invitation, is_proved=True),
         lambda: inviter.accept_on_behalf(invitation),
         lambda: inviter.accept(invitation),
     )
@@ -66,3 +65,30 @@ async def test_concurrent_registration_and_acceptance_create_one_account(inviter
         assert statuses_of(answers) in ([200, 200], [200, 409])
         assert inviter.role_of(email) == "member"
         await inviter.world.mails()
+
+
+async def test_of_two_managers_who_accept_on_behalf_at_once_one_succeeds(inviter: Inviter) -> None:
+    invitation = await inviter.invite()
+
+    answers = await at_once(*[lambda: inviter.accept_on_behalf(invitation)] * 2)
+
+    assert statuses_of(answers) == [200, 404]
+    assert len(inviter.audit_entries("user.joined")) == 1
+    assert inviter.world.value("SELECT count(*) FROM mails WHERE template = 'membership_added'") == 1
+
+
+async def test_of_leaving_and_accepting_again_at_once_the_person_is_gone(inviter: Inviter) -> None:
+    inviter.world.user("guest@example.com")
+    first = await inviter.invite()
+    await inviter.accept_on_behalf(first)
+    guest = await inviter.world.sign_in("guest@example.com")
+    leave = "/api/organizations/acme/leave"
+
+    answers = await at_once(
+        lambda: inviter.world.client.post(leave, token=guest.access_token),
+        lambda: inviter.accept(first, is_proved=True),
+    )
+
+    # The old invitation confirms a membership that exists, and never makes another one.
+    assert statuses_of(answers) in ([200, 204], [204, 400])
+    assert inviter.role_of() is None

@@ -55,8 +55,8 @@ async def test_the_invited_address_gets_a_mail_with_token_and_proof(inviter: Inv
     link = f"http://localhost:8000/invitations/accept?token={answer.json['token']}&proof={message.values['proof']}"
     assert (message.to, message.template) == (GUEST, MailTemplate.INVITATION)
     assert UUID(message.values["proof"]).version == 4
-    assert rendered.subject == "You are invited to Acme"
-    assert f"{INVITER} invites you to join Acme on Gatehouse, as\nadmin." in rendered.text
+    assert rendered.subject == "You are invited to “Acme”"
+    assert f"{INVITER} invites you to join “Acme” on Gatehouse, as\nadmin." in rendered.text
     assert link in rendered.text
     assert link.replace("&", "&amp;") in rendered.html
 

@@ -12,6 +12,7 @@ import pytest
 from tests.concurrency import at_once, statuses_of
 from tests.statements import recorded_statements
 from tests.world.builder import FREE_TIER
+from tests.world.signing_in import claims_of
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ class TestRemove:
             (team.organization_id, "admin@example.com", {"user_id": user_id, "role": "member"})
         ]
 
-    async def test_removal_ends_only_the_sessions_in_this_organization(self, team: Team) -> None:
+    async def test_removal_ends_no_session_and_refuses_tokens_that_name_the_organization(self, team: Team) -> None:
         bolt = team.world.team("bolt")
         team.world.member(bolt.organization_id, team.ids["member"])
         here = await team.world.sign_in("member@example.com", org_slug="acme")
@@ -280,13 +281,34 @@ class TestRemove:
         await team.request("admin", "POST", f"/members/{team.ids['member']}")
 
         assert [(await team.world.list_sessions(tokens)).status for tokens in (here, there, nowhere)] == [
-            401,
+            403,
             200,
             200,
         ]
-        assert team.world.events("session.revoked") == [
-            (team.organization_id, "member@example.com", {"sessions": 1, "reason": "member_removed"})
+        for path in ("/api/user", "/api/user/sessions", "/api/organizations", "/api/organizations/acme"):
+            assert_refused(await team.world.client.get(path, token=here.access_token), 403, "FORBIDDEN")
+        # The token of the session names this organization, but membership decides about the one in the path.
+        assert (await team.world.client.get("/api/organizations/bolt", token=here.access_token)).status == 200
+        assert team.world.events("session.revoked") == []
+
+    async def test_a_removed_member_refreshes_selects_or_logs_out(self, team: Team) -> None:
+        team.world.member(team.world.organization("bolt"), team.ids["member"])
+        refreshing, selecting, leaving = [
+            await team.world.sign_in("member@example.com", org_slug="acme") for _ in range(3)
         ]
+        await team.request("admin", "POST", f"/members/{team.ids['member']}")
+        client = team.world.client
+
+        refreshed = (await team.world.refresh(refreshing.refresh_token)).json
+        selected = (await client.post("/api/organizations/bolt/select", token=selecting.access_token)).json
+        logged_out = await client.post("/api/auth/logout", token=leaving.access_token)
+
+        assert not {"org", "role"} & claims_of(refreshed["access_token"]).keys()
+        assert claims_of(selected["access_token"])["org"] == "bolt"
+        for tokens in (refreshed, selected):
+            assert (await client.get("/api/user", token=tokens["access_token"])).status == 200
+        assert logged_out.status == 200
+        assert (await team.world.refresh(leaving.refresh_token)).status == 401
 
     async def test_removal_deletes_the_members_grants_on_services(self, team: Team) -> None:
         team.world.service(team.organization_id)

@@ -300,3 +300,57 @@ class TestWhatIsKept:
 
         kept = world.rows("SELECT status, token_sealed FROM invitations ORDER BY status")
         assert kept == [("cancelled", None), ("rejected", None)]
+
+
+class TestMentions:
+    """Texts that others wrote, and mails to others."""
+
+    async def test_the_address_disappears_from_names_and_descriptions_everywhere_and_nothing_else_does(
+        self, platform: Platform, world: World
+    ) -> None:
+        ada = world.user()
+        acme, bolt = (
+            world.organization("acme", name=f"Friends of {EMAIL}"),
+            world.organization("bolt", name="bob@x.example"),
+        )
+        world.custom_role(acme, "helper")
+        world.custom_role(bolt, "keeper")
+        world.connection.execute(
+            "UPDATE organization_roles SET name = slug, description = 'Ask ' || %s", (EMAIL.upper(),)
+        )
+        world.connection.execute(
+            "UPDATE organizations SET suspension_reason = %s WHERE id = %s", (f"{EMAIL} asked", bolt)
+        )
+
+        await anonymize(platform, ada)
+
+        gone = world.value("SELECT email FROM users WHERE id = %s", ada)
+        assert world.rows("SELECT name, suspension_reason FROM organizations ORDER BY slug") == [
+            (f"Friends of {gone}", None),
+            ("bob@x.example", f"{gone} asked"),
+        ]
+        assert world.rows("SELECT name, description FROM organization_roles ORDER BY slug") == [
+            ("helper", f"Ask {gone}"),
+            ("keeper", f"Ask {gone}"),
+        ]
+
+    async def test_open_invitations_of_the_user_are_withdrawn_and_their_mails_deleted(
+        self, platform: Platform, world: World
+    ) -> None:
+        ada, bob = world.user(), world.user(BOB)
+        acme = world.organization()
+        world.member(acme, ada, "admin")
+        world.member(acme, bob, "owner")
+        path = "/api/organizations/acme/invitations"
+        for by, email in ((EMAIL, "guest@example.com"), (BOB, "other@example.com")):
+            tokens = await world.sign_in(by)
+            await platform.request("POST", path, {"email": email, "role": "member"}, by=tokens)
+
+        await anonymize(platform, ada)
+
+        assert world.rows("SELECT email, status FROM invitations ORDER BY email") == [
+            ("guest@example.com", "cancelled"),
+            ("other@example.com", "pending"),
+        ]
+        assert len(world.audit_entries("invitation.revoked")) == 1
+        assert [message.to for message in await world.mails()] == ["other@example.com"]

@@ -106,6 +106,8 @@ class ActiveUser:
         self.world.connection.execute("UPDATE organizations SET status = 'active'")
         await self.request("POST", "/api/organizations/engines/invitations", {"email": FRIEND, "role": "member"})
         await self.request("PATCH", "/api/organizations/engines", {"name": "Better engines"})
+        role = {"slug": "helper", "name": f"For {EMAIL}", "description": f"Ask {EMAIL.upper()}.", "permissions": []}
+        await self.request("POST", "/api/organizations/engines/roles", role)
         friend_id = self.world.user(FRIEND)
         for slug in ("acme", "bolt", "cord"):
             self.world.member(self.world.organization(slug), friend_id, "owner")
@@ -194,9 +196,9 @@ async def test_an_anonymization_keeps_all_other_data(active_user: ActiveUser, co
 
     assert row_count(connection, "login_events") == counts["login_events"]
     assert row_count(connection, "memberships") == counts["memberships"]
-    # The anonymization itself adds one for each organization.
-    assert row_count(connection, "audit_entries") == counts["audit_entries"] + 3
-    assert row_count(connection, "events") == counts["events"] + 3
+    # The anonymization itself adds one for each organization, and withdraws the invitation that the user has sent.
+    assert row_count(connection, "audit_entries") == counts["audit_entries"] + 4
+    assert row_count(connection, "events") == counts["events"] + 4
     assert rows_of_others(connection, user_id) == others
     [all_details] = connection.execute("SELECT string_agg(details::text, ' ') FROM audit_entries").fetchall()
     assert FRIEND in all_details[0]

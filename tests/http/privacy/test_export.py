@@ -134,8 +134,8 @@ async def test_an_owner_gets_no_data_of_organizations_that_they_do_not_own(
     others = [(await platform.request("GET", path(ada), by=by)).json for by in (platform.owner, tokens)]
 
     assert [row["organization_slug"] for row in bobs_package["memberships"]] == ["bolt"]
-    assert [row["user_agent"] for row in bobs_package["login_events"]] == ["bolt's", "anywhere"]
-    assert bobs_package["login_events_count"] == 2
+    assert [row["user_agent"] for row in bobs_package["login_events"]] == ["bolt's"]
+    assert bobs_package["login_events_count"] == 1
     for package in others:
         assert [row["organization_slug"] for row in package["memberships"]] == ["acme", "bolt"]
         assert [row["user_agent"] for row in package["login_events"]] == ["bolt's", "acme's", "anywhere"]
@@ -219,3 +219,89 @@ async def test_an_unknown_user_is_not_found_for_a_platform_owner_and_forbidden_f
 
 async def test_an_export_requires_a_session(world: World) -> None:
     assert_refused(await world.client.get(path(world.user())), 401, "UNAUTHORIZED")
+
+
+class TestOfAnOwner:
+    """An owner exports what belongs to the context of their organization, and nothing of the account itself."""
+
+    async def test_an_owner_exports_an_end_user_in_the_context_of_the_organization(
+        self, world: World, keyring: Keyring
+    ) -> None:
+        await keyring.sign_up()
+        await keyring.registered()
+        acme, bob = world.organization(), world.user("bob@example.com")
+        world.member(acme, bob, "owner")
+        world.member(world.organization("bolt"), world.user_id(EMAIL))
+        world.service(acme)
+        await world.sign_in(org_slug="acme", service_slug="shop", headers={"User-Agent": "shop"})
+        await world.log_in(password="a wrong password")
+
+        token = (await world.sign_in("bob@example.com")).access_token
+        package = (await world.client.get(path(world.user_id(EMAIL)), token=token)).json
+
+        assert [login["user_agent"] for login in package["login_events"]] == ["shop"]
+        assert package["login_events_count"] == 1
+        assert (package["memberships"], package["passkeys"], package["mfa_events"]) == ([], [], [])
+
+    async def test_an_owner_cannot_export_a_platform_owner(self, world: World) -> None:
+        ada, bob = world.user(is_platform_owner=True), world.user("bob@example.com")
+        acme = world.organization()
+        world.member(acme, ada)
+        world.member(acme, bob, "owner")
+        token = (await world.sign_in("bob@example.com")).access_token
+
+        refused = [await world.client.get(path(user_id), token=token) for user_id in (ada, UNKNOWN)]
+
+        for answer in refused:
+            assert_refused(answer, 403, "FORBIDDEN")
+        assert refused[0].json["error"] == refused[1].json["error"]
+        assert world.audit_entries("user.exported") == []
+
+
+class TestRecords:
+    """Every export is recorded as `user.exported`."""
+
+    async def test_an_export_by_an_owner_is_recorded_in_their_organization(self, world: World) -> None:
+        ada, bob = world.user(), world.user("bob@example.com")
+        acme, bolt = world.organization("acme"), world.organization("bolt")
+        world.member(acme, ada)
+        world.member(bolt, ada)
+        world.member(bolt, bob, "owner")
+
+        await world.client.get(path(ada), token=(await world.sign_in("bob@example.com")).access_token)
+
+        assert world.audit_entries("user.exported") == [(bolt, bob, str(ada), {})]
+        assert world.events("user.exported") == [(bolt, "bob@example.com", {"user_id": str(ada)})]
+        assert world.platform_audit_entries("user.exported") == []
+
+    async def test_an_export_by_a_platform_owner_is_recorded_on_the_platform_too(
+        self, platform: Platform, world: World
+    ) -> None:
+        ada, acme = world.user(), world.organization()
+        world.member(acme, ada)
+        world.member(world.organization("bolt"), ada, is_confirmed=False)
+
+        await platform.request("GET", path(ada))
+
+        assert world.audit_entries("user.exported") == [(acme, platform.owner_id, str(ada), {})]
+        assert world.platform_audit_entries("user.exported") == [(platform.owner_id, str(ada), {})]
+
+    async def test_an_export_of_a_user_without_organizations_is_an_event_of_none(self, world: World) -> None:
+        ada = world.user()
+
+        await world.client.get(path(ada), token=(await world.sign_in()).access_token)
+
+        assert world.audit_entries("user.exported") == []
+        assert world.events("user.exported") == [(None, EMAIL, {"user_id": str(ada)})]
+
+    async def test_an_export_by_an_impersonator_names_the_impersonator(self, platform: Platform, world: World) -> None:
+        ada, acme = world.user(), world.organization()
+        world.member(acme, ada)
+        impersonation = await platform.impersonate(ada)
+
+        assert (await platform.request("GET", path(ada), by=impersonation)).status == 200
+
+        [(_, actor, _, details)] = world.audit_entries("user.exported")
+        assert (actor, details["impersonator_id"]) == (ada, str(platform.owner_id))
+        [(actor, target, details)] = world.platform_audit_entries("impersonation.acted")
+        assert (actor, target, details["deed"]) == (platform.owner_id, str(ada), "user.exported")

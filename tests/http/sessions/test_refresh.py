@@ -308,13 +308,19 @@ class TestRights:
         assert tokens.claims["is_platform_owner"] is True
         assert "is_platform_owner" not in claims_of(answer.json["access_token"])
 
-    async def test_a_removed_member_cannot_refresh(self, world: World, member: Tokens) -> None:
+    @pytest.mark.parametrize("status", ["active", "suspended"])
+    async def test_the_next_token_of_a_removed_member_names_no_organization(
+        self, world: World, member: Tokens, status: str
+    ) -> None:
         world.rows("DELETE FROM memberships RETURNING id")
+        world.rows("UPDATE organizations SET status = %s RETURNING id", status)
 
         answer = await world.refresh(member.refresh_token)
 
-        assert_refused(answer, 401, "UNAUTHORIZED")
-        assert answer.json["error"] == "You no longer belong to the organization of this session. Sign in again."
+        assert answer.status == 200
+        assert member.claims["org"] == "acme"
+        assert not {"org", "role"} & claims_of(answer.json["access_token"]).keys()
+        assert world.value("SELECT organization_id FROM sessions") is None
 
     async def test_a_removed_end_user_cannot_refresh(self, world: World) -> None:
         world.user()

@@ -99,7 +99,7 @@ class TestSigningIn:
         answer = await verify(world, message.values["token"])
 
         claims = claims_of(answer.json["access_token"])
-        assert world.installation.mail_renderer.render(message).subject == "Sign in to Acme Shop"
+        assert world.installation.mail_renderer.render(message).subject == "Sign in to “Acme Shop”"
         assert (claims["org"], claims["service"]) == ("acme", "shop")
 
     async def test_a_link_requested_without_context_signs_in_to_the_service_named_later(

@@ -205,6 +205,8 @@ async def test_an_answered_invitation_has_its_own_page(inviter: Inviter) -> None
     await inviter.decline(declined)
     await inviter.revoke(withdrawn)
 
+    await inviter.accept(accepted, is_proved=True)
+
     for invitation in (accepted, declined, withdrawn):
         shown = await inviter.world.client.get(ACCEPT + invitation.link)
         pressed = [await press(inviter.world.client, path, token=invitation.token) for path in (ACCEPT, DECLINE)]
@@ -267,3 +269,22 @@ async def test_pages_and_api_share_the_rate_limit_of_answers(installation: Insta
 
     assert (await press(client, ACCEPT, token=UNKNOWN)).status == 429
     assert (await client.post("/api/invitations/accept", body={"token": UNKNOWN})).status == 429
+
+
+async def test_the_page_confirms_or_declines_what_a_manager_has_accepted(inviter: Inviter) -> None:
+    staying, leaving = [await inviter.invite(f"guest{n}@example.com") for n in range(2)]
+    for invitation in (staying, leaving):
+        await inviter.accept_on_behalf(invitation)
+
+    confirmed = await press(inviter.world.client, ACCEPT, **fields_of(await opened(inviter, staying), ACCEPT))
+    declined = await press(inviter.world.client, DECLINE, **fields_of(await opened(inviter, leaving), DECLINE))
+
+    assert "You are a member of Acme" in confirmed.text
+    assert "You declined the invitation" in declined.text
+    assert inviter.world.rows("SELECT email FROM memberships JOIN users ON users.id = user_id ORDER BY email") == [
+        ("guest0@example.com",),
+        (INVITER,),
+    ]
+    assert inviter.world.value("SELECT count(*) FROM memberships WHERE confirmed_at IS NULL") == 0
+    for invitation in (staying, leaving):
+        assert (await inviter.world.client.get(ACCEPT + invitation.link)).status == 400

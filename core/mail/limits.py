@@ -1,0 +1,105 @@
+"""Limits on mails, so that no caller can fill a stranger's mailbox through Gatehouse (decisions 1.9 and 5.6).
+
+`mail.py` declares the limits of each template and applies them where a mail is queued. Mails are counted in the
+database, in the transaction that queues them: replicas share the counts, and concurrent requests count one by one.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import Enum
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from core.errors import RateLimitExceeded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+_HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+
+
+class Scope(Enum):
+    """What mails are counted together."""
+
+    ADDRESS = "address"
+    ORGANIZATION = "organization"
+    ADDRESS_IN_ORGANIZATION = "address in organization"
+
+
+class MailLimit(Enum):
+    """At most so many mails of one template in a period.
+
+    With a text, the request for a further mail is refused. Without one, the answer stays the same and the mail is
+    discarded, because the answer must not reveal whether an account has the address.
+    """
+
+    TO_ADDRESS = (5, _HOUR, Scope.ADDRESS, None)
+    INVITATIONS_OF_ORGANIZATION = (
+        *(100, _HOUR, Scope.ORGANIZATION),
+        "This organization has sent 100 invitations within an hour, which is the maximum. Try again later.",
+    )
+    INVITATIONS_OF_ORGANIZATION_TO_ADDRESS = (
+        *(5, _DAY, Scope.ADDRESS_IN_ORGANIZATION),
+        "This organization has invited this address five times within a day, which is the maximum. Try again tomorrow.",
+    )
+    INVITATIONS_TO_ADDRESS = (
+        *(20, _DAY, Scope.ADDRESS),
+        "This address has got 20 invitations within a day, which is the maximum. Try again tomorrow.",
+    )
+    MEMBERSHIPS_TO_ADDRESS = (
+        *(20, _DAY, Scope.ADDRESS),
+        "This address has got 20 mails about new memberships within a day, which is the maximum. Try again tomorrow.",
+    )
+
+    mails_max: int
+    period: timedelta
+    scope: Scope
+    refusal: str | None
+
+    def __new__(cls, mails_max: int, period: timedelta, scope: Scope, refusal: str | None) -> MailLimit:
+        """Create a limit; its value is its number, because two limits may have the same figures."""
+        member = object.__new__(cls)
+        member._value_ = len(cls.__members__)
+        member.mails_max = mails_max
+        member.period = period
+        member.scope = scope
+        member.refusal = refusal
+        return member
+
+
+def admits(
+    uow: UnitOfWork, limits: Sequence[MailLimit], template: str, address: str, organization_id: UUID | None
+) -> bool:
+    """Count a mail towards its limits; return False when it must be discarded.
+
+    Raise `RateLimitExceeded` when the request for it is refused instead; the rollback also undoes the counting.
+    """
+    if not uow.has_rate_limits:
+        return True
+    # The limits of a template are always counted in the same order, so that two transactions never wait for each other.
+    return all(_admits(uow, limit, template, address, organization_id) for limit in limits)
+
+
+def _admits(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bool:
+    key = _key(uow, limit, template, address, organization_id)
+    free_at = uow.mail_counts.add(key, limit.mails_max, limit.period, at=uow.now)
+    if free_at is None or limit.refusal is None:
+        return free_at is None
+    seconds = (free_at - uow.now).total_seconds()
+    raise RateLimitExceeded(limit.refusal, retry_after_seconds=max(1, ceil(seconds)))
+
+
+def _key(uow: UnitOfWork, limit: MailLimit, template: str, address: str, organization_id: UUID | None) -> bytes:
+    """Return what the mails of a limit are counted under: a keyed hash, because an address may have no account."""
+    parts = [limit.name.encode(), template.encode()]
+    if limit.scope is not Scope.ORGANIZATION:
+        parts.append(address.encode("utf-8", "surrogatepass"))
+    if limit.scope is not Scope.ADDRESS:
+        assert organization_id is not None, "a mail that counts for its organization names none"
+        parts.append(organization_id.bytes)
+    return uow.pepper.mark("mail limit", *parts)

@@ -1,0 +1,60 @@
+"""Inviters: a member's open invitations end when the member may no longer send them (decisions 5.6).
+
+Sending, answering and expiry are in `core/invitations/`. A transaction that uses this has locked the organization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.events.actions import AuditAction
+from core.organizations.access import Capability, capabilities_of
+from core.organizations.memberships import ADMIN, MEMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from ports.unit_of_work import UnitOfWork
+
+_NOTHING: Final[frozenset[Capability]] = frozenset()
+
+
+def may_invite_to(capabilities: frozenset[Capability], role: str, allowed_by_role: frozenset[Capability]) -> bool:
+    """Return whether a member who manages others may invite to a role, which allows what the third argument lists.
+
+    As with the permissions of a custom role: otherwise members who manage others could invite themselves to more.
+    """
+    return role == MEMBER or (Capability.ORG_ROLES_MANAGE in capabilities and allowed_by_role <= capabilities)
+
+
+def withdraw(
+    uow: UnitOfWork, organization_id: UUID, inviter_id: UUID, capabilities: frozenset[Capability] = _NOTHING
+) -> None:
+    """Withdraw a member's open invitations to roles to which these capabilities no longer allow to invite."""
+    kept = _roles_to_invite_to(uow, organization_id, capabilities)
+    _record(uow, uow.invitations.withdraw(organization_id, inviter_id, except_roles=kept))
+
+
+def withdraw_of_role(uow: UnitOfWork, organization_id: UUID, role: str, capabilities: frozenset[Capability]) -> None:
+    """Do what `withdraw` does, for every member with a role whose capabilities have changed to these."""
+    kept = _roles_to_invite_to(uow, organization_id, capabilities)
+    _record(uow, uow.invitations.withdraw_of_role(organization_id, role, except_roles=kept))
+
+
+def withdraw_everywhere(uow: UnitOfWork, inviter_id: UUID) -> None:
+    """Withdraw a user's open invitations to all organizations, because their account can no longer be used."""
+    _record(uow, uow.invitations.withdraw(None, inviter_id, except_roles=()))
+
+
+def _roles_to_invite_to(uow: UnitOfWork, organization_id: UUID, capabilities: frozenset[Capability]) -> Sequence[str]:
+    if Capability.ORG_MEMBERS_MANAGE not in capabilities:
+        return ()
+    allowed = {role: capabilities_of(role, None) for role in (ADMIN, MEMBER)}
+    allowed |= {role.slug: frozenset(role.permissions) for role in uow.roles.of_organization(organization_id)}
+    return [role for role, allowed_by_role in allowed.items() if may_invite_to(capabilities, role, allowed_by_role)]
+
+
+def _record(uow: UnitOfWork, withdrawn: Sequence[tuple[UUID, UUID]]) -> None:
+    if withdrawn:
+        uow.record_each(AuditAction.INVITATION_REVOKED, withdrawn)

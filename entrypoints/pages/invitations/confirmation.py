@@ -1,0 +1,52 @@
+"""The pages of the link in the mail about a membership that another person made: two buttons, and what comes next."""
+
+from uuid import UUID
+
+from core.accounts.links import LinkUnusable
+from core.invitations import confirmation
+from core.rate_limits import RateLimit
+from entrypoints.pages.forms import MailedLink, read_form
+from entrypoints.pages.invitations.invitations import joined_page, message_page
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import public
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes("invitations", "Inviting people to an organization, and their answers.", refusal_page)
+
+
+class ConfirmationForm(SecretBody, kw_only=True):
+    """The form of the two buttons."""
+
+    token: UUID
+
+
+@routes.get("/app/invitations/confirmation", refuses=(LinkUnusable,))
+@public
+async def show_membership(call: Call, query: MailedLink) -> Page:
+    """Show a membership that another person made, with a button to confirm it and one to leave."""
+    found = await call.read(confirmation.inspect, query.token)
+    return page(call, "confirmation.html", token=query.token, found=found)
+
+
+@routes.post("/app/invitations/confirmation", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
+@public
+async def press_confirm(call: Call) -> Page:
+    """Confirm a membership that another person made."""
+    form = await read_form(call, ConfirmationForm)
+    return joined_page(call, await call.transact(confirmation.confirm, str(form.token)))
+
+
+@routes.post("/app/invitations/confirmation/leave", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
+@public
+async def press_leave(call: Call) -> Page:
+    """Leave an organization that another person made you a member of."""
+    form = await read_form(call, ConfirmationForm)
+    left = await call.transact(confirmation.leave, str(form.token))
+    return message_page(
+        call,
+        f"You left “{left.name}”",
+        "You are no longer a member, and its managers see that you left. If this was a mistake, ask for an invitation.",
+    )
