@@ -62,6 +62,11 @@ class Answer:
         return json.loads(self.content)
 
     @property
+    def invalid_fields(self) -> list[str]:
+        """The names of the invalid fields of a refused input."""
+        return [problem["field"] for problem in self.json["details"]]
+
+    @property
     def text(self) -> str:
         """The body as text."""
         return self.content.decode()

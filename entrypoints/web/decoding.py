@@ -1,4 +1,4 @@
-"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid field.
+"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid fields.
 
 No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
 surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
@@ -6,6 +6,7 @@ surrogate), numbers that fit no column and excessive nesting are refused as well
 
 import re
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -13,10 +14,10 @@ from uuid import UUID
 import msgspec
 from msgspec import inspect
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, FieldProblem, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
-from entrypoints.web.explanations import explained, parsed
-from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_field
+from entrypoints.web.explanations import PROBLEMS_MAX, field_problems, parsed
+from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_fields
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 QUERY_FIELDS_MAX: Final = 100
@@ -63,12 +64,15 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     try:
         body: Shape = _decoder(shape).decode(data.decode() or "{}")
     except msgspec.ValidationError as error:
-        raise explained(error, shape, parsed(data)) from None
+        invalid = field_problems(error, shape, parsed(data), is_strict=True)
+        raise _refusal([*invalid, *_unstorable_texts(data)]) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         # If the reason is a lone surrogate, this names the field.
-        _refuse_unstorable(data)
+        if unstorable := _unstorable_texts(data):
+            raise _refusal(unstorable) from None
         raise _not_json() from None
-    _refuse_unstorable(data)
+    if unstorable := _unstorable_texts(data):
+        raise _refusal(unstorable)
     return body
 
 
@@ -81,14 +85,23 @@ def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
     except ValueError:
         raise BadRequest("The query string has too many fields.") from None
     values: dict[str, Any] = {}
+    problems: list[FieldProblem] = []
     for name, is_number in _query_fields(shape).items():
         text = given.get(name)
-        if text is not None:
-            values[name] = _whole_number(name, text) if is_number else _storable(name, text)
+        if text is None:
+            continue
+        values[name] = _whole_number(text) if is_number else text
+        if values[name] is None:
+            problems.append(FieldProblem(field=name, message="This must be a whole number."))
+        elif not is_storable(text):
+            problems.append(_unstorable(name))
     try:
-        return msgspec.convert(values, shape, strict=False)
+        query = msgspec.convert(values, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise explained(error, shape, values) from None
+        raise _refusal([*problems, *field_problems(error, shape, values, is_strict=False)]) from None
+    if problems:
+        raise _refusal(problems)
+    return query
 
 
 def decode_id(text: str) -> UUID:
@@ -122,31 +135,30 @@ def _query_fields(shape: type[Any]) -> dict[str, bool]:
     }
 
 
-def _whole_number(name: str, text: str) -> int:
+def _whole_number(text: str) -> int | None:
     if not _WHOLE_NUMBER.fullmatch(text):
-        raise BadRequest.of_field(name, "This must be a whole number.")
+        return None
     digits = text.lstrip("-").lstrip("0") or "0"
     size = int(digits) if len(digits) <= QUERY_DIGITS_MAX else 10**QUERY_DIGITS_MAX
     return -size if text.startswith("-") else size
 
 
-def _storable(name: str, text: str) -> str:
-    if not is_storable(text):
-        raise _unstorable(name)
-    return text
+def _refusal(problems: list[FieldProblem]) -> BadRequest:
+    """Return the refusal of these fields, each with its first problem."""
+    by_field = {problem.field: problem for problem in reversed(problems)}
+    return BadRequest.of_fields([*reversed(by_field.values())][:PROBLEMS_MAX])
 
 
-def _refuse_unstorable(data: bytes) -> None:
+def _unstorable_texts(data: bytes) -> list[FieldProblem]:
     try:
-        field = unstorable_field(data)
+        fields = list(islice(unstorable_fields(data), PROBLEMS_MAX))
     except ValueError:
         raise _not_json() from None
-    if field is not None:
-        raise _unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX]))
+    return [_unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX])) for field in fields]
 
 
-def _unstorable(field: str) -> BadRequest:
-    return BadRequest.of_field(field, "This text contains a character that cannot be stored.")
+def _unstorable(field: str) -> FieldProblem:
+    return FieldProblem(field=field, message="This text contains a character that cannot be stored.")
 
 
 def _not_json() -> BadRequest:

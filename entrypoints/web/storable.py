@@ -31,23 +31,22 @@ def as_shown(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)
 
 
-def unstorable_field(data: bytes) -> str | None:
-    """Return the path of a field of a JSON body whose text cannot be stored, or None; ignored fields count as well.
+def unstorable_fields(data: bytes) -> Iterator[str]:
+    """List the paths of the fields of a JSON body whose texts cannot be stored; ignored fields count as well.
 
     Raise `ValueError` when the body is not valid JSON.
     """
     if not _SUSPICIOUS.search(data):
-        return None
+        return
     # The standard library refuses whole numbers of very many digits, which do not matter here.
     pending = [_Container(json.loads(data.decode(), parse_int=float), "", None)]
     while pending:
         container = pending.pop()
         for name, value in _members(container.value):
             if isinstance(value, str) and not is_storable(value):
-                return container.path_of(name)
+                yield container.path_of(name)
             if isinstance(value, dict | list):
                 pending.append(_Container(value, name, container))
-    return None
 
 
 def is_nested_too_deeply(data: bytes) -> bool:

@@ -14,7 +14,7 @@ from entrypoints.web.storable import (
     is_nested_too_deeply,
     is_storable,
     unbounded_numbers,
-    unstorable_field,
+    unstorable_fields,
 )
 
 texts = st.text(st.characters() | st.sampled_from('\x00\ud800\udfff[]{}"\\'), max_size=5)
@@ -57,19 +57,19 @@ def test_the_nesting_of_any_bytes_can_be_checked(data: bytes) -> None:
 def test_a_field_is_named_exactly_when_a_text_cannot_be_stored(value: Any) -> None:
     data = json.dumps([value]).encode()
 
-    field = unstorable_field(data)
+    fields = list(unstorable_fields(data))
 
-    assert (field is None) == all(map(is_storable, texts_in(value)))
+    assert (not fields) == all(map(is_storable, texts_in(value)))
 
 
 def test_a_field_is_named_by_its_path() -> None:
     data = json.dumps({"a": [1, {"b": {"c": ["", "x\x00"]}}]}).encode()
 
-    assert unstorable_field(data) == "a[1].b.c[1]"
+    assert list(unstorable_fields(data)) == ["a[1].b.c[1]"]
 
 
 def test_a_body_that_is_only_a_text_has_no_field_name() -> None:
-    assert unstorable_field(rb'"\ud800"') is None
+    assert list(unstorable_fields(rb'"\ud800"')) == []
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\ud800")))
