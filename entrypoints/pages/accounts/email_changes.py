@@ -3,7 +3,7 @@
 from core.accounts import email_changes
 from core.accounts.email_changes import AddressGone
 from core.accounts.links import LinkUnusable
-from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -23,8 +23,7 @@ async def show_undo(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone))
 @public
-async def undo(call: Call) -> Page:
+async def undo(call: Call, form: MailedLinkForm) -> Page:
     """Restore the old email address of an account, end its sessions, and lead to choosing a new password."""
-    form = await read_form(call, MailedLinkForm)
     token = await call.transact(email_changes.undo, form.token)
     return page(call, "email_change_undone.html", token=token.reveal())

@@ -1,4 +1,4 @@
-"""A JSON schema for readers: one row for each field, and an example value."""
+"""A JSON schema for readers: one row for each field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from entrypoints.web.answers import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from entrypoints.web.schemas import Schema, Schemas
 
@@ -24,18 +24,6 @@ _WORDS: Final = {
     "null": "null",
 }
 _TEXT_FORMATS: Final = {"uuid": "id", "date-time": "time"}
-_EXAMPLE_BY_FORMAT: Final = {"uuid": "01890a5d-ac96-774b-bcce-b302099a8057", "date-time": "2026-02-03T04:05:06Z"}
-_EXAMPLE_BY_NAME: Final = {
-    "email": "ada@example.com",
-    "password": "correct horse battery staple",
-    "code": "123456",
-    "token": "6f1d2c1e-9a3b-4c5d-8e7f-0a1b2c3d4e5f",
-    "slug": "example",
-    "name": "Example",
-    "url": "https://example.com",
-}
-_EXAMPLE_BY_TYPE: Final[dict[str, Any]] = {"boolean": True, "object": {}, "null": None}
-
 _BOUNDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("minLength", "maxLength", "characters"),
     ("minItems", "maxItems", "items"),
@@ -101,51 +89,6 @@ def remarks(schema: Schema) -> str:
     if schema.get("default") not in (None, [], {}, ""):
         sentences.append(f"`{_written(schema['default'])}` when left out.")
     return " ".join(sentences)
-
-
-def example(schemas: Schemas, schema: Schema, name: str = "") -> Any:
-    """Return a value that the schema takes; an object with required fields has only those."""
-    schema = schemas.resolved(schema)
-    for keyword in ("examples", "enum"):
-        if keyword in schema:
-            return schema[keyword][0]
-    if "anyOf" in schema:
-        return example(schemas, schema["anyOf"][0], name)
-    kind = schema.get("type")
-    if kind in _MAKERS:
-        return _MAKERS[kind](schemas, schema, name)
-    return schema.get("default", _EXAMPLE_BY_TYPE.get(kind or ""))
-
-
-def _object(schemas: Schemas, schema: Schema, _name: str) -> dict[str, Any]:
-    fields = schema.get("properties", {})
-    chosen = schema.get("required") or fields
-    return {name: example(schemas, fields[name], name) for name in chosen}
-
-
-def _list(schemas: Schemas, schema: Schema, name: str) -> list[Any]:
-    return [example(schemas, schema.get("items", {}), name.removesuffix("s"))] * max(1, schema.get("minItems", 1))
-
-
-def _text(_schemas: Schemas, schema: Schema, name: str) -> str:
-    text = _EXAMPLE_BY_FORMAT.get(schema.get("format", "")) or next(
-        (value for part, value in _EXAMPLE_BY_NAME.items() if name.endswith(part)), "text"
-    )
-    shortest = schema.get("minLength", 0)
-    return (text * shortest)[:shortest] if len(text) < shortest else text[: schema.get("maxLength", len(text))]
-
-
-def _whole_number(_schemas: Schemas, schema: Schema, _name: str) -> int:
-    return schema.get("default") or schema.get("minimum", schema.get("exclusiveMinimum", 0) + 1)
-
-
-_MAKERS: Final[dict[str, Callable[[Schemas, Schema, str], Any]]] = {
-    "object": _object,
-    "array": _list,
-    "string": _text,
-    "integer": _whole_number,
-    "number": _whole_number,
-}
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:

@@ -19,8 +19,9 @@ from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.documented_errors import RefusalDescription, refusals
 from entrypoints.web.documents import Document, generated_once
-from entrypoints.web.openapi import RefusalDescription, introductions, operation_id, refusals
+from entrypoints.web.openapi import introductions, operation_id
 from entrypoints.web.routes import Route, Routes, is_id
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
@@ -140,7 +141,7 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
         is_public=route.who.kind is CredentialKind.NONE,
         parameters=_parameters(route, schemas),
         body_media_type=route.media_type,
-        body=None if route.body is None else field_rows(schemas, schemas.of(route.body)),
+        body=None if route.sent is None else field_rows(schemas, schemas.of(route.sent)),
         answers=[
             AnswerView(
                 status=answer.status,
