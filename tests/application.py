@@ -26,6 +26,7 @@ from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
+from tests.documented import assert_documented
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class Client:
         content = await response.get_data(as_text=False)
         if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
             WATCH.see(json.loads(content))
-        return Answer(status=response.status_code, headers=response.headers, content=bytes(content))
+        answer = Answer(status=response.status_code, headers=response.headers, content=bytes(content))
+        assert_documented(self.application, method, path, answer)
+        return answer
 
     async def get(self, path: str, **options: Any) -> Answer:
         """Send a GET."""

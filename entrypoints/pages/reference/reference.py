@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import groupby
-from typing import Final
+from typing import Annotated, Final
 
 from core.errors import ErrorCode
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
@@ -17,6 +17,7 @@ from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
 from entrypoints.pages.reference.field_rows import FieldRow, field_rows
 from entrypoints.pages.rendering import HTML, Page, protected, render
+from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
 from entrypoints.web.documented_errors import RefusalDescription, refusals
@@ -80,7 +81,7 @@ async def home(call: Call) -> None:
 
 @routes.get(ADDRESS)
 @public
-async def page(call: Call) -> Page:
+async def page(call: Call) -> Page | Annotated[None, Status(304)]:
     """Show this reference."""
     document = await generated_once(_write)
     return protected(document.response(call))
