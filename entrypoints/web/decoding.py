@@ -5,6 +5,7 @@ surrogate), numbers that fit no column and excessive nesting are refused as well
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
@@ -16,7 +17,7 @@ from msgspec import inspect
 
 from core.errors import BadRequest, FieldProblem, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
-from entrypoints.web.explanations import PROBLEMS_MAX, field_problems, parsed
+from entrypoints.web.explanations import PROBLEMS_MAX, expected, field_problems, parsed
 from entrypoints.web.storable import as_shown, is_nested_too_deeply, is_storable, simple_types, unstorable_fields
 
 BODY_BYTES_MAX: Final = 1024 * 1024
@@ -25,6 +26,8 @@ QUERY_FIELDS_MAX: Final = 100
 QUERY_DIGITS_MAX: Final = 18
 FIELD_NAME_CHARACTERS_MAX: Final = 200
 
+# msgspec reads this text as no value; a parameter without a value is left out instead.
+_NULL: Final = "null"
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
 _ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -86,13 +89,16 @@ def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
         raise BadRequest("The query string has too many fields.") from None
     values: dict[str, Any] = {}
     problems: list[FieldProblem] = []
-    for name, is_number in _query_fields(shape).items():
+    for name, field in _query_fields(shape).items():
         text = given.get(name)
         if text is None:
             continue
-        values[name] = _whole_number(text) if is_number else text
-        if values[name] is None:
-            problems.append(FieldProblem(field=name, message="This must be a whole number."))
+        if field.is_number:
+            values[name] = _whole_number(text)
+        elif field.is_text or text.lower() != _NULL:
+            values[name] = text
+        if name not in values or (field.is_number and values[name] is None):
+            problems.append(FieldProblem(field=name, message=expected(field.kind, text)))
         elif not is_storable(text):
             problems.append(_unstorable(name))
     try:
@@ -124,15 +130,26 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(shape)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QueryField:
+    """The type of a field of a query, and whether it takes whole numbers or any text."""
+
+    kind: inspect.Type
+    is_number: bool
+    is_text: bool
+
+
 @cache
-def _query_fields(shape: type[Any]) -> dict[str, bool]:
-    """Return the names of a query's fields, each with whether it is a whole number."""
+def _query_fields(shape: type[Any]) -> dict[str, _QueryField]:
+    """Return the fields of a query by their names."""
     info = inspect.type_info(shape)
     assert isinstance(info, inspect.StructType), f"{shape} is not a struct"
-    return {
-        field.encode_name: any(isinstance(kind, inspect.IntType) for _, kind in simple_types(field.type))
-        for field in info.fields
-    }
+    return {field.encode_name: _query_field(field.type) for field in info.fields}
+
+
+def _query_field(kind: inspect.Type) -> _QueryField:
+    kinds = {type(simple) for _, simple in simple_types(kind)}
+    return _QueryField(kind=kind, is_number=inspect.IntType in kinds, is_text=inspect.StrType in kinds)
 
 
 def _whole_number(text: str) -> int | None:

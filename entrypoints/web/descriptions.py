@@ -35,7 +35,12 @@ _SLUG: Final = {
     "minLength": SLUG_CHARACTERS_MIN,
     "maxLength": SLUG_CHARACTERS_MAX,
 }
-_NAME: Final = {"minLength": 1, "maxLength": NAME_CHARACTERS_MAX, "pattern": r"^\S(.*\S)?$"}
+_NAME: Final = {
+    "minLength": 1,
+    "maxLength": NAME_CHARACTERS_MAX,
+    # One line, without control characters and without blanks around it.
+    "pattern": r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f])?$",
+}
 _PASSWORD: Final = {
     "format": "password",
     "minLength": PASSWORD_CHARACTERS_MIN,
@@ -49,7 +54,10 @@ _USER_AGENT: Final = {"examples": ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Ge
 _TOKEN: Final = {"examples": ["sR8uJ0bX3mWq6yTz1kLhVn5cPd2eAf9gZi7oQ4jBxMw"]}
 _JWT: Final = {"examples": ["eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"]}
 _UUID_TOKEN: Final = {"examples": ["6f1d2c1e-9a3b-4c5d-8e7f-0a1b2c3d4e5f"]}
-_BASE64URL: Final = {"pattern": "^[A-Za-z0-9_-]*={0,2}$", "examples": ["dGVzdA"]}
+_BASE64URL: Final = {
+    "pattern": "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2}(==)?|[A-Za-z0-9_-]{3}=?)?$",
+    "examples": ["dGVzdA"],
+}
 _PERMISSIONS: Final = {"examples": [["audit_logs.view", "analytics.view"]]}
 _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is lowered to {PAGE_ITEMS_MAX}."
 
@@ -111,7 +119,9 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "AuditLogActor.email": _field("The email address; a placeholder if the account no longer exists."),
     "LinkedIdentity.email": _field("The email address that the provider gave; null if none.", **_EMAIL),
     "ProfileUpdate.email": _field("The new email address.", **_EMAIL),
-    "PasskeySignInStart.email": _field("The email address of the account; without it, any passkey fits.", **_EMAIL),
+    "PasskeySignInStart.email": _field("The email address of the account; without it, any passkey fits."),
+    "MailedLinkRequest.email": _field("The email address to send the link to.", examples=["ada@example.com"]),
+    "Login.email": _field("The email address of the account.", examples=["ada@example.com"]),
     "MfaAlert.email": _field("The email address of the user."),
     "PersonalDataExport.email": _field("The email address."),
     "UserSearch.email": _field("A part of the email address."),
@@ -197,8 +207,8 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "options": _field("The options for `navigator.credentials`, as JSON (WebAuthn)."),
     "credential": _field("The credential, as its `toJSON()` writes it."),
-    "RegistrationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL),
-    "AuthenticationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL),
+    "RegistrationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL, minLength=2),
+    "AuthenticationCredential.id": _field("The id of the credential, in base64url.", **_BASE64URL, minLength=2),
     "type": _field("The type of the credential."),
     "response": _field("The answer of the authenticator."),
     "clientDataJSON": _field("The client data, in base64url.", **_BASE64URL),

@@ -151,6 +151,11 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 
+def expected(kind: inspect.Type, value: Any) -> str:
+    """Return the sentence that says what a field of this type takes instead of the value."""
+    return _sentence([*_alternatives(kind)], value)
+
+
 def _unambiguous(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Leave out the names that an object has twice: either value may be the wrong one."""
     values = dict(members)

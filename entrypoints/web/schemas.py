@@ -116,10 +116,13 @@ class Schemas:
                 properties[field.encode_name] = self.described(
                     properties[field.encode_name], self.name_of(cls), field.encode_name
                 )
-            if cls in only_answered:
+            is_answered = cls in only_answered
+            if is_answered:
                 component["required"] = [field.encode_name for field in fields if _is_always_answered(cls, field)]
-                for schema in properties.values():
-                    schema.pop("default", None)
+            for schema in properties.values():
+                # `required` already says that a field may be left out instead of being null.
+                if "default" in schema and (is_answered or schema["default"] is None):
+                    del schema["default"]
 
 
 def answers(route: Route) -> list[Answer]:

@@ -17,7 +17,7 @@ from tests.web.parcels import ID, Search, got, is_storable
 async def test_a_query_is_decoded_into_its_type() -> None:
     answer = await got("/parcels?text=a%20b%C3%BC&age=42&is_open=true")
 
-    assert answer.json == {"text": "a bü", "age": 42, "is_open": True}
+    assert answer.json == {"text": "a bü", "age": 42, "is_open": True, "day": None}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,10 @@ async def test_a_query_is_decoded_leniently(query: str, expected: dict[str, Any]
         ("age=" + "0" * 15_000 + "x", "age"),
         ("text=a%00b", "text"),
         ("is_open=perhaps", "is_open"),
+        ("is_open=null", "is_open"),
+        ("day=null", "day"),
+        ("day=NULL", "day"),
+        ("age=null", "age"),
     ],
 )
 async def test_an_invalid_query_is_400_and_names_the_field(query: str, field: str) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4
+# A longer pattern is for programs, and in the OpenAPI document.
+LIMIT_CHARACTERS_MAX: Final = 60
 
 _WORDS: Final = {
     "string": "text",
@@ -85,7 +87,7 @@ def remarks(schema: Schema) -> str:
     sentences = [schema["description"]] if "description" in schema else []
     for part in _parts(schema):
         sentences += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
-        sentences += [words.format(part[name]) for name, words in _LIMITS.items() if name in part]
+        sentences += [words.format(part[name]) for name, words in _LIMITS.items() if _is_readable(part.get(name))]
     if schema.get("default") not in (None, [], {}, ""):
         sentences.append(f"`{_written(schema['default'])}` when left out.")
     return " ".join(sentences)
@@ -98,6 +100,10 @@ def _parts(schema: Schema) -> Iterator[Schema]:
             yield from _parts(part)
     else:
         yield schema
+
+
+def _is_readable(limit: Any) -> bool:
+    return limit is not None and len(str(limit)) <= LIMIT_CHARACTERS_MAX
 
 
 def _bounds(schema: Schema, lowest: str, highest: str, unit: str) -> str:
