@@ -43,7 +43,7 @@ _FAILURES: Final = (ErrorCode.INTERNAL_SERVER_ERROR, ErrorCode.DATABASE_ERROR, E
 ALWAYS_POSSIBLE: Final = frozenset({*_BODY_REFUSALS, ErrorCode.METHOD_NOT_ALLOWED})
 
 # The names of the bodies whose codes have a name of their own; others are named after their codes.
-_NAMES: Final = {
+_NAMES: Final[dict[tuple[ErrorCode, ...], str]] = {
     (ErrorCode.BAD_REQUEST,): "InputError",
     _TOKEN_REFUSALS: "AuthenticationError",
     (ErrorCode.FORBIDDEN, ErrorCode.ORGANIZATION_NOT_ACTIVE): "AccessError",

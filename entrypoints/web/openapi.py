@@ -106,7 +106,7 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         "security": [] if route.who.kind is CredentialKind.NONE else [{_scheme_name(route.who.kind): []}],
         "responses": responses_of(route, schemas, errors),
     }
-    parameters = [*path_parameters(route, schemas), *_query_parameters(route, schemas)]
+    parameters = parameters_of(route, schemas)
     if parameters:
         operation["parameters"] = parameters
     if route.sent is not None:
@@ -118,7 +118,12 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
     return operation
 
 
-def path_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
+def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
+    """Return the parameters of the path, then those of the query."""
+    return [*_path_parameters(route, schemas), *_query_parameters(route, schemas)]
+
+
+def _path_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
     for name, kind in route.path_parameters.items():
         schema = {"type": "string", "format": "uuid"} if is_id(kind) else {"type": "string"}
         yield _parameter("path", name, schemas.described(schema, operation_id(route), name), is_required=True)
@@ -129,7 +134,7 @@ def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]
         return
     query = schemas.resolved(schemas.of(route.query))
     for name, schema in query["properties"].items():
-        yield _parameter("query", name, without_null(schema), is_required=name in query["required"])
+        yield _parameter("query", name, _without_null(schema), is_required=name in query["required"])
 
 
 def _parameter(place: str, name: str, schema: Schema, *, is_required: bool) -> dict[str, Any]:
@@ -138,7 +143,7 @@ def _parameter(place: str, name: str, schema: Schema, *, is_required: bool) -> d
     return {"name": name, "in": place, "required": is_required, **described, "schema": bare}
 
 
-def without_null(schema: Schema) -> Schema:
+def _without_null(schema: Schema) -> Schema:
     """Return the schema of a parameter, which is left out rather than null."""
     if "anyOf" not in schema:
         return schema

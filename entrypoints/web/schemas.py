@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import types
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -140,11 +140,11 @@ def _renamed(value: Any) -> Any:
     match value:
         case {"$ref": str(reference)}:
             name = reference.removeprefix(REFERENCE)
-            return {**value, "$ref": REFERENCE + COMPONENT_NAMES.get(name, name)}
+            return {**cast("Schema", value), "$ref": REFERENCE + COMPONENT_NAMES.get(name, name)}
         case dict():
-            return {name: _renamed(part) for name, part in value.items()}
+            return {name: _renamed(part) for name, part in cast("Schema", value).items()}
         case list():
-            return [_renamed(part) for part in value]
+            return [_renamed(part) for part in cast("list[Any]", value)]
         case _:
             return value
 
@@ -152,11 +152,12 @@ def _renamed(value: Any) -> Any:
 def _inside_schema(value: Any) -> Iterator[Schema]:
     """List every object inside a schema, itself included."""
     if isinstance(value, dict):
-        yield value
-        for part in value.values():
+        schema = cast("Schema", value)
+        yield schema
+        for part in schema.values():
             yield from _inside_schema(part)
     elif isinstance(value, list):
-        for part in value:
+        for part in cast("list[Any]", value):
             yield from _inside_schema(part)
 
 

@@ -27,7 +27,7 @@ def schemas() -> Schemas:
     """The schemas of all routes, with the parameters of their paths."""
     schemas = Schemas(ROUTES)
     for route in ROUTES:
-        list(openapi.path_parameters(route, schemas))
+        openapi.parameters_of(route, schemas)
     return schemas
 
 

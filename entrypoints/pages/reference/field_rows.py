@@ -67,6 +67,8 @@ def field_rows(schemas: Schemas, schema: Schema, *, prefix: str = "", depth: int
 def takes(schemas: Schemas, schema: Schema) -> str:
     """Describe in a few words which values a field takes."""
     schema = schemas.resolved(schema)
+    if "const" in schema:
+        return f"`{_written(schema['const'])}`"
     if "enum" in schema:
         return " or ".join(f"`{_written(value)}`" for value in schema["enum"])
     if "anyOf" in schema:
@@ -84,7 +86,7 @@ def takes(schemas: Schemas, schema: Schema) -> str:
 
 def remarks(schema: Schema) -> str:
     """Describe the meaning of a value, its limits and its default."""
-    sentences = [schema["description"]] if "description" in schema else []
+    sentences = [schema["description"]] if schema.get("description") else []
     for part in _parts(schema):
         sentences += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
         sentences += [words.format(part[name]) for name, words in _LIMITS.items() if _is_readable(part.get(name))]

@@ -15,15 +15,15 @@ from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
-from entrypoints.pages.reference.field_rows import FieldRow, field_rows
+from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
 from entrypoints.pages.rendering import HTML, Page, protected, render
 from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
 from entrypoints.web.documented_errors import RefusalDescription, refusals
 from entrypoints.web.documents import Document, generated_once
-from entrypoints.web.openapi import introductions, operation_id
-from entrypoints.web.routes import Route, Routes, is_id
+from entrypoints.web.openapi import introductions, operation_id, parameters_of
+from entrypoints.web.routes import Route, Routes
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
 routes = Routes("reference", "This reference, for people and for programs.")
@@ -160,8 +160,12 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
 
 
 def _parameters(route: Route, schemas: Schemas) -> list[FieldRow]:
-    in_path = [
-        FieldRow(name=name, takes="id" if is_id(kind) else "text", is_required=True, remarks="In the path.")
-        for name, kind in route.path_parameters.items()
+    return [
+        FieldRow(
+            name=parameter["name"],
+            takes=takes(schemas, parameter["schema"]),
+            is_required=parameter["required"],
+            remarks=remarks(parameter["schema"] | {"description": parameter.get("description", "")}),
+        )
+        for parameter in parameters_of(route, schemas)
     ]
-    return in_path + ([] if route.query is None else field_rows(schemas, schemas.of(route.query)))
