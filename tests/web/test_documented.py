@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     ("status", "content", "named"),
     [(418, b"", "418"), (200, b"", ""), (409, b'{"error_code": "CONFLICT"}', "CONFLICT")],
 )
-def test_an_answer_that_is_not_documented_is_named(
+async def test_an_answer_that_is_not_documented_is_named(
     application: Application, status: int, content: bytes, named: str
 ) -> None:
     answer = Answer(status=status, headers={"Content-Type": "application/json"} if content else {}, content=content)
@@ -29,5 +29,5 @@ def test_an_answer_that_is_not_documented_is_named(
         assert_documented(application, "GET", "/api/user?x=1", answer)
 
 
-def test_a_request_that_matches_no_route_has_no_document(application: Application) -> None:
+async def test_a_request_that_matches_no_route_has_no_document(application: Application) -> None:
     assert_documented(application, "GET", "/nothing", Answer(status=404, headers={}, content=b""))
