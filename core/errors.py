@@ -4,9 +4,18 @@ A capability subclasses them beside its use cases. The entrypoints define the re
 body, the formats of SCIM and OAuth).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+First = TypeVar("First")
+Second = TypeVar("Second")
+Third = TypeVar("Third")
 
 
 class ErrorCode(Enum):
@@ -79,9 +88,15 @@ class BadRequest(Refusal):
         self.details = details
 
     @classmethod
-    def of_field(cls, field: str, message: str) -> "BadRequest":
+    def of_field(cls, field: str, message: str) -> BadRequest:
         """Return the refusal of one field, whose problem is also the message."""
-        return cls(f"{field}: {message}", details=(FieldProblem(field=field, message=message),))
+        return cls.of_fields([FieldProblem(field=field, message=message)])
+
+    @classmethod
+    def of_fields(cls, problems: Iterable[FieldProblem]) -> BadRequest:
+        """Return the refusal of several fields; its message states every problem."""
+        details = tuple(problems)
+        return cls(" ".join(f"{problem.field}: {problem.message}" for problem in details), details=details)
 
 
 class Unauthorized(Refusal):
@@ -197,3 +212,30 @@ class DatabaseFailed(Refusal):
 
     code = ErrorCode.DATABASE_ERROR
     default_message = "The database operation failed. The service's log has the reason under the request id."
+
+
+@overload
+def all_valid(first: Callable[[], First], second: Callable[[], Second], /) -> tuple[First, Second]: ...
+
+
+@overload
+def all_valid(
+    first: Callable[[], First], second: Callable[[], Second], third: Callable[[], Third], /
+) -> tuple[First, Second, Third]: ...
+
+
+def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:
+    """Return the result of every check of a field; raise one `BadRequest` that names all invalid fields."""
+    results: list[object] = []
+    problems: list[FieldProblem] = []
+    refusals: list[BadRequest] = []
+    for check in checks:
+        try:
+            results.append(check())
+        except BadRequest as refusal:
+            problems += refusal.details
+            refusals.append(refusal)
+    assert len(problems) >= len(refusals), "the refusal of a check names no field"
+    if problems:
+        raise BadRequest.of_fields(problems)
+    return tuple(results)

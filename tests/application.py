@@ -27,6 +27,7 @@ from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
+from tests.documented import assert_documented
 from tests.secret_watch import WATCH
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class Answer:
     def json(self) -> Any:
         """The body as JSON."""
         return json.loads(self.content)
+
+    @property
+    def invalid_fields(self) -> list[str]:
+        """The names of the invalid fields of a refused input."""
+        return [problem["field"] for problem in self.json["details"]]
 
     @property
     def text(self) -> str:
@@ -100,7 +106,9 @@ class Client:
         content = await response.get_data(as_text=False)
         if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
             WATCH.see(json.loads(content))
-        return Answer(status=response.status_code, headers=response.headers, content=bytes(content))
+        answer = Answer(status=response.status_code, headers=response.headers, content=bytes(content))
+        assert_documented(self.application, method, path, answer)
+        return answer
 
     async def get(self, path: str, **options: Any) -> Answer:
         """Send a GET."""

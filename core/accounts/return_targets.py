@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, FieldProblem, NotFound
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -24,6 +24,9 @@ class RedirectNotRegistered(BadRequest):
     """The service has not registered the redirect URI."""
 
     default_message = "This address is not registered with the service. Register exactly this address with it first."
+
+    def __init__(self) -> None:
+        super().__init__(details=(FieldProblem(field="redirect_uri", message=self.default_message),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +80,12 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
     Raise `NotFound` for an unknown organization or service, `RedirectNotRegistered` for an unregistered address, and
     `BadRequest` for a service without its organization or an address without its service.
     """
+    if return_request.redirect_uri is not None and return_request.service_slug is None:
+        raise BadRequest.of_field(
+            "redirect_uri", "Name the service that has registered this address too, in org_slug and service_slug."
+        )
     if return_request.organization_slug is None:
-        if return_request.service_slug is not None or return_request.redirect_uri is not None:
+        if return_request.service_slug is not None:
             raise BadRequest.of_field("org_slug", "Name the organization of the service too.")
         return ReturnTarget()
     organization = uow.organizations.by_slug(return_request.organization_slug)
@@ -87,8 +94,6 @@ def find(uow: UnitOfWork, return_request: ReturnRequest) -> ReturnTarget:
     if not organization.is_active:
         return ReturnTarget()
     if return_request.service_slug is None:
-        if return_request.redirect_uri is not None:
-            raise BadRequest.of_field("service_slug", "Name the service of this address too.")
         return ReturnTarget(organization=organization)
     service = uow.services.by_slug(organization.id, return_request.service_slug)
     if service is None:

@@ -17,10 +17,10 @@ from core.credentials import decoys, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound, Refusal
-from core.limits import NAME_CHARACTERS_MAX
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers
+from core.text import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,8 @@ def finish_registration(
 ) -> PasskeyItem | Refusal:
     """Register the passkey that the browser has made; the default name is the browser's."""
     _owner(uow)
-    name = _checked_name(name if name is not None else user_agents.describe(uow.origin.user_agent).name)
+    given = name if name is not None else user_agents.describe(uow.origin.user_agent).name
+    name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
     caller = callers.lock_account(uow)
     _require_room(uow, caller)
@@ -188,7 +189,7 @@ def list_mine(uow: UnitOfWork) -> list[PasskeyItem]:
 def rename_mine(uow: UnitOfWork, passkey_id: UUID, name: str) -> PasskeyItem:
     """Rename one of the caller's passkeys."""
     caller = _owner(uow)
-    renamed = uow.passkeys.rename(passkey_id, _checked_name(name), user_id=caller.user_id)
+    renamed = uow.passkeys.rename(passkey_id, checked_name(name, characters_min=1), user_id=caller.user_id)
     if renamed is None:
         raise PasskeyUnknown
     return renamed.item
@@ -219,13 +220,6 @@ def _require_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:
     if len(registered) >= PASSKEYS_MAX:
         raise TooManyPasskeys
     return registered
-
-
-def _checked_name(name: str) -> str:
-    trimmed = name.strip()
-    if not 1 <= len(trimmed) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
-    return trimmed
 
 
 def _record(uow: UnitOfWork, caller: Caller, event: PasskeyEvent, template: MailTemplate, passkey: Passkey) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003 - the reference is generated from t
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, Conflict, Forbidden
+from core.errors import BadRequest, Conflict, Forbidden, all_valid
 from core.events import platform_actions
 from core.organizations.memberships import OWNER, Membership
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, Organization, OrganizationStatus, checked_name
@@ -74,9 +74,8 @@ def create(uow: UnitOfWork, slug: str, name: str, *, is_welcome: bool) -> Founde
     caller.forbid_service_tokens()
     if not caller.is_verified:
         raise AddressNotVerified
-    if checked_slug(slug) in RESERVED_SLUGS:
-        raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")
-    organization = _new(uow, slug, checked_name(name))
+    slug, name = all_valid(lambda: _checked_slug(slug), lambda: checked_name(name))
+    organization = _new(uow, slug, name)
     # Locked, so that the count is right when a user creates several at once, and so that a person who is locked out of
     # the account at this moment does not become an owner with it.
     caller = callers.lock_account(uow)
@@ -130,3 +129,10 @@ def _new(uow: UnitOfWork, slug: str, name: str) -> Organization:
         suspended_at=None,
         suspension_reason=None,
     )
+
+
+def _checked_slug(text: str) -> str:
+    slug = checked_slug(text)
+    if slug in RESERVED_SLUGS:
+        raise BadRequest.of_field("slug", "This slug is reserved. Choose another one.")
+    return slug

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime  # noqa: TC003 - the reference is generated from the fields of `Role`
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BadRequest, Conflict, Forbidden, NotFound
+from core.errors import BadRequest, Conflict, Forbidden, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations import access, inviters
 from core.organizations.access import Capability, Operation
@@ -120,10 +120,15 @@ def create(
 ) -> Role:
     """Create a role; the caller must have every capability of it."""
     authorized = access.authorize_and_lock(uow, slug, Operation.ROLES_CHANGE)
+    role_slug, name, description = all_valid(
+        lambda: checked_slug(role_slug),
+        lambda: checked_name(name, characters_min=1),
+        lambda: _checked_description(description),
+    )
     role = Role(
-        slug=checked_slug(role_slug),
-        name=checked_name(name, characters_min=1),
-        description=_checked_description(description),
+        slug=role_slug,
+        name=name,
+        description=description,
         permissions=_sorted(permissions),
         is_built_in=False,
         created_at=uow.now,
@@ -155,8 +160,10 @@ def change(
     if role_slug in _BUILT_IN:
         raise RoleBuiltIn
     # Invalid input is refused before an unknown role (decisions 1.6).
-    new_name = checked_name(name, characters_min=1) if name is not None else None
-    new_description = _checked_description(description) if description is not None else None
+    new_name, new_description = all_valid(
+        lambda: checked_name(name, characters_min=1) if name is not None else None,
+        lambda: _checked_description(description) if description is not None else None,
+    )
     before = _custom(uow, authorized, role_slug)
     after = replace(
         before,

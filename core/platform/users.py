@@ -57,5 +57,5 @@ def search(uow: UnitOfWork, *, email: str | None, user_id: UUID | None, limit: i
     if user_id is not None:
         return uow.platform_users.with_id(user_id, email_part=part, organizations_max=ORGANIZATIONS_SHOWN_MAX)
     if not part:
-        raise BadRequest("Name the user: a part of the email address in `email`, or the id in `user_id`.")
+        raise BadRequest.of_field("email", "Give a part of the email address here, or the id in user_id.")
     return uow.platform_users.with_email(part, limit=limit, organizations_max=ORGANIZATIONS_SHOWN_MAX)

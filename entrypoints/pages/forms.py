@@ -1,21 +1,11 @@
 """The input of pages: the links in mails, and the forms that people submit."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated
 
 import msgspec
 
-from core.errors import UnsupportedMediaType
-from entrypoints.web.decoding import Query, decode_query
+from entrypoints.web.decoding import Query
 from entrypoints.web.hidden import SecretBody
-
-if TYPE_CHECKING:
-    from entrypoints.web.calls import Call
-
-FORM: Final = "application/x-www-form-urlencoded"
-
-Shape = TypeVar("Shape")
 
 
 class MailedLink(SecretBody, Query, kw_only=True):
@@ -28,15 +18,3 @@ class MailedLinkForm(SecretBody, kw_only=True):
     """The form of a page that a mailed link opens."""
 
     token: str = ""
-
-
-async def read_form(call: Call, shape: type[Shape]) -> Shape:
-    """Read a form; raise `UnsupportedMediaType` for another kind of body.
-
-    Its fields are encoded like those of a query string.
-    """
-    data = await call.request.get_data(as_text=False)
-    assert isinstance(data, bytes), "the body is not bytes, although it was requested as bytes"
-    if data and call.request.mimetype != FORM:
-        raise UnsupportedMediaType(f"Send the form as {FORM}.")
-    return decode_query(data, shape)

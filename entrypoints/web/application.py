@@ -205,6 +205,9 @@ class Application(QuartTrio):
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
             arguments["body"] = decode_body(await self._body(route, request), route.body)
+        if route.form is not None:
+            # The fields of a form are encoded like those of a query string.
+            arguments["form"] = decode_query(await self._body(route, request), route.form)
         return arguments
 
     async def _body(self, route: Route, request: GatehouseRequest) -> bytes:

@@ -1,4 +1,4 @@
-"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid field.
+"""Decoding of bodies, query strings and path parameters into typed values; a `BadRequest` names the invalid fields.
 
 No input may pass here and fail later: text that PostgreSQL cannot store (NUL), text that is not Unicode (a lone
 surrogate), numbers that fit no column and excessive nesting are refused as well (decisions 1.4 and 1.5).
@@ -10,7 +10,9 @@ value, to name a field in a refusal.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -18,10 +20,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, inspect
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, FieldProblem, NotFound
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_NUMBER_MAX
-from entrypoints.web.explanations import explained, parsed
-from entrypoints.web.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_field
+from entrypoints.web.explanations import PROBLEMS_MAX, expected, field_problems, parsed
+from entrypoints.web.storable import as_shown, is_storable, nul_escape, simple_types, unstorable_fields
 
 # The largest body that is parsed a second time, value by value, to explain what is wrong with it.
 EXPLAINED_BYTES_MAX: Final = 8 * 1024
@@ -30,6 +32,8 @@ QUERY_FIELDS_MAX: Final = 100
 QUERY_DIGITS_MAX: Final = 18
 FIELD_NAME_CHARACTERS_MAX: Final = 200
 
+# msgspec reads this text as no value; a parameter without a value is left out instead.
+_NULL: Final = "null"
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]+")
 _ID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -67,19 +71,21 @@ def decode_body(data: bytes, shape: type[Shape]) -> Shape:
     try:
         body: Shape = _decoder(shape).decode(data.decode() or "{}")
     except msgspec.ValidationError as error:
-        raise explained(error, shape, parsed(data) if len(data) <= EXPLAINED_BYTES_MAX else UNSET) from None
+        if len(data) > EXPLAINED_BYTES_MAX:
+            raise _refusal(field_problems(error, shape, UNSET, is_strict=True)) from None
+        invalid = field_problems(error, shape, parsed(data), is_strict=True)
+        raise _refusal([*invalid, *_unstorable_texts(data)]) from None
     except RecursionError:
         raise _nested_too_deeply() from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        if len(data) <= EXPLAINED_BYTES_MAX:
-            # The reason may be a lone surrogate.
-            _name_unstorable(data)
+        # If the reason is a lone surrogate, this names the field.
+        if unstorable := _unstorable_texts(data):
+            raise _refusal(unstorable) from None
         raise _not_json() from None
     position = nul_escape(data)
     if position is not None:
-        if len(data) <= EXPLAINED_BYTES_MAX:
-            _name_unstorable(data)
-        raise BadRequest.of_field("body", f"The text at byte {position} contains a NUL, which cannot be stored.")
+        text = f"The text at byte {position} contains a NUL, which cannot be stored."
+        raise _refusal(_unstorable_texts(data) or [FieldProblem(field="body", message=text)])
     return body
 
 
@@ -92,14 +98,26 @@ def decode_query(query_string: bytes, shape: type[Shape]) -> Shape:
     except ValueError:
         raise BadRequest("The query string has too many fields.") from None
     values: dict[str, Any] = {}
-    for name, is_number in _query_fields(shape).items():
+    problems: list[FieldProblem] = []
+    for name, field in _query_fields(shape).items():
         text = given.get(name)
-        if text is not None:
-            values[name] = _whole_number(name, text) if is_number else _storable(name, text)
+        if text is None:
+            continue
+        if field.is_number:
+            values[name] = _whole_number(text)
+        elif field.is_text or text.lower() != _NULL:
+            values[name] = text
+        if name not in values or (field.is_number and values[name] is None):
+            problems.append(FieldProblem(field=name, message=expected(field.kind, text)))
+        elif not is_storable(text):
+            problems.append(_unstorable(name))
     try:
-        return msgspec.convert(values, shape, strict=False)
+        query = msgspec.convert(values, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise explained(error, shape, values) from None
+        raise _refusal([*problems, *field_problems(error, shape, values, is_strict=False)]) from None
+    if problems:
+        raise _refusal(problems)
+    return query
 
 
 def decode_id(text: str) -> UUID:
@@ -122,45 +140,57 @@ def _decoder(shape: type[Any]) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(shape)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _QueryField:
+    """The type of a field of a query, and whether it takes whole numbers or any text."""
+
+    kind: inspect.Type
+    is_number: bool
+    is_text: bool
+
+
 @cache
-def _query_fields(shape: type[Any]) -> dict[str, bool]:
-    """Return the names of a query's fields, each with whether it is a whole number."""
+def _query_fields(shape: type[Any]) -> dict[str, _QueryField]:
+    """Return the fields of a query by their names."""
     info = inspect.type_info(shape)
     assert isinstance(info, inspect.StructType), f"{shape} is not a struct"
-    return {
-        field.encode_name: any(isinstance(kind, inspect.IntType) for _, kind in simple_types(field.type))
-        for field in info.fields
-    }
+    return {field.encode_name: _query_field(field.type) for field in info.fields}
 
 
-def _whole_number(name: str, text: str) -> int:
+def _query_field(kind: inspect.Type) -> _QueryField:
+    kinds = {type(simple) for _, simple in simple_types(kind)}
+    return _QueryField(kind=kind, is_number=inspect.IntType in kinds, is_text=inspect.StrType in kinds)
+
+
+def _whole_number(text: str) -> int | None:
     if not _WHOLE_NUMBER.fullmatch(text):
-        raise BadRequest.of_field(name, "This must be a whole number.")
+        return None
     digits = text.lstrip("-").lstrip("0") or "0"
     size = int(digits) if len(digits) <= QUERY_DIGITS_MAX else 10**QUERY_DIGITS_MAX
     return -size if text.startswith("-") else size
 
 
-def _storable(name: str, text: str) -> str:
-    if not is_storable(text):
-        raise _unstorable(name)
-    return text
+def _refusal(problems: list[FieldProblem]) -> BadRequest:
+    """Return the refusal of these fields, each with its first problem."""
+    by_field = {problem.field: problem for problem in reversed(problems)}
+    return BadRequest.of_fields([*reversed(by_field.values())][:PROBLEMS_MAX])
 
 
-def _name_unstorable(data: bytes) -> None:
-    """Raise the refusal that names the field whose text cannot be stored, if one can be named."""
+def _unstorable_texts(data: bytes) -> list[FieldProblem]:
+    """List the fields of a small body whose texts cannot be stored."""
+    if len(data) > EXPLAINED_BYTES_MAX or rb"\u" not in data:
+        return []
     try:
-        field = unstorable_field(data)
+        fields = list(islice(unstorable_fields(data), PROBLEMS_MAX))
     except ValueError:
         raise _not_json() from None
     except RecursionError:
         raise _nested_too_deeply() from None
-    if field is not None:
-        raise _unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX]))
+    return [_unstorable(as_shown(field[:FIELD_NAME_CHARACTERS_MAX])) for field in fields]
 
 
-def _unstorable(field: str) -> BadRequest:
-    return BadRequest.of_field(field, "This text contains a character that cannot be stored.")
+def _unstorable(field: str) -> FieldProblem:
+    return FieldProblem(field=field, message="This text contains a character that cannot be stored.")
 
 
 def _nested_too_deeply() -> BadRequest:

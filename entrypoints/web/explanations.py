@@ -1,7 +1,8 @@
-"""What is wrong with a field of the input, explained from the type and the constraints that are declared for it.
+"""What is wrong with the input, explained for each invalid field from the type and the constraints declared for it.
 
-msgspec reports one English sentence. Only the field's path and the name of a missing field are taken from it, because
-they have no other source.
+msgspec stops at the first invalid field and reports one English sentence. So the fields of rejected input are converted
+one by one; of the sentence, only the field's path and the name of a missing field are taken, because they have no other
+source.
 """
 
 import json
@@ -9,12 +10,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from types import NoneType
-from typing import Any, Final, cast
+from itertools import islice
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
-from msgspec import UNSET, ValidationError, inspect
+import msgspec
+from msgspec import UNSET, ValidationError, inspect, structs
 
-from core.errors import BadRequest
+from core.errors import FieldProblem
+
+REQUIRED: Final = "This field is required."
+# A person corrects no more at once, and a body of one megabyte may have half a million.
+PROBLEMS_MAX: Final = 20
 
 _REPORT: Final = re.compile(r"(?P<problem>.*?)(?: - at (?P<key>`key` in )?`\$(?P<path>.*)`)?", re.DOTALL)
 _MISSING: Final = re.compile(r"Object missing required field `([^`]*)`")
@@ -42,6 +49,9 @@ _KINDS: Final[dict[type[inspect.Type], tuple[str, tuple[type[Any], ...]]]] = {
     inspect.StructType: ("an object", (dict,)),
     inspect.DataclassType: ("an object", (dict,)),
 }
+_LISTS: Final = (list, tuple, set, frozenset)
+# Larger than any number of the interface; more digits are read as infinity.
+_DIGITS_MAX: Final = 400
 _SIZES: Final = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 _LENGTHS: Final = {"min_length": "at least", "max_length": "at most"}
 
@@ -49,28 +59,82 @@ _LENGTHS: Final = {"min_length": "at least", "max_length": "at most"}
 def parsed(data: bytes) -> Any:
     """Return the JSON value of a rejected body for `explained`, or `UNSET` when the rest of it is not JSON."""
     try:
-        # The standard library refuses whole numbers of very many digits; their exact value does not matter here.
-        return json.loads(data, parse_int=float, object_pairs_hook=_unambiguous)
+        return json.loads(data, parse_int=_number, object_pairs_hook=_unambiguous)
     except (ValueError, RecursionError):
         return UNSET
 
 
-def explained(error: ValidationError, shape: Any, given: Any) -> BadRequest:
-    """Return the refusal that names the field and what would be right there.
+def field_problems(error: ValidationError, shape: Any, given: Any, *, is_strict: bool) -> list[FieldProblem]:
+    """List what is wrong with each invalid field of rejected input, at most `PROBLEMS_MAX`; never empty.
 
-    `given` is the rejected input as plain values, or `UNSET` when it is unknown.
+    `given` is the input as plain values, or `UNSET` when it is unknown. Without `is_strict`, texts are converted to
+    numbers and truth values, as in a query string.
     """
+    found = [] if given is UNSET else list(islice(_problems(shape, given, "", is_strict=is_strict), PROBLEMS_MAX))
+    # The conversion of values accepts a few texts that the decoder rejects, such as a name that an object has twice.
+    return found or [_problem(error, shape, given)]
+
+
+def _problems(shape: Any, value: Any, path: str, *, is_strict: bool) -> Iterator[FieldProblem]:
+    """Explain what is wrong with a value, and with every value inside it."""
+    found = False
+    for inner_shape, inner_value, inner_path in _inner_values(shape, value, path):
+        for problem in (
+            [FieldProblem(field=inner_path, message=REQUIRED)]
+            if inner_value is UNSET
+            else _problems(inner_shape, inner_value, inner_path, is_strict=is_strict)
+        ):
+            found = True
+            yield problem
+    if found:
+        return
+    try:
+        msgspec.convert(value, shape, strict=is_strict)
+    except ValidationError as error:
+        yield _problem(error, shape, value, path)
+
+
+def _inner_values(shape: Any, value: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
+    """List the fields of a struct or the items of a list: type, value and path; a missing field is `UNSET`."""
+    for bare in _bare_shapes(shape):
+        if isinstance(value, dict) and isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+            values = cast("dict[str, Any]", value)
+            for field in structs.fields(bare):
+                inner_path = f"{path}.{field.encode_name}".removeprefix(".")
+                if field.required or field.encode_name in values:
+                    yield field.type, values.get(field.encode_name, UNSET), inner_path
+        elif isinstance(value, list) and get_origin(bare) in _LISTS:
+            # Of a tuple, only `tuple[X, ...]` has one type for all its items.
+            item_shape, *others = get_args(bare)
+            if not others or others == [...]:
+                for index, item in enumerate(cast("list[Any]", value)):
+                    yield item_shape, item, f"{path}[{index}]"
+
+
+def _bare_shapes(shape: Any) -> Iterator[Any]:
+    """List the members of a union, without their annotations."""
+    if get_origin(shape) is Annotated:
+        yield from _bare_shapes(get_args(shape)[0])
+    elif get_origin(shape) in {Union, UnionType}:
+        for member in get_args(shape):
+            yield from _bare_shapes(member)
+    else:
+        yield shape
+
+
+def _problem(error: ValidationError, shape: Any, given: Any, within: str = "") -> FieldProblem:
+    """Return the one problem that msgspec reports, with the path inside `within`."""
     # A `__post_init__` explains the problem in words of its own, which may look like anything.
     own_words = str(error.__cause__) if error.__cause__ is not None else ""
     report = _REPORT.fullmatch(str(error).removeprefix(own_words))
     assert report is not None, "the expression matches every text"
     path = report["path"] or ""
-    field = path.removeprefix(".")
+    field = (within + path).removeprefix(".")
     if own_words:
-        return BadRequest.of_field(field or "body", own_words)
+        return FieldProblem(field=field or "body", message=own_words)
     missing = _MISSING.fullmatch(report["problem"])
     if missing is not None:
-        return BadRequest.of_field(f"{field}.{missing[1]}" if field else missing[1], "This field is required.")
+        return FieldProblem(field=f"{field}.{missing[1]}".removeprefix("."), message=REQUIRED)
 
     kinds, value = [*_alternatives(inspect.type_info(shape))], given
     for step in _STEP.finditer(path):
@@ -79,7 +143,17 @@ def explained(error: ValidationError, shape: Any, given: Any) -> BadRequest:
     if report["key"]:
         kinds = [one for kind in kinds if isinstance(kind, inspect.DictType) for one in _alternatives(kind.key_type)]
         value = UNSET
-    return BadRequest.of_field(field or "body", _sentence(kinds, value))
+    return FieldProblem(field=field or "body", message=_sentence(kinds, value))
+
+
+def _number(digits: str) -> int | float:
+    """Read a whole number of a body; the standard library refuses those of very many digits."""
+    return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
+
+
+def expected(kind: inspect.Type, value: Any) -> str:
+    """Return the sentence that says what a field of this type takes instead of the value."""
+    return _sentence([*_alternatives(kind)], value)
 
 
 def _unambiguous(members: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -7,56 +7,34 @@ HTML reference is in `entrypoints/pages/reference/`.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from quart import Response
 
-from core.errors import ErrorCode
-from entrypoints.web.answers import JSON, Failure, Media, encode
+from entrypoints.web.answers import JSON, Failure, Media, Status, encode
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.documented_errors import all_codes
+from entrypoints.web.documented_responses import HEADERS, Errors, responses_of
 from entrypoints.web.documents import Document, generated_once
+from entrypoints.web.examples import example
 from entrypoints.web.routes import Route, Routes, is_id
-from entrypoints.web.schemas import Schemas, answers, for_readers
+from entrypoints.web.schemas import Schema, Schemas, for_readers
 
 routes = Routes("reference", "This reference, as a page and as an OpenAPI document.")
 
-OPENAPI_VERSION: Final = "3.1.0"
-_RESPONSES: Final = "#/components/responses/"
-_HEADERS: Final = "#/components/headers/"
-
-_TOKEN_REFUSALS: Final = (ErrorCode.UNAUTHORIZED, ErrorCode.TOKEN_EXPIRED, ErrorCode.JWT_ERROR)
-CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
-    CredentialKind.NONE: (),
-    CredentialKind.ACCESS_TOKEN: _TOKEN_REFUSALS,
-    CredentialKind.PRE_AUTH_TOKEN: _TOKEN_REFUSALS,
-    CredentialKind.API_KEY: (ErrorCode.UNAUTHORIZED,),
-    CredentialKind.SCIM_TOKEN: (ErrorCode.UNAUTHORIZED,),
-    CredentialKind.SIGNATURE: (ErrorCode.UNAUTHORIZED,),
-}
-_BODY_REFUSALS: Final = (
-    ErrorCode.BAD_REQUEST,
-    ErrorCode.REQUEST_TIMEOUT,
-    ErrorCode.PAYLOAD_TOO_LARGE,
-    ErrorCode.UNSUPPORTED_MEDIA_TYPE,
+INTRODUCTION: Final = (
+    "A self-hosted identity platform.\n\n"
+    "Every error has the body `Error`; each response lists the codes that it may have. Besides the errors of an"
+    " operation, any request may be refused because it is not valid HTTP (400, 408, 413) or because the path does not"
+    " have its method (405)."
 )
-# The errors that any request may end in.
-_FAILURES: Final = (ErrorCode.INTERNAL_SERVER_ERROR, ErrorCode.DATABASE_ERROR, ErrorCode.SERVICE_UNAVAILABLE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusalDescription:
-    """An error code that a route may refuse with, and the messages of the route's own refusals with this code."""
-
-    code: ErrorCode
-    messages: tuple[str, ...]
+OPENAPI_VERSION: Final = "3.1.0"
 
 
 @routes.get("/openapi.json")
 @public
-async def openapi(call: Call) -> Annotated[Response, Media(JSON)]:
+async def openapi(call: Call) -> Annotated[Response, Media(JSON)] | Annotated[None, Status(304)]:
     """Describe every route as an OpenAPI 3.1 document."""
     document = await generated_once(_write)
     return document.response(call)
@@ -70,16 +48,17 @@ def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[st
     """Return the OpenAPI document of the routes."""
     routes = tuple(routes)
     schemas = Schemas(routes)
+    errors = Errors(schemas)
+    schemas.resolved(schemas.of(Failure))["properties"]["error_code"] |= all_codes()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
-    responses: dict[str, Any] = {}
     for route in routes:
-        paths[path_template(route)][route.method.lower()] = _operation(route, schemas, responses)
+        paths[path_template(route)][route.method.lower()] = _operation(route, schemas, errors)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {
             "title": "Gatehouse",
             "version": version,
-            "description": "A self-hosted identity platform.",
+            "description": INTRODUCTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": base_url}],
@@ -89,9 +68,9 @@ def describe(routes: Iterable[Route], *, base_url: str, version: str) -> dict[st
         ],
         "paths": paths,
         "components": {
-            "schemas": schemas.components(),
-            "responses": responses,
-            "headers": _headers(),
+            "schemas": dict(sorted((schemas.components() | errors.bodies).items())),
+            "responses": errors.responses,
+            "headers": HEADERS,
             "securitySchemes": {
                 _scheme_name(kind): kind.security_scheme for kind in CredentialKind if kind.security_scheme is not None
             },
@@ -117,33 +96,7 @@ def operation_id(route: Route) -> str:
     return re.sub(r"\W+", "_", f"{route.capability}_{route.handler.__name__}")
 
 
-def refusals(route: Route) -> list[RefusalDescription]:
-    """List every error code that the route may refuse with, ordered by status."""
-    codes = {*_refusal_codes(route), *(refusal.code for refusal in route.refuses)}
-    return [
-        RefusalDescription(
-            code=code,
-            messages=tuple(dict.fromkeys(refusal.default_message for refusal in route.refuses if refusal.code is code)),
-        )
-        for code in sorted(ErrorCode, key=lambda code: code.status)
-        if code in codes
-    ]
-
-
-def _refusal_codes(route: Route) -> Iterator[ErrorCode]:
-    yield from CREDENTIAL_REFUSALS[route.who.kind]
-    yield from _FAILURES
-    if route.body is not None:
-        yield from _BODY_REFUSALS
-    if route.query is not None:
-        yield ErrorCode.BAD_REQUEST
-    if route.path_parameters:
-        yield ErrorCode.NOT_FOUND
-    if route.limits:
-        yield ErrorCode.RATE_LIMIT_EXCEEDED
-
-
-def _operation(route: Route, schemas: Schemas, responses: dict[str, Any]) -> dict[str, Any]:
+def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]:
     documentation = for_readers(route.documentation)
     operation: dict[str, Any] = {
         "operationId": operation_id(route),
@@ -151,23 +104,29 @@ def _operation(route: Route, schemas: Schemas, responses: dict[str, Any]) -> dic
         "summary": documentation.partition("\n")[0].removesuffix("."),
         "description": documentation,
         "security": [] if route.who.kind is CredentialKind.NONE else [{_scheme_name(route.who.kind): []}],
-        "responses": _responses(route, schemas, responses),
+        "responses": responses_of(route, schemas, errors),
     }
-    parameters = [*_path_parameters(route), *_query_parameters(route, schemas)]
+    parameters = parameters_of(route, schemas)
     if parameters:
         operation["parameters"] = parameters
-    if route.body is not None:
+    if route.sent is not None:
+        schema = schemas.of(route.sent)
         operation["requestBody"] = {
-            "required": bool(schemas.resolved(schemas.of(route.body)).get("required")),
-            "content": {route.media_type: {"schema": schemas.of(route.body)}},
+            "required": bool(schemas.resolved(schema).get("required")),
+            "content": {route.media_type: {"schema": schema, "example": example(schemas, schema)}},
         }
     return operation
 
 
-def _path_parameters(route: Route) -> Iterator[dict[str, Any]]:
+def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:
+    """Return the parameters of the path, then those of the query."""
+    return [*_path_parameters(route, schemas), *_query_parameters(route, schemas)]
+
+
+def _path_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
     for name, kind in route.path_parameters.items():
         schema = {"type": "string", "format": "uuid"} if is_id(kind) else {"type": "string"}
-        yield {"name": name, "in": "path", "required": True, "schema": schema}
+        yield _parameter("path", name, schemas.described(schema, operation_id(route), name), is_required=True)
 
 
 def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]]:
@@ -175,55 +134,22 @@ def _query_parameters(route: Route, schemas: Schemas) -> Iterator[dict[str, Any]
         return
     query = schemas.resolved(schemas.of(route.query))
     for name, schema in query["properties"].items():
-        described = {"description": schema["description"]} if "description" in schema else {}
-        yield {"name": name, "in": "query", "required": name in query["required"], **described, "schema": schema}
+        yield _parameter("query", name, _without_null(schema), is_required=name in query["required"])
 
 
-def _responses(route: Route, schemas: Schemas, shared: dict[str, Any]) -> dict[str, Any]:
-    """Return the route's responses by status; refusals with the same codes share one component."""
-    codes: dict[int, list[ErrorCode]] = defaultdict(list)
-    for refused in refusals(route):
-        codes[refused.code.status].append(refused.code)
-    by_status: dict[str, Any] = {}
-    for status, group in sorted(codes.items()):
-        name = ".".join(code.name for code in group)
-        shared.setdefault(name, _refusal(group, schemas))
-        by_status[str(status)] = {"$ref": _RESPONSES + name}
-    # A declared response takes precedence over refusals with the same status.
-    own: dict[str, Any] = {}
-    for answer in answers(route):
-        response = own.setdefault(str(answer.status), _response(HTTPStatus(answer.status).phrase))
-        if answer.media_type is not None:
-            schema = {} if answer.shape is None else {"schema": schemas.of(answer.shape)}
-            response.setdefault("content", {})[answer.media_type] = schema
-    return own | {status: response for status, response in by_status.items() if status not in own}
+def _parameter(place: str, name: str, schema: Schema, *, is_required: bool) -> dict[str, Any]:
+    described = {"description": schema["description"]} if "description" in schema else {}
+    bare = {keyword: value for keyword, value in schema.items() if keyword != "description"}
+    return {"name": name, "in": place, "required": is_required, **described, "schema": bare}
 
 
-def _refusal(codes: list[ErrorCode], schemas: Schemas) -> dict[str, Any]:
-    narrowed = {"properties": {"error_code": {"enum": [code.name for code in codes]}}}
-    response = _response("\n".join(f"- `{code.name}`: {code.meaning}" for code in codes))
-    if codes[0].status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
-        response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
-    return response | {"content": {JSON: {"schema": {"allOf": [schemas.of(Failure), narrowed]}}}}
-
-
-def _response(description: str) -> dict[str, Any]:
-    return {"description": description, "headers": {"X-Request-Id": {"$ref": _HEADERS + "X-Request-Id"}}}
-
-
-def _headers() -> dict[str, Any]:
-    return {
-        "X-Request-Id": {
-            "description": "The id of this request. Its lines in the service's log have the same id.",
-            "required": True,
-            "schema": {"type": "string"},
-        },
-        "Retry-After": {
-            "description": "The number of seconds to wait before trying again.",
-            "required": True,
-            "schema": {"type": "integer", "minimum": 1},
-        },
-    }
+def _without_null(schema: Schema) -> Schema:
+    """Return the schema of a parameter, which is left out rather than null."""
+    if "anyOf" not in schema:
+        return schema
+    parts = [part for part in schema["anyOf"] if part.get("type") != "null"]
+    rest = {keyword: value for keyword, value in schema.items() if keyword not in {"anyOf", "default"}}
+    return rest | (parts[0] if len(parts) == 1 else {"anyOf": parts})
 
 
 def _scheme_name(kind: CredentialKind) -> str:

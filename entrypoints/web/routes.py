@@ -7,9 +7,10 @@
     async def accept(call: Call, body: Acceptance) -> Empty:
         \"\"\"Join the organization that the token invites to.\"\"\"
 
-The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `query` the query
-string, and every other one a part of the path, a `UUID` where it is an id. The return annotation is the response;
-`Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another status.
+The path is written as in the interface documents. A parameter named `body` is the decoded JSON body, `form` the decoded
+form of a page, `query` the query string, and every other one a part of the path, a `UUID` where it is an id. The return
+annotation is the response; `Media` and `Status` of `answers.py` annotate one that is not a JSON object or has another
+status.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 # Renders a refusal as a page. Routes without one respond to a refusal with JSON.
 RefusalPage: TypeAlias = "Callable[[Call, Refusal], Response]"
 
+JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+
 _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
 
 
@@ -52,13 +56,13 @@ class Route:
     who: AccessPolicy
     status: int
     body: Any
+    form: Any
     query: Any
     path_parameters: dict[str, type]
     answer: Any
     limits: tuple[RateLimit, ...]
     refuses: tuple[type[Refusal], ...]
     is_operational: bool
-    media_type: str
     body_bytes_max: int
     refusal_page: RefusalPage | None
 
@@ -71,6 +75,16 @@ class Route:
     def rule(self) -> str:
         """The path in the router's syntax."""
         return _PATH_PARAMETER.sub(r"<\1>", self.path)
+
+    @property
+    def sent(self) -> Any:
+        """The type of the JSON body or of the form; None when the route takes neither."""
+        return self.body if self.body is not None else self.form
+
+    @property
+    def media_type(self) -> str:
+        """The media type of what is sent."""
+        return JSON if self.form is None else FORM
 
     @property
     def documentation(self) -> str:
@@ -125,6 +139,7 @@ class Routes:
                 raise TypeError(f"{name} does not declare who may call it; add a decorator such as @public")
             takes = get_type_hints(handler, include_extras=True)
             answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
+            form = takes.pop("form", None)
             self.routes.append(
                 Route(
                     method=method,
@@ -135,13 +150,13 @@ class Routes:
                     who=who,
                     status=status,
                     body=_bounded(name, body),
+                    form=form,
                     query=query,
                     path_parameters=_path_parameters(name, takes),
                     answer=answer,
                     limits=limits + _group_limits(path, is_operational=is_operational),
                     refuses=refuses,
                     is_operational=is_operational,
-                    media_type="application/json",
                     body_bytes_max=body_bytes_max,
                     refusal_page=self.refusal_page,
                 )

@@ -1,17 +1,21 @@
-"""The JSON schemas of every request and response, made from the types that decode and encode them."""
+"""The JSON schemas of every request and response, made from the types that decode and encode them.
+
+Their names are in `component_names.py`, and what their fields mean in `descriptions.py`.
+"""
 
 from __future__ import annotations
 
 import re
 import types
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, Union, cast, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
 
-from core.errors import ErrorCode
 from entrypoints.web.answers import JSON, Failure, Media, Status
+from entrypoints.web.component_names import COMPONENT_NAMES
+from entrypoints.web.descriptions import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +27,8 @@ Schema: TypeAlias = dict[str, Any]
 REFERENCE: Final = "#/components/schemas/"
 # Docstrings cite internal documents, which the readers of the reference do not have.
 _CITATION: Final = re.compile(r"\s*\((?:identity|operations|decisions)\s[^)]*\)")
+# What belongs to a field as a whole, and not to one of the types that it may have.
+_ANNOTATIONS: Final = ("description", "examples", "default")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +44,35 @@ class Schemas:
     """The schemas of the bodies, queries and responses of the given routes; each class is described once."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        shapes: list[Any] = [Failure]
+        sent: list[Any] = []
+        answered: list[Any] = [Failure]
         queries: list[Any] = []
         for route in routes:
-            shapes += [
-                shape for shape in (route.body, *(answer.shape for answer in answers(route))) if shape is not None
-            ]
+            sent += [shape for shape in (route.body, route.form) if shape is not None]
             queries += [route.query] if route.query is not None else []
+            answered += [answer.shape for answer in answers(route) if answer.shape is not None]
         # The classes inside the shapes are added, so that each of them is found by its type.
-        all_shapes = list(dict.fromkeys([*shapes, *queries, *_classes([*shapes, *queries])]))
+        shapes = [*answered, *sent, *queries]
+        all_shapes = list(dict.fromkeys([*shapes, *inner_classes(shapes)]))
         schemas, components = msgspec.json.schema_components(all_shapes, ref_template=REFERENCE + "{name}")
-        self._schemas: dict[Any, Schema] = dict(zip(all_shapes, schemas, strict=True))
-        self._components: dict[str, Schema] = components
-        self._complete()
-        self._query_names = {self._schemas[query]["$ref"] for query in queries}
+        self.used_descriptions: set[str] = set()
+        self.undescribed: list[str] = []
+        self._schemas: dict[Any, Schema] = {
+            shape: _renamed(schema) for shape, schema in zip(all_shapes, schemas, strict=True)
+        }
+        self._components: dict[str, Schema] = {
+            COMPONENT_NAMES.get(name, name): _renamed(schema) for name, schema in components.items()
+        }
+        self._query_names = {self.name_of(query) for query in queries}
+        self._complete(only_answered=set(inner_classes(answered)) - set(inner_classes([*sent, *queries])))
 
     def of(self, shape: Any) -> Schema:
         """Return the schema of a shape; a class has a reference."""
         return self._schemas[shape]
+
+    def name_of(self, cls: Any) -> str:
+        """Return the name of the schema of a class."""
+        return self._schemas[cls]["$ref"].removeprefix(REFERENCE)
 
     def resolved(self, schema: Schema) -> Schema:
         """Return the schema that a reference names; any other schema is returned as it is."""
@@ -64,21 +81,48 @@ class Schemas:
 
     def components(self) -> dict[str, Schema]:
         """Return the schemas that references name, without queries, which are described parameter by parameter."""
-        return {name: schema for name, schema in self._components.items() if REFERENCE + name not in self._query_names}
+        return {name: schema for name, schema in self._components.items() if name not in self._query_names}
 
-    def _complete(self) -> None:
+    def described(self, schema: Schema, owner: str, field: str) -> Schema:
+        """Return the schema of a field with its description and what it takes."""
+        key = next((key for key in (f"{owner}.{field}", field) if key in FIELDS), None)
+        if key is None:
+            self.undescribed += [] if "description" in schema else [f"{owner}.{field}"]
+            return schema
+        self.used_descriptions.add(key)
+        keywords = FIELDS[key]
+        annotations = {name: keywords[name] for name in _ANNOTATIONS if name in keywords}
+        rules = {name: keyword for name, keyword in keywords.items() if name not in _ANNOTATIONS}
+        if "anyOf" in schema:
+            parts = [part if part.get("type") == "null" else rules | part for part in schema["anyOf"]]
+            return annotations | schema | {"anyOf": parts}
+        return annotations | rules | schema
+
+    def _complete(self, *, only_answered: set[Any]) -> None:
         """Add what msgspec leaves out of the schemas."""
-        failure = self.resolved(self.of(Failure))
-        failure["properties"]["error_code"] = {"type": "string", "enum": [code.name for code in ErrorCode]}
         for component in self._components.values():
+            component.pop("title", None)
             if "description" in component:
                 component["description"] = for_readers(component["description"])
-            if "enum" in component and all(isinstance(value, str) for value in component["enum"]):
-                component["type"] = "string"
-        for cls in _classes(self._schemas):
-            properties = self.resolved(self.of(cls)).get("properties", {})
-            for field in _fields(inspect.type_info(cls)):
+            for schema in _inside_schema(component):
+                if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
+                    schema["type"] = "string"
+        for cls in inner_classes(self._schemas):
+            component = self.resolved(self.of(cls))
+            properties = component.get("properties", {})
+            fields = _fields(inspect.type_info(cls))
+            for field in fields:
                 _mark_times(properties[field.encode_name], field.type)
+                properties[field.encode_name] = self.described(
+                    properties[field.encode_name], self.name_of(cls), field.encode_name
+                )
+            is_answered = cls in only_answered
+            if is_answered:
+                component["required"] = [field.encode_name for field in fields if _is_always_answered(cls, field)]
+            for schema in properties.values():
+                # `required` already says that a field may be left out instead of being null.
+                if "default" in schema and (is_answered or schema["default"] is None):
+                    del schema["default"]
 
 
 def answers(route: Route) -> list[Answer]:
@@ -89,6 +133,39 @@ def answers(route: Route) -> list[Answer]:
 def for_readers(text: str) -> str:
     """Remove the citations of internal documents from a text."""
     return _CITATION.sub("", text)
+
+
+def _renamed(value: Any) -> Any:
+    """Return a schema whose references have the names of the document."""
+    match value:
+        case {"$ref": str(reference)}:
+            name = reference.removeprefix(REFERENCE)
+            return {**cast("Schema", value), "$ref": REFERENCE + COMPONENT_NAMES.get(name, name)}
+        case dict():
+            return {name: _renamed(part) for name, part in cast("Schema", value).items()}
+        case list():
+            return [_renamed(part) for part in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _inside_schema(value: Any) -> Iterator[Schema]:
+    """List every object inside a schema, itself included."""
+    if isinstance(value, dict):
+        schema = cast("Schema", value)
+        yield schema
+        for part in schema.values():
+            yield from _inside_schema(part)
+    elif isinstance(value, list):
+        for part in cast("list[Any]", value):
+            yield from _inside_schema(part)
+
+
+def _is_always_answered(cls: Any, field: inspect.Field) -> bool:
+    omits_defaults = issubclass(cls, msgspec.Struct) and cls.__struct_config__.omit_defaults
+    # A field that is unset by default has no default here.
+    has_default = field.default is not msgspec.NODEFAULT or field.default_factory is not msgspec.NODEFAULT
+    return field.required or (has_default and not omits_defaults)
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
@@ -106,18 +183,17 @@ def _answer(route: Route, annotation: Any) -> Answer:
     return Answer(status=status, media_type=JSON, shape=shape)
 
 
-def _classes(shapes: Iterable[Any]) -> list[Any]:
+def inner_classes(shapes: Iterable[Any]) -> list[Any]:
     """List every class with fields inside the shapes."""
     found: dict[Any, None] = {}
     waiting = [inspect.type_info(shape) for shape in shapes]
     while waiting:
         kind = waiting.pop()
         fields = _fields(kind)
-        if fields:
-            cls = getattr(kind, "cls")  # noqa: B009 - only the kinds with fields have it, which the checker cannot see
-            if cls in found:
+        if isinstance(kind, inspect.StructType | inspect.DataclassType):
+            if kind.cls in found:
                 continue
-            found[cls] = None
+            found[kind.cls] = None
         waiting += [*_inside(kind), *(field.type for field in fields)]
     return list(found)
 

@@ -31,8 +31,8 @@ def nul_escape(data: bytes) -> int | None:
     return position if position >= 0 else None
 
 
-def unstorable_field(data: bytes) -> str | None:
-    """Return the path of a field of a JSON body whose text cannot be stored, or None; ignored fields count as well.
+def unstorable_fields(data: bytes) -> Iterator[str]:
+    """List the paths of the fields of a JSON body whose texts cannot be stored; ignored fields count as well.
 
     Raise `ValueError` when the body is not valid JSON, `RecursionError` when it is nested too deeply.
     """
@@ -42,10 +42,9 @@ def unstorable_field(data: bytes) -> str | None:
         container = pending.pop()
         for step, value in _members(container.value):
             if isinstance(value, str) and not is_storable(value):
-                return container.path_of(step)
+                yield container.path_of(step)
             if isinstance(value, _CONTAINERS):
                 pending.append(_Container(value, step, container))
-    return None
 
 
 def unbounded_numbers(shape: Any) -> list[str]:

@@ -16,6 +16,7 @@ from core.errors import (
     Refusal,
     ServiceUnavailable,
     TemporaryRefusal,
+    all_valid,
 )
 
 if TYPE_CHECKING:
@@ -112,3 +113,18 @@ def test_a_refused_method_comes_with_the_allowed_methods() -> None:
 @pytest.mark.parametrize("kind", [RateLimitExceeded, ServiceUnavailable])
 def test_a_temporary_refusal_has_a_retry_after(kind: type[TemporaryRefusal]) -> None:
     assert kind(retry_after_seconds=7).retry_after_seconds == 7
+
+
+def test_all_valid_returns_the_result_of_every_check() -> None:
+    assert all_valid(lambda: 1, lambda: "a") == (1, "a")
+
+
+def test_all_valid_names_every_invalid_field() -> None:
+    def refuse(field: str) -> str:
+        raise BadRequest.of_field(field, "Too small.")
+
+    with pytest.raises(BadRequest) as refused:
+        all_valid(lambda: refuse("a"), lambda: 1, lambda: refuse("b"))
+
+    assert [problem.field for problem in refused.value.details] == ["a", "b"]
+    assert refused.value.message == "a: Too small. b: Too small."

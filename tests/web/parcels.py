@@ -1,6 +1,6 @@
 """Routes that take a body, a query, an id and a text, for tests of decoding."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -41,11 +41,12 @@ class Parcel(msgspec.Struct):
 
 
 class Search(Query):
-    """A query with a text, an optional number and a boolean."""
+    """A query with a text, an optional number, a boolean and an optional day."""
 
     text: str = ""
     age: int | None = None
     is_open: bool = False
+    day: date | None = None
 
 
 routes = Routes("parcels", "Routes of this test.")

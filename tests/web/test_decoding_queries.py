@@ -63,12 +63,22 @@ async def test_a_query_is_decoded_leniently(query: str, expected: dict[str, Any]
         ("age=" + "0" * 15_000 + "x", "age"),
         ("text=a%00b", "text"),
         ("is_open=perhaps", "is_open"),
+        ("is_open=null", "is_open"),
+        ("day=null", "day"),
+        ("day=NULL", "day"),
+        ("age=null", "age"),
     ],
 )
 async def test_an_invalid_query_is_400_and_names_the_field(query: str, field: str) -> None:
     answer = await got(f"/parcels?{query}")
 
     assert (answer.status, answer.code, answer.fields) == (400, "BAD_REQUEST", [field])
+
+
+async def test_every_invalid_field_of_a_query_is_named_at_once() -> None:
+    answer = await got("/parcels?age=x&is_open=perhaps&text=a%00b")
+
+    assert (answer.status, sorted(answer.fields)) == (400, ["age", "is_open", "text"])
 
 
 async def test_a_query_has_a_bounded_number_of_fields() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from core.errors import BadRequest, FieldProblem
 from entrypoints.web.decoding import decode_body
+from entrypoints.web.explanations import PROBLEMS_MAX
 
 ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 
@@ -66,3 +67,63 @@ def test_every_declared_type_is_explained(data: bytes, field: str, sentence: str
         decode_body(data, Freight)
 
     assert refused.value.details == (FieldProblem(field=field, message=sentence),)
+
+
+class Crate(msgspec.Struct, kw_only=True):
+    """A body with required fields, nested ones and a list of objects."""
+
+    colour: Colour
+    weight: Annotated[int, msgspec.Meta(ge=0, le=9)]
+    address: Address | None = None
+    stops: Annotated[list[Address], msgspec.Meta(max_length=2)] = []
+    labels: list[Colour] = []
+
+
+def problems_of(data: bytes) -> dict[str, str]:
+    """Return what is wrong with each field of a rejected crate."""
+    with pytest.raises(BadRequest) as refused:
+        decode_body(data, Crate)
+    return {problem.field: problem.message for problem in refused.value.details}
+
+
+def test_every_invalid_field_is_named_at_once() -> None:
+    data = b'{"colour": "green", "address": {}, "stops": [{"street": "a"}, {"street": 1}], "labels": ["red", "x", 1]}'
+
+    assert problems_of(data) == {
+        "colour": "This must be one of these: red, blue.",
+        "weight": "This field is required.",
+        "address.street": "This field is required.",
+        "stops[1].street": "This must be text.",
+        "labels[1]": "This must be one of these: red, blue.",
+        "labels[2]": "This must be one of these: red, blue.",
+    }
+
+
+def test_a_list_of_valid_items_may_still_be_too_long() -> None:
+    data = b'{"colour": "red", "weight": 1, "stops": [{"street": ""}, {"street": ""}, {"street": ""}]}'
+
+    assert problems_of(data) == {"stops": "This must be a list with a length of at most 2."}
+
+
+def test_a_text_that_cannot_be_stored_is_named_beside_an_invalid_field() -> None:
+    assert list(problems_of(rb'{"weight": 10, "colour": "red", "address": {"street": "\u0000"}}')) == [
+        "weight",
+        "address.street",
+    ]
+
+
+def test_each_field_is_named_once() -> None:
+    assert problems_of(rb'{"colour": "\u0000", "weight": 1}') == {"colour": "This must be one of these: red, blue."}
+
+
+def test_the_message_of_a_refusal_states_every_problem() -> None:
+    with pytest.raises(BadRequest) as refused:
+        decode_body(b'{"colour": 1}', Crate)
+
+    assert refused.value.message == ("colour: This must be one of these: red, blue. weight: This field is required.")
+
+
+def test_a_refusal_names_a_bounded_number_of_fields() -> None:
+    data = b'{"colour": "red", "weight": 1, "labels": [%s]}' % b",".join([b"1"] * 1000)
+
+    assert len(problems_of(data)) == PROBLEMS_MAX

@@ -13,7 +13,8 @@ from core.errors import ErrorCode
 from entrypoints import capabilities
 from entrypoints.web.answers import encode
 from entrypoints.web.credentials import CredentialKind
-from entrypoints.web.openapi import CREDENTIAL_REFUSALS, describe, operation_id, path_template, refusals
+from entrypoints.web.documented_errors import CREDENTIAL_REFUSALS, refusals
+from entrypoints.web.openapi import describe, operation_id, path_template
 from tests import specimen
 from tests.application import VERSION, Client
 
@@ -129,7 +130,7 @@ def test_every_kind_of_credential_has_a_security_scheme(document: dict[str, Any]
 
 
 def test_every_error_code_is_listed(document: dict[str, Any]) -> None:
-    codes = component(document, "Failure")["properties"]["error_code"]["enum"]
+    codes = component(document, "Error")["properties"]["error_code"]["enum"]
 
     assert codes == [code.name for code in ErrorCode]
 
@@ -161,14 +162,16 @@ def test_a_public_route_requires_no_credential_and_another_one_its_own(document:
 def test_ids_and_texts_in_a_path_have_different_schemas(document: dict[str, Any]) -> None:
     parameters = operation(document, "delete", "/boats/{slug}/{boat_id}")["parameters"]
 
-    assert [one["schema"] for one in parameters] == [{"type": "string"}, {"type": "string", "format": "uuid"}]
+    assert [one["schema"]["type"] for one in parameters] == ["string", "string"]
+    assert [one["schema"].get("format") for one in parameters] == [None, "uuid"]
 
 
 def test_the_fields_of_a_query_are_parameters(document: dict[str, Any]) -> None:
     parameters = {one["name"]: one for one in operation(document, "get", "/boats/{slug}/all")["parameters"]}
 
     assert parameters["page"]["in"] == "query"
-    assert parameters["page"]["schema"] == {"type": "integer", "minimum": 1, "default": 1}
+    assert parameters["page"]["description"]
+    assert parameters["page"]["schema"] == {"type": "integer", "minimum": 1, "default": 1, "examples": [1]}
     assert not parameters["page"]["required"]
     assert "BoatSearch" not in document["components"]["schemas"]
 
@@ -190,7 +193,7 @@ def test_every_time_has_the_date_time_format(document: dict[str, Any]) -> None:
     assert time in boat["sold_at"]["anyOf"]
     assert boat["repainted_at"]["items"] == time
     assert component(document, "Sail")["properties"]["sewn_at"] == time
-    assert component(document, "Failure")["properties"]["timestamp"] == time
+    assert time.items() <= component(document, "Error")["properties"]["timestamp"].items()
 
 
 def test_an_answer_with_another_status_or_media_type_is_described_beside_the_first(document: dict[str, Any]) -> None:
@@ -211,7 +214,10 @@ def test_an_answer_without_a_body_has_no_content(document: dict[str, Any]) -> No
     [
         ("GET /boats/picture", set()),
         ("GET /boats/state", {"BAD_REQUEST"}),
-        ("DELETE /boats/:slug/:boat_id", {"NOT_FOUND", "UNAUTHORIZED", "TOKEN_EXPIRED", "JWT_ERROR"}),
+        (
+            "DELETE /boats/:slug/:boat_id",
+            {"NOT_FOUND", "UNAUTHORIZED", "TOKEN_EXPIRED", "JWT_ERROR", "RATE_LIMIT_EXCEEDED"},
+        ),
         (
             "POST /boats",
             {
@@ -239,19 +245,81 @@ def test_the_error_codes_of_a_route_are_derived_from_its_declaration(name: str, 
 
 def test_error_codes_with_the_same_status_are_described_together(document: dict[str, Any]) -> None:
     reference = operation(document, "post", "/boats")["responses"]["400"]["$ref"]
-    response = document["components"]["responses"][reference.rpartition("/")[2]]
-    narrowed = response["content"]["application/json"]["schema"]["allOf"][1]
+    name = reference.rpartition("/")[2]
+    response = document["components"]["responses"][name]
 
-    assert narrowed["properties"]["error_code"]["enum"] == ["BAD_REQUEST", "SERVICE_LIMIT_EXCEEDED"]
+    assert name == "BadRequestOrServiceLimitExceededError"
+    assert response["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{name}"}
+    codes = component(document, name)["properties"]["error_code"]["enum"]
+    assert codes == ["BAD_REQUEST", "SERVICE_LIMIT_EXCEEDED"]
     assert ErrorCode.SERVICE_LIMIT_EXCEEDED.meaning in response["description"]
+
+
+def test_a_body_of_an_error_lists_invalid_fields_only_where_the_input_may_be_invalid(document: dict[str, Any]) -> None:
+    assert "details" in component(document, "InputError")["properties"]
+    assert "details" not in component(document, "NotFoundError")["properties"]
+
+
+def test_several_answers_of_one_status_are_alternatives(document: dict[str, Any]) -> None:
+    answered = operation(document, "post", "/api/auth/login")["responses"]["200"]["content"]["application/json"]
+
+    assert answered["schema"] == {
+        "anyOf": [
+            {"$ref": "#/components/schemas/SignInTokens"},
+            {"$ref": "#/components/schemas/SecondFactorRequired"},
+        ]
+    }
+    # A client takes the first alternative that fits.
+    assert "device_token" in component(document, "SignInTokens")["required"]
+    assert "mfa_required" not in component(document, "SignInTokens")["properties"]
+    assert component(document, "SecondFactorRequired")["properties"]["mfa_required"]["const"] is True
+    assert "device_token" not in component(document, "SecondFactorRequired")["properties"]
+
+
+def test_a_page_and_its_errors_are_html_and_its_form_is_described(document: dict[str, Any]) -> None:
+    submit = operation(document, "post", "/auth/reset-password")
+    form = submit["requestBody"]["content"]["application/x-www-form-urlencoded"]
+    refused = document["components"]["responses"][submit["responses"]["400"]["$ref"].rpartition("/")[2]]
+
+    assert form["schema"] == {"$ref": "#/components/schemas/PasswordResetForm"}
+    assert set(submit["responses"]["200"]["content"]) == {"text/html"}
+    assert set(refused["content"]) == {"text/html", "application/json"}
+
+
+def test_a_redirect_says_where_to(document: dict[str, Any]) -> None:
+    assert "Location" in operation(document, "get", "/invitations/accept")["responses"]["301"]["headers"]
+    assert "Location" not in operation(document, "get", "/openapi.json")["responses"]["304"]["headers"]
+
+
+@pytest.mark.parametrize("route", [route for route in every_route() if route.who.operation], ids=lambda one: one.name)
+def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str, Any], route: Route) -> None:
+    codes = {refused.code for refused in refusals(route)}
+
+    assert ErrorCode.FORBIDDEN in codes
+    assert "403" in operation(document, route.method.lower(), path_template(route))["responses"]
+
+
+def test_whatever_is_always_answered_is_required(document: dict[str, Any]) -> None:
+    assert set(component(document, "EmailLookupResult")["required"]) == set(
+        component(document, "EmailLookupResult")["properties"]
+    )
+    assert "method" not in component(document, "SignInTokens")["required"]
+    assert component(document, "RoleCreation")["required"] == ["slug", "name", "permissions"]
+
+
+def test_a_parameter_of_a_query_is_never_null(document: dict[str, Any]) -> None:
+    parameters = [part for part in everything_in(document["paths"]) if part.get("in") == "query"]
+
+    assert parameters
+    assert [part for part in parameters if "null" in json.dumps(part["schema"])] == []
 
 
 def test_a_temporary_refusal_has_a_retry_after_header(document: dict[str, Any]) -> None:
     responses = document["components"]["responses"]
 
-    assert "Retry-After" in responses["RATE_LIMIT_EXCEEDED"]["headers"]
-    assert "Retry-After" in responses["SERVICE_UNAVAILABLE"]["headers"]
-    assert "Retry-After" not in responses["NOT_FOUND"]["headers"]
+    assert "Retry-After" in responses["RateLimitExceededError"]["headers"]
+    assert "Retry-After" in responses["ServiceUnavailableError"]["headers"]
+    assert "Retry-After" not in responses["NotFoundError"]["headers"]
 
 
 async def test_the_service_returns_its_own_document_without_a_credential(client: Client) -> None:

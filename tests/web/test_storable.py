@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrypoints.web.storable import as_shown, is_storable, nul_escape, unbounded_numbers, unstorable_field
+from entrypoints.web.storable import as_shown, is_storable, nul_escape, unbounded_numbers, unstorable_fields
 
 texts = st.text(st.characters() | st.sampled_from('\x00\ud800\udfff[]{}"\\'), max_size=5)
 leaves = st.none() | st.booleans() | st.integers() | texts
@@ -53,20 +53,20 @@ def test_the_position_of_a_nul_is_that_of_its_escape(text: bytes, position: int 
 def test_a_field_is_named_exactly_when_a_text_cannot_be_stored(value: Any) -> None:
     data = json.dumps([value]).encode()
 
-    field = unstorable_field(data)
+    fields = list(unstorable_fields(data))
 
-    assert (field is None) == all(map(is_storable, texts_in(json.loads(data))))
+    assert (not fields) == all(map(is_storable, texts_in(json.loads(data))))
 
 
 def test_a_field_is_named_by_its_path() -> None:
     data = json.dumps({"a": [1, {"b": {"c": ["", "x\x00"]}}]}).encode()
 
-    assert unstorable_field(data) == "a[1].b.c[1]"
+    assert list(unstorable_fields(data)) == ["a[1].b.c[1]"]
 
 
 @pytest.mark.parametrize("data", [rb'"\ud800"', rb'{"a": "\u0000", "a": "b"}'])
 def test_a_text_outside_of_every_field_has_no_field_name(data: bytes) -> None:
-    assert unstorable_field(data) is None
+    assert list(unstorable_fields(data)) == []
 
 
 @given(st.text(st.characters() | st.sampled_from("\x00\ud800")))

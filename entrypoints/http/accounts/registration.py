@@ -6,7 +6,7 @@ from core.accounts import passwords, registration, verification
 from core.accounts.registration import AddressTaken
 from core.accounts.return_targets import RedirectNotRegistered, ReturnRequest
 from core.email_addresses import normalize_email
-from core.errors import NotFound
+from core.errors import NotFound, all_valid
 from core.rate_limits import RateLimit
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
@@ -47,8 +47,10 @@ class Registration(SecretBody, LetterWanted, kw_only=True):
 @public
 async def register(call: Call, body: Registration) -> Message:
     """Create an account with an email address and a password, and mail the link that verifies the address."""
-    email = normalize_email(body.email, call.installation.domain_names.to_ascii)
-    passwords.check(body.password, "password")
+    email, _ = all_valid(
+        lambda: normalize_email(body.email, call.installation.domain_names.to_ascii),
+        lambda: passwords.check(body.password, "password"),
+    )
     password_hash = await call.installation.passwords.hash(body.password)
     await call.transact(registration.register, email, password_hash, body.return_request)
     return Message(message=f"Your account is created. Open the link in the mail to {email} to verify the address.")

@@ -1,6 +1,6 @@
 """Signing in by password."""
 
-from core.errors import ServiceUnavailable
+from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.sign_in import login
@@ -31,7 +31,9 @@ class Login(SecretBody, kw_only=True):
     service_slug: str | None = None
 
 
-@routes.post("/api/auth/login", limits=(RateLimit.LOGIN,), refuses=(SignInRefused,))
+@routes.post(
+    "/api/auth/login", limits=(RateLimit.LOGIN,), refuses=(SignInRefused, NotFound, Forbidden, OrganizationNotActive)
+)
 @public
 async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     """Sign in with an email address and a password.

@@ -3,7 +3,7 @@
 from core.accounts import email_change_undo, email_changes
 from core.accounts.email_change_undo import AddressGone, GovernsSince
 from core.accounts.links import LinkUnusable
-from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -26,12 +26,11 @@ async def show_undo(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/undo-email-change", refuses=(LinkUnusable, AddressGone, GovernsSince))
 @public
-async def undo(call: Call) -> Page:
+async def undo(call: Call, form: MailedLinkForm) -> Page:
     """Drop an email change that is not verified yet, or restore the old email address of an account.
 
     Restoring it ends the sessions of the account, and leads to choosing a new password.
     """
-    form = await read_form(call, MailedLinkForm)
     if await call.read(email_change_undo.is_undo, form.token):
         token = await call.transact(email_change_undo.undo, form.token)
         return page(call, "email_change_undone.html", token=token.reveal())

@@ -3,7 +3,7 @@
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
-from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -29,9 +29,8 @@ async def show_reset_form(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/reset-password", refuses=(LinkUnusable,))
 @public
-async def submit_reset_form(call: Call) -> Page:
+async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
-    form = await read_form(call, ResetForm)
     reset = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)
     repeated_problem = None if form.new_password == form.repeated else "The passwords do not match."

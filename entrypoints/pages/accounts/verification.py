@@ -8,7 +8,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.return_targets import ReturnTarget
 from core.accounts.verification import VerifiedAddress
 from entrypoints.http.sessions.sessions import Message
-from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -39,13 +39,12 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
 
 @routes.post("/auth/verify-email", refuses=(LinkUnusable, AddressProvedElsewhere))
 @public
-async def confirm_email(call: Call) -> Message | Page:
+async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
     """Change the address of an account to the one that the link was mailed to, as the button of its page does.
 
     For the link of a new account it does the same as opening the link.
     """
     call.headers["Vary"] = "Accept"
-    form = await read_form(call, MailedLinkForm)
     confirmed = await call.transact(email_changes.confirm, form.token)
     if isinstance(confirmed, VerifiedAddress):
         return _verified(call, confirmed)

@@ -5,7 +5,7 @@ from uuid import UUID
 from core.accounts.links import LinkUnusable
 from core.invitations import confirmation
 from core.rate_limits import RateLimit
-from entrypoints.pages.forms import MailedLink, read_form
+from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.invitations.invitations import joined_page, message_page
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
@@ -33,17 +33,15 @@ async def show_membership(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/app/invitations/confirmation", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
 @public
-async def press_confirm(call: Call) -> Page:
+async def press_confirm(call: Call, form: ConfirmationForm) -> Page:
     """Confirm a membership that another person made."""
-    form = await read_form(call, ConfirmationForm)
     return joined_page(call, await call.transact(confirmation.confirm, str(form.token)))
 
 
 @routes.post("/app/invitations/confirmation/leave", limits=(RateLimit.INVITATION_ANSWER,), refuses=(LinkUnusable,))
 @public
-async def press_leave(call: Call) -> Page:
+async def press_leave(call: Call, form: ConfirmationForm) -> Page:
     """Leave an organization that another person made you a member of."""
-    form = await read_form(call, ConfirmationForm)
     left = await call.transact(confirmation.leave, str(form.token))
     return message_page(
         call,

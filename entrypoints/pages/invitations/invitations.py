@@ -13,7 +13,7 @@ from core.invitations.answers import InvitationUnknown
 from core.invitations.invitations import InvitationExpired
 from core.rate_limits import RateLimit
 from entrypoints.http.invitations.invitations import CANNOT_JOIN
-from entrypoints.pages.forms import MailedLink, read_form
+from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -71,9 +71,8 @@ async def show_invitation(call: Call, query: InvitationLink) -> Page:
 
 @routes.post(ACCEPT, limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN))
 @public
-async def press_accept(call: Call) -> Page:
+async def press_accept(call: Call, form: InvitationForm) -> Page:
     """Accept an invitation; programs use `POST /api/invitations/accept`."""
-    form = await read_form(call, InvitationForm)
     return joined_page(call, await call.transact(answers.accept, str(form.token), form.proof or None))
 
 
@@ -83,9 +82,8 @@ async def press_accept(call: Call) -> Page:
     refuses=(InvitationUnknown, InvitationAnswered, OrganizationNotActive),
 )
 @public
-async def press_decline(call: Call) -> Page:
+async def press_decline(call: Call, form: InvitationForm) -> Page:
     """Decline an invitation; programs use `POST /api/invitations/decline`."""
-    form = await read_form(call, InvitationForm)
     declined = await call.transact(answers.decline, str(form.token), form.proof or None)
     return message_page(
         call,

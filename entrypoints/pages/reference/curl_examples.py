@@ -7,9 +7,9 @@ import shlex
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
-from entrypoints.pages.reference.field_rows import example
 from entrypoints.web.answers import encode
 from entrypoints.web.credentials import CredentialKind
+from entrypoints.web.examples import example
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,3 +68,6 @@ def _options(route: Route, schemas: Schemas) -> Iterator[str]:
     if route.body is not None:
         yield f"-H 'Content-Type: {route.media_type}'"
         yield f"-d {shlex.quote(encode(example(schemas, schemas.of(route.body))).decode())}"
+    if route.form is not None:
+        for name, value in example(schemas, schemas.of(route.form)).items():
+            yield f"--data-urlencode {shlex.quote(f'{name}={value}')}"

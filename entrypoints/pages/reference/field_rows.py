@@ -1,4 +1,4 @@
-"""A JSON schema for readers: one row for each field, and an example value."""
+"""A JSON schema for readers: one row for each field."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from entrypoints.web.answers import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from entrypoints.web.schemas import Schema, Schemas
 
 # Deeper than any body of the interface; a recursive type ends here.
 DEPTH_MAX: Final = 4
+# A longer pattern is for programs, and in the OpenAPI document.
+LIMIT_CHARACTERS_MAX: Final = 60
 
 _WORDS: Final = {
     "string": "text",
@@ -24,18 +26,6 @@ _WORDS: Final = {
     "null": "null",
 }
 _TEXT_FORMATS: Final = {"uuid": "id", "date-time": "time"}
-_EXAMPLE_BY_FORMAT: Final = {"uuid": "01890a5d-ac96-774b-bcce-b302099a8057", "date-time": "2026-02-03T04:05:06Z"}
-_EXAMPLE_BY_NAME: Final = {
-    "email": "ada@example.com",
-    "password": "correct horse battery staple",
-    "code": "123456",
-    "token": "6f1d2c1e-9a3b-4c5d-8e7f-0a1b2c3d4e5f",
-    "slug": "example",
-    "name": "Example",
-    "url": "https://example.com",
-}
-_EXAMPLE_BY_TYPE: Final[dict[str, Any]] = {"boolean": True, "object": {}, "null": None}
-
 _BOUNDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("minLength", "maxLength", "characters"),
     ("minItems", "maxItems", "items"),
@@ -77,6 +67,8 @@ def field_rows(schemas: Schemas, schema: Schema, *, prefix: str = "", depth: int
 def takes(schemas: Schemas, schema: Schema) -> str:
     """Describe in a few words which values a field takes."""
     schema = schemas.resolved(schema)
+    if "const" in schema:
+        return f"`{_written(schema['const'])}`"
     if "enum" in schema:
         return " or ".join(f"`{_written(value)}`" for value in schema["enum"])
     if "anyOf" in schema:
@@ -94,58 +86,13 @@ def takes(schemas: Schemas, schema: Schema) -> str:
 
 def remarks(schema: Schema) -> str:
     """Describe the meaning of a value, its limits and its default."""
-    sentences = [schema["description"]] if "description" in schema else []
+    sentences = [schema["description"]] if schema.get("description") else []
     for part in _parts(schema):
         sentences += [bounds for bounds in (_bounds(part, *names) for names in _BOUNDS) if bounds]
-        sentences += [words.format(part[name]) for name, words in _LIMITS.items() if name in part]
+        sentences += [words.format(part[name]) for name, words in _LIMITS.items() if _is_readable(part.get(name))]
     if schema.get("default") not in (None, [], {}, ""):
         sentences.append(f"`{_written(schema['default'])}` when left out.")
     return " ".join(sentences)
-
-
-def example(schemas: Schemas, schema: Schema, name: str = "") -> Any:
-    """Return a value that the schema takes; an object with required fields has only those."""
-    schema = schemas.resolved(schema)
-    for keyword in ("examples", "enum"):
-        if keyword in schema:
-            return schema[keyword][0]
-    if "anyOf" in schema:
-        return example(schemas, schema["anyOf"][0], name)
-    kind = schema.get("type")
-    if kind in _MAKERS:
-        return _MAKERS[kind](schemas, schema, name)
-    return schema.get("default", _EXAMPLE_BY_TYPE.get(kind or ""))
-
-
-def _object(schemas: Schemas, schema: Schema, _name: str) -> dict[str, Any]:
-    fields = schema.get("properties", {})
-    chosen = schema.get("required") or fields
-    return {name: example(schemas, fields[name], name) for name in chosen}
-
-
-def _list(schemas: Schemas, schema: Schema, name: str) -> list[Any]:
-    return [example(schemas, schema.get("items", {}), name.removesuffix("s"))] * max(1, schema.get("minItems", 1))
-
-
-def _text(_schemas: Schemas, schema: Schema, name: str) -> str:
-    text = _EXAMPLE_BY_FORMAT.get(schema.get("format", "")) or next(
-        (value for part, value in _EXAMPLE_BY_NAME.items() if name.endswith(part)), "text"
-    )
-    shortest = schema.get("minLength", 0)
-    return (text * shortest)[:shortest] if len(text) < shortest else text[: schema.get("maxLength", len(text))]
-
-
-def _whole_number(_schemas: Schemas, schema: Schema, _name: str) -> int:
-    return schema.get("default") or schema.get("minimum", schema.get("exclusiveMinimum", 0) + 1)
-
-
-_MAKERS: Final[dict[str, Callable[[Schemas, Schema, str], Any]]] = {
-    "object": _object,
-    "array": _list,
-    "string": _text,
-    "integer": _whole_number,
-    "number": _whole_number,
-}
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:
@@ -155,6 +102,10 @@ def _parts(schema: Schema) -> Iterator[Schema]:
             yield from _parts(part)
     else:
         yield schema
+
+
+def _is_readable(limit: Any) -> bool:
+    return limit is not None and len(str(limit)) <= LIMIT_CHARACTERS_MAX
 
 
 def _bounds(schema: Schema, lowest: str, highest: str, unit: str) -> str:

@@ -8,20 +8,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import groupby
-from typing import Final
+from typing import Annotated, Final
 
 from core.errors import ErrorCode
 from core.limits import PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from core.rate_limits import RateLimit
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference.curl_examples import curl_example, variables
-from entrypoints.pages.reference.field_rows import FieldRow, field_rows
+from entrypoints.pages.reference.field_rows import FieldRow, field_rows, remarks, takes
 from entrypoints.pages.rendering import HTML, Page, protected, render
+from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import CredentialKind, public
+from entrypoints.web.documented_errors import RefusalDescription, refusals
 from entrypoints.web.documents import Document, generated_once
-from entrypoints.web.openapi import RefusalDescription, introductions, operation_id, refusals
-from entrypoints.web.routes import Route, Routes, is_id
+from entrypoints.web.openapi import introductions, operation_id, parameters_of
+from entrypoints.web.routes import Route, Routes
 from entrypoints.web.schemas import Schemas, answers, for_readers
 
 routes = Routes("reference", "This reference, for people and for programs.")
@@ -79,7 +81,7 @@ async def home(call: Call) -> None:
 
 @routes.get(ADDRESS)
 @public
-async def page(call: Call) -> Page:
+async def page(call: Call) -> Page | Annotated[None, Status(304)]:
     """Show this reference."""
     document = await generated_once(_write)
     return protected(document.response(call))
@@ -140,7 +142,7 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
         is_public=route.who.kind is CredentialKind.NONE,
         parameters=_parameters(route, schemas),
         body_media_type=route.media_type,
-        body=None if route.body is None else field_rows(schemas, schemas.of(route.body)),
+        body=None if route.sent is None else field_rows(schemas, schemas.of(route.sent)),
         answers=[
             AnswerView(
                 status=answer.status,
@@ -158,8 +160,12 @@ def _route_view(route: Route, schemas: Schemas, base_url: str) -> RouteView:
 
 
 def _parameters(route: Route, schemas: Schemas) -> list[FieldRow]:
-    in_path = [
-        FieldRow(name=name, takes="id" if is_id(kind) else "text", is_required=True, remarks="In the path.")
-        for name, kind in route.path_parameters.items()
+    return [
+        FieldRow(
+            name=parameter["name"],
+            takes=takes(schemas, parameter["schema"]),
+            is_required=parameter["required"],
+            remarks=remarks(parameter["schema"] | {"description": parameter.get("description", "")}),
+        )
+        for parameter in parameters_of(route, schemas)
     ]
-    return in_path + ([] if route.query is None else field_rows(schemas, schemas.of(route.query)))

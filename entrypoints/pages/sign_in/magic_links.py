@@ -2,7 +2,7 @@
 
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
-from entrypoints.pages.forms import MailedLink, MailedLinkForm, read_form
+from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -22,8 +22,7 @@ async def show_link(call: Call, query: MailedLink) -> Page:
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
 @public
-async def press_link(call: Call) -> Page:
+async def press_link(call: Call, form: MailedLinkForm) -> Page:
     """Exchange the link for a sign-in code and show it; programs use `POST /api/auth/magic-link/verify`."""
-    form = await read_form(call, MailedLinkForm)
     exchanged = await call.transact(magic_links.exchange, form.token)
     return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)

@@ -156,8 +156,23 @@ async def test_a_redirect_uri_requires_its_service_and_a_service_its_organizatio
     without_service = await world.register(org_slug=acme_shop.org_slug, redirect_uri=acme_shop.redirect_uri)
 
     assert [answer.status for answer in (uri_alone, service_alone, without_service)] == [400, 400, 400]
-    assert uri_alone.json["details"][0]["field"] == "org_slug"
-    assert without_service.json["details"][0]["field"] == "service_slug"
+    assert [answer.invalid_fields for answer in (uri_alone, service_alone, without_service)] == [
+        ["redirect_uri"],
+        ["org_slug"],
+        ["redirect_uri"],
+    ]
+
+
+async def test_an_unregistered_redirect_uri_is_the_invalid_field(world: World, acme_shop: AcmeShop) -> None:
+    answer = await world.register(**{**acme_shop.return_request, "redirect_uri": "https://evil.example/"})
+
+    assert answer.invalid_fields == ["redirect_uri"]
+
+
+async def test_an_invalid_address_and_an_invalid_password_are_both_named(world: World) -> None:
+    answer = await world.register(email="nobody", password="short")
+
+    assert answer.invalid_fields == ["email", "password"]
 
 
 async def test_an_inactive_organization_appears_neither_in_the_mail_nor_in_the_event(

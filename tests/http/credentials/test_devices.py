@@ -221,7 +221,9 @@ class TestName:
 
         assert (answer.status, answer.json["name"]) == (200, name.strip())
 
-    @pytest.mark.parametrize("body", [{"name": ""}, {"name": " \t\n"}, {"name": "x" * 101}, {"name": 7}, {}])
+    @pytest.mark.parametrize(
+        "body", [{"name": ""}, {"name": " \t\n"}, {"name": "a\nb"}, {"name": "x" * 101}, {"name": 7}, {}]
+    )
     async def test_an_invalid_name_is_refused_with_the_name_of_the_field(self, world: World, body: object) -> None:
         world.user()
         laptop = await world.sign_in()

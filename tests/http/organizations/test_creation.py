@@ -31,6 +31,12 @@ async def create(user: SignedInUser, slug: str = "acme", name: str = "Acme Ltd")
     return await user.post("/api/organizations", {"slug": slug, "name": name})
 
 
+async def test_an_invalid_slug_and_an_invalid_name_are_both_named(ada: SignedInUser) -> None:
+    answer = await create(ada, slug="-", name="")
+
+    assert (answer.status, answer.invalid_fields) == (400, ["slug", "name"])
+
+
 async def test_a_new_organization_is_pending_and_owned_by_its_creator(ada: SignedInUser) -> None:
     answer = await create(ada)
 

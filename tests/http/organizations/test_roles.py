@@ -29,6 +29,17 @@ AUDITOR = {
 }
 
 
+async def test_every_invalid_field_of_a_new_or_changed_role_is_named(team: Team) -> None:
+    invalid = {"name": "", "description": "x" * (DESCRIPTION_CHARACTERS_MAX + 1)}
+    team.custom_role("auditor")
+
+    created = await team.request("owner", "POST", "/roles", body=AUDITOR | invalid | {"slug": "-"})
+    changed = await team.request("owner", "PATCH", "/roles/auditor", body=invalid)
+
+    assert (created.status, created.invalid_fields) == (400, ["slug", "name", "description"])
+    assert (changed.status, changed.invalid_fields) == (400, ["name", "description"])
+
+
 class TestRead:
     """Reading roles."""
 

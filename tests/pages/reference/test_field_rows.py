@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from entrypoints.pages.reference.field_rows import DEPTH_MAX, FieldRow, example, field_rows
+from entrypoints.pages.reference.field_rows import DEPTH_MAX, FieldRow, field_rows
+from entrypoints.web.examples import example
 from entrypoints.web.schemas import Schemas
 from tests import specimen
 from tests.specimen import Boat, Boats, BoatWanted, Knot
@@ -49,7 +50,7 @@ def test_the_type_of_a_field_is_described_in_words(schemas: Schemas, name: str, 
     ("name", "remarks"),
     [
         ("name", "What is painted on it. 1 to 100 characters."),
-        ("email", "At most 254 characters."),
+        ("email", "The email address. At most 254 characters."),
         ("colour", "`green` when left out."),
         ("sails", "At most 5 items."),
         ("sails[].square_metres", "More than 0."),

@@ -1,0 +1,156 @@
+"""The OpenAPI document as others read it: generated clients work, and the server answers what the document says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.peers import peer
+from tests.processes import services
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.fixtures import builder
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+    from uuid import UUID
+
+    from tests.processes import Service, Services
+    from tests.world.builder import Builder
+
+__all__ = ["builder", "services"]
+
+pytestmark = pytest.mark.long
+
+SLUG = "acme"
+MEMBER = "bob@example.com"
+STRANGER = "eve@example.com"
+CASES_PER_OPERATION = 5
+CASES_MIN = 500
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "negative_data_rejection",
+    "unsupported_method",
+    "ignored_auth",
+    "valid_input_is_not_called_invalid",
+)
+# They end what the other requests need: the session, the address to sign in with, the account. A stranger and a caller
+# without a session send them too.
+ENDING = ("sessions_log_out", "profile_change_profile", "privacy_forget")
+
+
+@pytest.fixture
+def user_ids(builder: Builder) -> list[UUID]:
+    """The ids of an organization's owner and a member, and of a user who is neither."""
+    ids = [builder.user(email) for email in (EMAIL, MEMBER, STRANGER)]
+    organization_id = builder.organization(SLUG)
+    builder.member(organization_id, ids[0], "owner")
+    builder.member(organization_id, ids[1])
+    return ids
+
+
+@pytest.fixture
+def service(services: Services, user_ids: list[UUID]) -> Service:
+    """A server with these users."""
+    return services.ready(DEV="on", BASE_URL="http://localhost:8000")
+
+
+@pytest.fixture
+def document(service: Service, tmp_path: Path) -> Path:
+    """The document of the server, as a file."""
+    path = tmp_path / "openapi.json"
+    path.write_bytes(service.get("/openapi.json").content)
+    return path
+
+
+def address(service: Service) -> str:
+    """Return the base URL under which the server is reached here."""
+    return f"http://127.0.0.1:{service.port}"
+
+
+def assert_succeeded(done: subprocess.CompletedProcess[str]) -> None:
+    """Fail with the output of a program that failed."""
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_the_document_is_valid(document: Path, tmp_path: Path) -> None:
+    assert_succeeded(peer("schemathesis").run("python", "-m", "openapi_spec_validator", str(document), folder=tmp_path))
+
+
+def test_a_generated_python_client_signs_in_with_and_without_a_second_factor(
+    service: Service, document: Path, tmp_path: Path
+) -> None:
+    generator = peer("openapi-python-client")
+    package = ["--meta", "none", "--output-path", "gatehouse_client", "--fail-on-warning"]
+
+    generated = generator.run("openapi-python-client", "generate", "--path", str(document), *package, folder=tmp_path)
+    used = generator.run(
+        "python",
+        str(generator.files / "use_client.py"),
+        *(address(service), EMAIL, PASSWORD, SLUG),
+        folder=tmp_path,
+        environment={"PYTHONPATH": str(tmp_path)},
+    )
+
+    assert_succeeded(generated)
+    assert_succeeded(used)
+    assert used.stdout.splitlines() == [f"{EMAIL} {MEMBER}", "slug name"]
+
+
+def test_generated_types_compile_strictly(document: Path, tmp_path: Path) -> None:
+    compiler = peer("openapi-typescript")
+    (tmp_path / "node_modules").symlink_to(compiler.programs.parent)
+    (tmp_path / "use_types.ts").write_bytes((compiler.files / "use_types.ts").read_bytes())
+    options = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"]
+    modules = ["--module", "nodenext", "--moduleResolution", "nodenext", "--target", "es2022"]
+
+    generated = compiler.run("openapi-typescript", str(document), "--output", "gatehouse.ts", folder=tmp_path)
+    compiled = compiler.run("tsc", *options, *modules, "gatehouse.ts", "use_types.ts", folder=tmp_path)
+
+    assert_succeeded(generated)
+    assert_succeeded(compiled)
+
+
+@pytest.mark.parametrize(
+    ("email", "left_out"),
+    [(EMAIL, ENDING), (MEMBER, ENDING), (STRANGER, ()), ("", ())],
+    ids=["owner", "member", "stranger", "nobody"],
+)
+def test_the_server_answers_what_the_document_says(
+    service: Service, user_ids: list[UUID], tmp_path: Path, email: str, left_out: tuple[str, ...]
+) -> None:
+    tester = peer("schemathesis")
+
+    done = tester.run(
+        "schemathesis",
+        *("--config-file", str(tester.files / "schemathesis.toml")),
+        *("run", f"{address(service)}/openapi.json", "--url", address(service)),
+        *("--checks", ",".join(CHECKS), "--phases", "examples,fuzzing", "--seed", "1"),
+        *("--max-examples", str(CASES_PER_OPERATION), "--continue-on-failure"),
+        *(f"--exclude-operation-id={operation}" for operation in left_out),
+        folder=tmp_path,
+        environment={
+            "SCHEMATHESIS_HOOKS": "hooks",
+            "PYTHONPATH": str(tester.files),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PEER_BASE_URL": address(service),
+            "PEER_EMAIL": email,
+            "PEER_PASSWORD": PASSWORD,
+            "PEER_SLUG": SLUG,
+            "PEER_USER_IDS": " ".join(map(str, user_ids)),
+        },
+    )
+
+    assert_succeeded(done)
+    assert cases(done.stdout) >= CASES_MIN, done.stdout
+
+
+def cases(output: str) -> int:
+    """Return how many cases the tester generated."""
+    [line] = [line for line in output.splitlines() if " generated, " in line]
+    return int(line.split()[0].replace(",", ""))
