@@ -43,6 +43,7 @@ from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
+from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
@@ -67,6 +68,7 @@ class PostgresUnitOfWork:
     credentials: PostgresCredentials
     user_import: PostgresUserImport
     sessions: PostgresSessions
+    unfinished_sign_ins: PostgresUnfinishedSignIns
     devices: PostgresDevices
     sign_in_failures: PostgresSignInFailures
     login_events: PostgresLoginEvents

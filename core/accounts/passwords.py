@@ -136,9 +136,7 @@ def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
 
 
 def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> None:
-    """End a user's sessions, and their sign-ins that wait for a second factor."""
-    # In this order, so that the session of a sign-in that completes concurrently ends too.
-    uow.mfa_challenges.void_all(user_id)
+    """End a user's sessions and unfinished sign-ins."""
     sessions.end_all(uow, user_id, email, except_session_id=except_session_id)
 
 

@@ -155,7 +155,9 @@ def finish_registration(
     caller = callers.lock_account(uow)
     _require_room(uow, caller)
 
-    challenge = uow.passkey_challenges.use(challenge_id, Purpose.REGISTER, user_id=caller.user_id, at=uow.now)
+    challenge = uow.passkey_challenges.use(
+        challenge_id, Purpose.REGISTER, user_id=caller.user_id, answered_by=caller.user_id, at=uow.now
+    )
     if challenge is None:
         raise RegistrationOver
     attested = uow.webauthn.check_attestation(attestation, challenge.challenge)

@@ -139,7 +139,7 @@ def remove(uow: UnitOfWork, slug: str, user_id: UUID) -> None:
         raise BadRequest("The owner cannot be removed. Transfer the ownership first.")
 
     uow.members.remove(organization_id, user_id)
-    ended = uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
+    ended = sessions.end_in_organization(uow, organization_id, user_id)
     sessions.record_ended(uow, user_id, member.email, ended, reason="member_removed")
     _record_removed(uow, organization_id, user_id, role=member.membership.role)
 

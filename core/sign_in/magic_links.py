@@ -105,7 +105,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     """Use up a link and return a code that signs in at the same destination; raise `MagicLinkRefused`."""
     try:
-        link = links.use(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
+        link = _use_locked(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
@@ -131,7 +131,12 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
 def _use(uow: UnitOfWork, token: str) -> ValidLink:
     is_code = uow.one_time_tokens.find(hash_token(token), TokenPurpose.MAGIC_LINK_CODE) is not None
     purpose, texts = (TokenPurpose.MAGIC_LINK_CODE, CODE_TEXTS) if is_code else (TokenPurpose.MAGIC_LINK, TEXTS)
-    # The account before its links, so that two links that are used concurrently are locked in one order.
+    return _use_locked(uow, purpose, token, texts)
+
+
+def _use_locked(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
+    # The account before its links, so that two links that are used concurrently are locked in one order, and that
+    # ending all sessions finds either the link or what has become of it.
     uow.users.lock(links.inspect(uow, purpose, token, texts).user.id)
     return links.use(uow, purpose, token, texts)
 

@@ -64,10 +64,13 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
 
 def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destination: Destination) -> Outcome:
     """Sign in with an authenticator's assertion, or record the failed attempt and refuse."""
-    challenge = uow.passkey_challenges.use(challenge_id, Purpose.AUTHENTICATE, user_id=None, at=uow.now)
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)
-    # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same query.
-    user = uow.users.lock(passkey.user_id if passkey is not None else uow.randomness.new_id())
+    # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same queries.
+    owner_id = passkey.user_id if passkey is not None else uow.randomness.new_id()
+    user = uow.users.lock(owner_id)
+    challenge = uow.passkey_challenges.use(
+        challenge_id, Purpose.AUTHENTICATE, user_id=None, answered_by=owner_id, at=uow.now
+    )
     asserted = uow.webauthn.check_assertion(
         assertion,
         challenge.challenge if challenge is not None else b"",

@@ -57,11 +57,12 @@ class PasskeyChallenges(Protocol):
         ...
 
     def use(
-        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, answered_by: UUID, at: datetime
     ) -> StoredPasskeyChallenge | None:
         """Use up a challenge and return it; one of two concurrent calls succeeds.
 
-        None when it is unknown, of another purpose or user, used or expired.
+        None when it is unknown, of another purpose or user, used or expired, or when the account that answers it has
+        ended its sign-ins since. The caller has locked that account; one that does not exist has ended none.
         """
         ...
 

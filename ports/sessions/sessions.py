@@ -10,7 +10,10 @@ from core.sessions.sessions import Session
 
 
 class Sessions(Protocol):
-    """Sessions. The methods that revoke return the organization of each revoked session, None for one without."""
+    """Sessions. The methods that revoke return the organization of each revoked session, None for one without.
+
+    They also revoke the impersonations that began in those sessions.
+    """
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
         """Store a new session."""

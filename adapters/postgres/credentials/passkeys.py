@@ -165,7 +165,7 @@ class PostgresPasskeyChallenges(Aggregate):
         )
 
     def use(
-        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, answered_by: UUID, at: datetime
     ) -> StoredPasskeyChallenge | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
@@ -175,9 +175,17 @@ class PostgresPasskeyChallenges(Aggregate):
                 SET       used_at = %(at)s
                 WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
                   AND     used_at IS NULL AND expires_at > %(at)s
+                  AND     number > coalesce(
+                              (SELECT passkey_challenges_ended FROM users WHERE id = %(answered_by)s), 0)
                 RETURNING id, purpose, user_id, challenge, created_at, expires_at
                 """,
-                {"id": challenge_id, "purpose": purpose, "user_id": user_id, "at": at},
+                {
+                    "id": challenge_id,
+                    "purpose": purpose,
+                    "user_id": user_id,
+                    "answered_by": answered_by,
+                    "at": at,
+                },
             )
             .fetchone()
         )
