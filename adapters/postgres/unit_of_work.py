@@ -16,7 +16,7 @@ from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.credentials.devices import PostgresDevices
-from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.driver.connection import Connection
@@ -74,6 +74,7 @@ class PostgresUnitOfWork:
     login_events: PostgresLoginEvents
     one_time_tokens: PostgresOneTimeTokens
     totp_secrets: PostgresTotpSecrets
+    second_factors: PostgresSecondFactors
     backup_codes: PostgresBackupCodes
     passkeys: PostgresPasskeys
     passkey_challenges: PostgresPasskeyChallenges

@@ -14,9 +14,9 @@ from uuid import UUID  # noqa: TC003 - likewise
 from core.credentials.user_agents import DeviceType  # noqa: TC001 - likewise
 from core.errors import BadRequest, Forbidden, NotFound
 from core.events import platform_actions
-from core.limits import NAME_CHARACTERS_MAX
 from core.organizations.organizations import DEVICE_TRUST_DEFAULT, is_device_trusted
 from core.sessions import sessions
+from core.text import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,12 +142,10 @@ def show_mine(uow: UnitOfWork, device_id: UUID) -> DeviceDetail:
 
 def rename_mine(uow: UnitOfWork, device_id: UUID, name: str) -> RenamedDevice:
     """Rename one of the caller's devices."""
-    trimmed = name.strip()
-    if not 1 <= len(trimmed) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field("name", f"A name has 1 to {NAME_CHARACTERS_MAX} characters.")
+    name = checked_name(name, characters_min=1)
     caller = uow.caller
     _own_device(uow, caller, device_id)
-    renamed = uow.devices.rename(device_id, trimmed, user_id=caller.user_id, at=uow.now)
+    renamed = uow.devices.rename(device_id, name, user_id=caller.user_id, at=uow.now)
     if renamed is None:
         raise DeviceUnknown
     platform_actions.record_impersonated(uow, "device.renamed", device_id=str(device_id))

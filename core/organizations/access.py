@@ -120,8 +120,7 @@ class Operation(Enum):
         return member
 
 
-# Members can always read what the organization requires; and the member who required a second factor without having one
-# can revert that.
+# Members can always read what the organization requires; and `management.py` refuses only the change that asks less.
 _WITH_ONE_FACTOR: Final = frozenset({Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE})
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
+# Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.
+OTP: Final = "otp"
+MFA: Final = "mfa"
 IDLE_LIFETIME: Final = timedelta(days=30)
 ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 

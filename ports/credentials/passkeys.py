@@ -33,7 +33,7 @@ class Passkeys(Protocol):
         """Rename a user's passkey and return it; None when the user has no such passkey."""
         ...
 
-    def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
+    def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
         """Record a use of a passkey; False when it was deleted, or its sign count has not increased.
 
         An authenticator that does not count always reports 0.

@@ -42,6 +42,10 @@ class Sessions(Protocol):
         """
         ...
 
+    def add_methods(self, session_id: UUID, methods: Sequence[str]) -> None:
+        """Add authentication methods that were proved during a session to those with which it began."""
+        ...
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         """List a user's live sessions, the most recently used first."""
         ...

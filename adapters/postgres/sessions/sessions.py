@@ -112,6 +112,16 @@ class PostgresSessions(Aggregate):
             (organization_id, new_hash, self._transaction.now, self._transaction.now, remembered_max, session_id),
         )
 
+    def add_methods(self, session_id: UUID, methods: Sequence[str]) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions
+            SET    amr = amr || ARRAY(SELECT method FROM unnest(%s::text[]) AS method WHERE method <> ALL (amr))
+            WHERE  id = %s
+            """,
+            (list(methods), session_id),
+        )
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         return (
             self._connection.cursor(row_factory=kwargs_row(Session))

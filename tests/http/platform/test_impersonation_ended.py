@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,8 @@ from tests.concurrency import at_once
 from tests.world.platform import PLATFORM_OWNER, Platform
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from adapters.postgres.database import PostgresDatabase
     from ports.unit_of_work import UnitOfWork
     from tests.clock import SettableClock
@@ -47,7 +49,7 @@ async def reuse_refresh_token(platform: Platform, clock: SettableClock) -> None:
 
 @pytest.mark.parametrize("end", [log_out, end_by_list, end_from_elsewhere, reuse_refresh_token])
 async def test_it_ends_with_the_session_that_began_it(
-    platform: Platform, world: World, clock: SettableClock, end: Any
+    platform: Platform, world: World, clock: SettableClock, end: Callable[[Platform, SettableClock], Awaitable[None]]
 ) -> None:
     acting = await platform.impersonate(world.user())
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import trio
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
     from tests.world.passkeys import Keyring
     from tests.world.world import World
+
+Ender: TypeAlias = Callable[[Person], Awaitable[None]]
 
 NEW_PASSWORD = "an entirely different phrase"
 ROUNDS = 15
@@ -58,7 +61,7 @@ ENDERS = pytest.mark.parametrize("end", [end_others, change_password, reset_pass
 
 
 @ENDERS
-async def test_a_pre_auth_token_is_over_when_the_sessions_of_its_account_end(ada: Person, end: Any) -> None:
+async def test_a_pre_auth_token_is_over_when_the_sessions_of_its_account_end(ada: Person, end: Ender) -> None:
     token = await ada.preauth_token()
 
     await end(ada)
@@ -69,7 +72,7 @@ async def test_a_pre_auth_token_is_over_when_the_sessions_of_its_account_end(ada
 @ENDERS
 @pytest.mark.parametrize("address", [EMAIL, None])
 async def test_a_passkey_challenge_is_over_when_the_sessions_of_the_account_that_answers_it_end(
-    keyring: Keyring, ada: Person, end: Any, address: str | None
+    keyring: Keyring, ada: Person, end: Ender, address: str | None
 ) -> None:
     keyring.token = ada.token
     authenticator = await keyring.registered()
@@ -96,7 +99,7 @@ async def test_a_registration_of_a_passkey_is_over_when_all_other_sessions_end(k
 
 @ENDERS
 async def test_a_mailed_sign_in_link_is_over_when_the_sessions_of_its_account_end(
-    world: World, ada: Person, end: Any
+    world: World, ada: Person, end: Ender
 ) -> None:
     await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL})
     token = next(mail.values["token"] for mail in await world.mails() if mail.template == "magic_link")
@@ -191,7 +194,7 @@ class TestRaces:
             token, code = await ada.preauth_token(), ada.code()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(ada.verify, token, code))
-                nursery.start_soon(installation.database.transact, sessions.end_all, ada.id, ada.email)
+                nursery.start_soon(partial(installation.database.transact, sessions.end_all, ada.id, ada.email))
             ada.next_step()
 
             assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
@@ -209,7 +212,7 @@ class TestRaces:
             token, code = await person.preauth_token(), person.code()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(person.verify, token, code))
-                nursery.start_soon(installation.database.transact, deactivate, person)
+                nursery.start_soon(partial(installation.database.transact, deactivate, person))
 
         assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
