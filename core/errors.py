@@ -6,7 +6,7 @@ body, the formats of SCIM and OAuth).
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class ErrorCode(Enum):
@@ -58,14 +58,23 @@ class FieldProblem:
 
 
 class Refusal(Exception):
-    """A request is refused. Raised in a transaction, it rolls the transaction back."""
+    """A request is refused. Raised in a transaction, it rolls the transaction back.
+
+    `reason` is for the log alone: it may name what the answer must not reveal, and contains no personal data.
+    """
 
     code: ClassVar[ErrorCode]
     default_message: ClassVar[str]
 
     def __init__(self, message: str | None = None) -> None:
         self.message = message or self.default_message
+        self.reason: str | None = None
         super().__init__(self.message)
+
+    def because(self, reason: str | None) -> Self:
+        """Return this refusal with a reason for the log."""
+        self.reason = reason
+        return self
 
 
 class BadRequest(Refusal):

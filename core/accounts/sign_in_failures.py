@@ -51,7 +51,7 @@ def attempt(uow: UnitOfWork, address: str, network: str | None, *, is_known_devi
         raise RateLimitExceeded(
             "Too many failed sign-ins for this address. Wait 15 minutes, then try again.",
             retry_after_seconds=max(1, ceil((allowed_at - uow.now).total_seconds())),
-        )
+        ).because("too_many_failures")
     return attempt_id
 
 

@@ -115,7 +115,7 @@ def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bo
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
-        raise SignInInterrupted
+        raise SignInInterrupted().because("deactivated")
     recognition.require(device)
     _publish(uow, sign_in, receivers())
     return SignInCompleted(

@@ -98,7 +98,7 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     try:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message) from None
+        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
     return MagicLinkRequested(email=link.user.email, back=return_targets.recall(uow, link.token.data))
 
 
@@ -107,7 +107,7 @@ def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     try:
         link = _use_locked(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message) from None
+        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
     return Exchanged(code=code, back=return_targets.recall(uow, link.token.data))
 
@@ -117,7 +117,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
     try:
         link = _use(uow, token)
     except LinkUnusable as unusable:
-        return MagicLinkRefused(unusable.message)
+        return MagicLinkRefused(unusable.message).because(unusable.reason)
 
     user = link.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
@@ -125,7 +125,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
-    return MagicLinkRefused(TEXTS.unknown) if isinstance(outcome, Refusal) else outcome
+    return MagicLinkRefused(TEXTS.unknown).because(outcome.reason) if isinstance(outcome, Refusal) else outcome
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:

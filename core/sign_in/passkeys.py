@@ -86,7 +86,7 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    return PasskeyRefused() if isinstance(outcome, Refusal) else outcome
+    return PasskeyRefused().because(outcome.reason) if isinstance(outcome, Refusal) else outcome
 
 
 def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:

@@ -110,10 +110,10 @@ def verify(
     user = uow.users.lock(user_id)
     challenge = uow.mfa_challenges.lock(challenge_id, user_id=user_id)
     if user is None or challenge is None:
-        raise PreAuthOver
+        raise PreAuthOver().because("sign_in_over")
     factor = uow.totp_secrets.lock(user_id)
     if factor is None or not factor.is_enabled:
-        raise PreAuthOver
+        raise PreAuthOver().because("mfa_turned_off")
     code = _parse(typed)
     is_new_device = not recognition.recognize(uow, user.id, device_token).is_known
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
@@ -161,10 +161,10 @@ def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, de
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        return CodeWrong()
+        return CodeWrong().because(_REASON)
     # The sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return TooManyWrongCodes()
+    return TooManyWrongCodes().because("too_many_wrong_codes")
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:

@@ -192,13 +192,13 @@ async def admit_pre_auth_token(call: Call, token: str | None) -> None:
     Raise `Unauthorized` without one, `PreAuthExpired` or `PreAuthInvalid`.
     """
     if token is None:
-        raise Unauthorized("Sign in first: the pre-auth token is missing.")
+        raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
     try:
         call.claims = await _verified(call, token, TokenKind.PRE_AUTH)
     except TokenExpired:
-        raise PreAuthExpired from None
+        raise PreAuthExpired().because("preauth_token_expired") from None
     except TokenInvalid:
-        raise PreAuthInvalid from None
+        raise PreAuthInvalid().because("preauth_token_invalid") from None
 
 
 async def _admit_pre_auth_bearer(call: Call) -> None:
