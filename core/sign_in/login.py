@@ -1,7 +1,8 @@
 """Sign-in by email address and password: the checks before the slow comparison, and the steps after it.
 
 The comparison happens between two transactions, on the hasher's own threads. The attempt is counted before it, and
-removed when the password was right or was not compared after all (`core/accounts/sign_in_failures.py`). After a right
+removed when the password was right or was not compared after all (`core/accounts/sign_in_failures.py`). A client that
+hangs up before the comparison has not failed; one that hangs up during it has, if the password was wrong. After a right
 password, `conclusion.py` continues. An unknown address executes the same statements as a wrong password, so that the
 response time does not reveal which it was.
 """
@@ -53,7 +54,7 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
 
 
 def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
-    """Remove a counted attempt that was not compared, because the hasher was too busy; it revealed nothing."""
+    """Remove a counted attempt that revealed nothing: the hasher was too busy, or the client has hung up."""
     uow.sign_in_failures.remove(attempt.id)
 
 
@@ -62,15 +63,15 @@ def finish(
 ) -> Outcome:
     """Conclude the sign-in after the comparison. `upgraded_hash` replaces a hash of an older kind.
 
-    An attempt with a right password that is refused because of its destination stays counted.
+    An attempt with a right password that is refused because of its destination counts for another minute.
     """
     user = attempt.user
     if user is None or not user.is_active or not is_right:
-        return _refuse(uow, user, destination, reason=_reason(user))
+        return _refuse(uow, attempt, destination, reason=_reason(user))
     stored = uow.credentials.lock(user.id)
     if stored is None or stored.password_hash != attempt.password_hash:
         # The password was changed or reset during the comparison.
-        return _refuse(uow, user, destination, reason="password_changed")
+        return _refuse(uow, attempt, destination, reason="password_changed")
 
     if upgraded_hash is not None:
         uow.credentials.set_password_hash(user.id, upgraded_hash)
@@ -88,8 +89,9 @@ def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], d
     return recognition.recognize(uow, user_id, device_token).is_known
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:
-    return refuse(uow, user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
+def _refuse(uow: UnitOfWork, attempt: Attempt, destination: Destination, *, reason: str) -> Outcome:
+    uow.sign_in_failures.fail(attempt.id)
+    return refuse(uow, attempt.user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
 
 
 def _reason(user: User | None) -> str:

@@ -119,6 +119,7 @@ def verify(
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
+        uow.sign_in_failures.fail(attempt_id)
         return _refuse(uow, challenge, user, code, device_token)
 
     uow.sign_in_failures.remove(attempt_id)
