@@ -20,6 +20,7 @@ from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from core.accounts.passwords import StoredPassword
@@ -31,11 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that is admitted to the comparison."""
+    """An attempt that is admitted to the comparison.
+
+    `decoys` are the kinds of hashes that other accounts have: a refusal does the work of all of them, because its time
+    must not tell which kind this account has, or whether there is one.
+    """
 
     id: UUID
     user: User | None
     password_hash: str | None = field(repr=False)
+    decoys: Sequence[str]
 
 
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
@@ -44,12 +50,14 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     address = canonical_email(email)
     stored = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, stored, destination.device_token)
+    decoys = uow.credentials.defer_decoys()
     attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
     found = stored()
     return Attempt(
         id=attempt_id,
         user=found.user if found is not None else None,
         password_hash=found.password_hash if found is not None else None,
+        decoys=decoys(),
     )
 
 

@@ -53,7 +53,7 @@ async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
     # No account has a longer password. Comparing with none takes the same time as a comparison.
     encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
     try:
-        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
+        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded, attempt.decoys)
     except (ServiceUnavailable, trio.Cancelled):
         # Cancelled while it waited, because a comparison that has begun is finished.
         with shielded():
