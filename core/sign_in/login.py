@@ -56,7 +56,8 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     return Attempt(
         id=attempt_id,
         user=found.user if found is not None else None,
-        password_hash=found.password_hash if found is not None else None,
+        # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
+        password_hash=found.password_hash if found is not None and found.user.is_active else None,
         decoys=decoys(),
     )
 

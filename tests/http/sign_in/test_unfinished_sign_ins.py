@@ -190,11 +190,14 @@ class TestRaces:
     async def test_no_session_survives_a_code_beside_the_end_of_all_sessions(
         self, world: World, ada: Person, installation: Installation
     ) -> None:
+        def end(uow: UnitOfWork) -> None:
+            sessions.end_all(uow, ada.id, ada.email)
+
         for _ in range(ROUNDS):
             token, code = await ada.preauth_token(), ada.code()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(ada.verify, token, code))
-                nursery.start_soon(partial(installation.database.transact, sessions.end_all, ada.id, ada.email))
+                nursery.start_soon(installation.database.transact, end)
             ada.next_step()
 
             assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
@@ -212,7 +215,7 @@ class TestRaces:
             token, code = await person.preauth_token(), person.code()
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(partial(person.verify, token, code))
-                nursery.start_soon(partial(installation.database.transact, deactivate, person))
+                nursery.start_soon(installation.database.transact, partial(deactivate, person=person))
 
         assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
 
