@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, TypeVar, overload
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -67,14 +67,23 @@ class FieldProblem:
 
 
 class Refusal(Exception):
-    """A request is refused. Raised in a transaction, it rolls the transaction back."""
+    """A request is refused. Raised in a transaction, it rolls the transaction back.
+
+    `reason` is for the log alone: it may name what the answer must not reveal, and contains no personal data.
+    """
 
     code: ClassVar[ErrorCode]
     default_message: ClassVar[str]
 
     def __init__(self, message: str | None = None) -> None:
         self.message = message or self.default_message
+        self.reason: str | None = None
         super().__init__(self.message)
+
+    def because(self, reason: str | None) -> Self:
+        """Return this refusal with a reason for the log."""
+        self.reason = reason
+        return self
 
 
 class BadRequest(Refusal):

@@ -17,6 +17,7 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.mail.mail import MailDeferred, MailRefused
@@ -95,8 +96,19 @@ def hashes_per_second() -> float:
 
 
 def stored_password_form(given: object) -> str | None:
-    """Return the stored form of an imported password hash; None when it could not be verified at sign-in."""
+    """Return the stored form of an imported password hash; None when it could not be verified at sign-in.
+
+    Raise `HashTooExpensive` when its comparison would cost too much.
+    """
     return password_schemes.stored_form(given)
+
+
+def is_comparable(encoded: str) -> bool:
+    """Return whether a sign-in compares a stored hash, or refuses every password for it."""
+    try:
+        return password_schemes.read(encoded) is not None
+    except HashTooExpensive:
+        return False
 
 
 def metrics(

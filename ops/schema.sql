@@ -12,6 +12,12 @@ CREATE FUNCTION letter_groups(value text) RETURNS text[]
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
 
+CREATE FUNCTION password_decoy(hash text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN (hash ~ '[$]2[aby][$][0-9][0-9][$]'::text) THEN ("left"(hash, '-53'::integer) || repeat('.'::text, 53)) WHEN (hash ~~ 'scrypt$%'::text) THEN ((((((((('scrypt$'::text || split_part(hash, '$'::text, 2)) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || split_part(hash, '$'::text, 4)) || '$'::text) || split_part(hash, '$'::text, 5)) || '$'::text) || regexp_replace(split_part(hash, '$'::text, 6), '[^=]'::text, 'A'::text, 'g'::text)) ELSE (((("substring"(hash, '^(.*)[$][^$]*[$][^$]*$'::text) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || regexp_replace("substring"(hash, '[^$]*$'::text), '[^=]'::text, 'A'::text, 'g'::text)) END;
+
+COMMENT ON FUNCTION password_decoy(hash text) IS 'A hash that costs as much to compare and matches no password.';
+
 CREATE FUNCTION service_users_email() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -23,6 +29,15 @@ END
 $$;
 
 COMMENT ON FUNCTION service_users_email() IS 'Finds the address of whoever is linked to a service.';
+
+CREATE SEQUENCE passkey_challenge_numbers
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON INDEX users_other_password_hashes IS 'The kinds of imported hashes that are left, for a refused sign-in to cost the same.';
 
 CREATE TABLE audit_counting (
     is_the_only_row boolean DEFAULT true NOT NULL,
@@ -358,6 +373,7 @@ CREATE TABLE passkey_challenges (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
+    number bigint DEFAULT nextval('passkey_challenge_numbers'::regclass) NOT NULL,
     CONSTRAINT passkey_challenges_purpose_check CHECK ((purpose = ANY (ARRAY['register'::text, 'authenticate'::text])))
 );
 COMMENT ON TABLE passkey_challenges IS 'What a browser is asked to sign; five minutes, one use.';
@@ -377,9 +393,11 @@ CREATE TABLE passkeys (
     transports text[] NOT NULL,
     backup_eligible boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    last_used_at timestamp with time zone
+    last_used_at timestamp with time zone,
+    verifies_user boolean DEFAULT false NOT NULL
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
+COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys
@@ -501,16 +519,19 @@ CREATE TABLE sessions (
     user_agent text,
     impersonator_id uuid,
     created_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone
+    revoked_at timestamp with time zone,
+    impersonator_session_id uuid
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
+COMMENT ON COLUMN sessions.impersonator_session_id IS 'The session of the platform owner; the impersonation ends with it.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
+CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
 CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
@@ -519,9 +540,11 @@ CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
     email_hash bytea NOT NULL,
     network text NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    has_failed boolean DEFAULT true NOT NULL
 );
 COMMENT ON TABLE sign_in_failures IS 'Refused sign-ins of the last minutes by address, whether or not an account has it.';
+COMMENT ON COLUMN sign_in_failures.has_failed IS 'False while the comparison is not decided; such an attempt counts for a minute.';
 ALTER TABLE ONLY sign_in_failures
     ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
 CREATE INDEX sign_in_failures_old ON sign_in_failures USING btree (created_at);
@@ -580,11 +603,13 @@ CREATE TABLE users (
     updated_at timestamp with time zone NOT NULL,
     deactivated_at timestamp with time zone,
     anonymized_at timestamp with time zone,
+    passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
 COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
+COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -593,6 +618,7 @@ ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
+CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
 
@@ -710,6 +736,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_impersonator_id_fkey FOREIGN KEY (impersonator_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_impersonator_session_id_fkey FOREIGN KEY (impersonator_session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

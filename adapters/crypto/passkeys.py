@@ -124,6 +124,7 @@ class PyWebAuthn:
             sign_count=verified.sign_count,
             aaguid=verified.aaguid,
             is_backup_eligible=verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
+            is_user_verified=verified.user_verified,
         )
 
     def check_assertion(

@@ -20,15 +20,17 @@ import structlog
 import trio
 from argon2.low_level import Type, hash_secret_raw
 
-from adapters.crypto.password_schemes import KEPT_SCHEME, SCHEMES, scheme_of
+from adapters.crypto.password_schemes import KEPT_SCHEME, read, scheme_of
+from core.accounts.user_import import HashTooExpensive
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from ports.accounts.passwords import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from adapters.crypto.machine_slots import MachineSlots
+    from adapters.crypto.password_schemes import StoredHash
 
 # At 10 to 30 ms each this is a wait of about a second; a longer one is worse for the caller than a retry.
 QUEUED_PER_PLACE_MAX = 50
@@ -78,27 +80,44 @@ class Argon2PasswordHasher:
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
         return await self._when_there_is_room(partial(self._argon2.hash, password))
 
-    async def verify(self, password: str, encoded: str | None) -> Verdict:
-        """Compare a password with a stored hash; without a hash, take the same time and return a negative verdict."""
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
+        """Compare a password with a stored hash; refuse every password after the same work."""
         assert len(password) <= PASSWORD_CHARACTERS_MAX, "the password is too long; the caller must refuse it"
-        return await self._when_there_is_room(partial(self._verdict, password, encoded))
+        return await self._when_there_is_room(partial(self._verdict, password, encoded, decoys))
 
-    def _verdict(self, password: str, encoded: str | None) -> Verdict:
-        scheme = scheme_of(encoded) if encoded is not None else None
-        compare = SCHEMES[scheme](encoded) if encoded is not None and scheme is not None else None
-        if compare is None or encoded is None:
-            if encoded is not None:
-                self._report_unreadable(scheme)
-            self._compare_with_decoy(password)
-            return Verdict(is_right=False, needs_upgrade=False)
-        is_right = compare(password)
-        is_outdated = is_right and (scheme != KEPT_SCHEME or self._argon2.check_needs_rehash(encoded))
-        return Verdict(is_right=is_right, needs_upgrade=is_outdated)
+    def _verdict(self, password: str, encoded: str | None, decoys: Sequence[str]) -> Verdict:
+        stored = self._read(encoded) if encoded is not None else None
+        if encoded is not None and stored is not None and stored.matches(password):
+            is_kept = scheme_of(encoded) == KEPT_SCHEME and not self._argon2.check_needs_rehash(encoded)
+            return Verdict(is_right=True, needs_upgrade=not is_kept)
+        self._fill_up(password, stored, decoys)
+        return Verdict(is_right=False, needs_upgrade=False)
 
-    def _compare_with_decoy(self, password: str) -> None:
-        compare = SCHEMES[KEPT_SCHEME](self._decoy_hash)
-        assert compare is not None, "the decoy hash exceeds the cost limits of password_schemes"
-        compare(password)
+    def _fill_up(self, password: str, compared: StoredHash | None, decoys: Sequence[str]) -> None:
+        """Do the work of all kinds of stored hashes, except what the comparison has done.
+
+        So every refusal does the same work, whichever hash the account has, if any (ops/decisions/0005). Of several
+        hashes of one family only the most expensive counts, because the others are filled up to it.
+        """
+        kinds = [kind for kind in map(self._read, [self._decoy_hash, *decoys]) if kind is not None]
+        dearest: dict[tuple[str | int, ...], StoredHash] = {}
+        for kind in [*kinds, *([compared] if compared is not None else [])]:
+            if kind.family not in dearest or kind.work > dearest[kind.family].work:
+                dearest[kind.family] = kind
+        for family, kind in dearest.items():
+            done = compared.work if compared is not None and compared.family == family else 0
+            if kind.work > done:
+                kind.spend(kind.work - done, password)
+
+    def _read(self, encoded: str) -> StoredHash | None:
+        """Return a hash that can be compared, None for one that is malformed or too expensive."""
+        try:
+            stored = read(encoded)
+        except HashTooExpensive:
+            stored = None
+        if stored is None:
+            self._report_unreadable(scheme_of(encoded))
+        return stored
 
     def _report_unreadable(self, scheme: str | None) -> None:
         """Log once for each scheme that a hash of it could not be read; its owner has to reset the password."""

@@ -16,7 +16,7 @@ from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.credentials.devices import PostgresDevices
-from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
+from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
 from adapters.postgres.credentials.passkeys import PostgresPasskeyChallenges, PostgresPasskeys
 from adapters.postgres.driver.connection import Connection
@@ -43,6 +43,7 @@ from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
+from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
@@ -67,11 +68,13 @@ class PostgresUnitOfWork:
     credentials: PostgresCredentials
     user_import: PostgresUserImport
     sessions: PostgresSessions
+    unfinished_sign_ins: PostgresUnfinishedSignIns
     devices: PostgresDevices
     sign_in_failures: PostgresSignInFailures
     login_events: PostgresLoginEvents
     one_time_tokens: PostgresOneTimeTokens
     totp_secrets: PostgresTotpSecrets
+    second_factors: PostgresSecondFactors
     backup_codes: PostgresBackupCodes
     passkeys: PostgresPasskeys
     passkey_challenges: PostgresPasskeyChallenges

@@ -109,14 +109,16 @@ def lock_and_use(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: Link
 
 def _refusal(token: OneTimeToken | None, texts: LinkTexts) -> LinkUnusable:
     if token is None:
-        return LinkUnusable(texts.unknown)
-    return LinkUnusable(texts.used if token.used_at is not None else texts.expired)
+        return LinkUnusable(texts.unknown).because("unknown_link")
+    if token.used_at is not None:
+        return LinkUnusable(texts.used).because("used_link")
+    return LinkUnusable(texts.expired).because("expired_link")
 
 
 def _valid_link(uow: UnitOfWork, token: OneTimeToken, texts: LinkTexts) -> ValidLink:
     user = uow.users.by_id(token.user_id) if token.user_id is not None else None
     if user is None or not user.is_active:
-        raise LinkUnusable(texts.unknown)
+        raise LinkUnusable(texts.unknown).because("unknown_account" if user is None else "deactivated")
     if token.purpose.is_tied_to_address and token.email != user.email:
-        raise LinkUnusable(texts.unknown)
+        raise LinkUnusable(texts.unknown).because("address_changed")
     return ValidLink(token=token, user=user)

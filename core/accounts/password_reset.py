@@ -1,7 +1,7 @@
 """Forgotten passwords: a link to the account's address, valid once and for an hour, to choose a new password.
 
-The link also proves the address. A reset ends all earlier access: every session, and, when the address was never proved
-before, every credential that an attacker may have prepared on the account.
+The link also proves the address. A reset ends all earlier access: every session, the trust in every device, and, when
+the address was never proved before, every credential that an attacker may have prepared on the account.
 """
 
 from __future__ import annotations
@@ -61,5 +61,7 @@ def reset(uow: UnitOfWork, token: str, password_hash: str) -> Reset:
     user = addresses.mark_proved(uow, link.user)
     uow.credentials.set_password_hash(user.id, password_hash)
     passwords.lock_out(uow, user.id, user.email)
+    # A device was trusted by a user whose password others may have known.
+    uow.devices.revoke_trust(user.id)
     passwords.record_changed(uow, user.id, user.email, MailTemplate.PASSWORD_CHANGED)
     return Reset(email=user.email, back=return_targets.recall(uow, link.token.data))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
 from core.accounts.one_time_tokens import TokenPurpose
-from core.errors import BadRequest, Unauthorized
+from core.errors import BadRequest, Refusal, Unauthorized
 from core.events import person_events
 from core.events.actions import AuditAction
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
@@ -117,8 +117,14 @@ def find_current(uow: UnitOfWork, new_password: str, network: str | None) -> Cha
 
 
 def give_up(uow: UnitOfWork, begun: Change) -> None:
-    """Remove a counted attempt that was not compared, because the hasher was too busy; it revealed nothing."""
+    """Remove a counted attempt that was not compared: the hasher was too busy, or the client has hung up."""
     uow.sign_in_failures.remove(begun.attempt_id)
+
+
+def refuse(uow: UnitOfWork, begun: Change) -> Refusal:
+    """Count a wrong current password, and return the refusal."""
+    uow.sign_in_failures.fail(begun.attempt_id)
+    return CurrentPasswordWrong().because("wrong_password")
 
 
 def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
@@ -136,9 +142,7 @@ def change(uow: UnitOfWork, begun: Change, password_hash: str) -> None:
 
 
 def lock_out(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UUID | None = None) -> None:
-    """End a user's sessions, and their sign-ins that wait for a second factor."""
-    # In this order, so that the session of a sign-in that completes concurrently ends too.
-    uow.mfa_challenges.void_all(user_id)
+    """End a user's sessions and unfinished sign-ins."""
     sessions.end_all(uow, user_id, email, except_session_id=except_session_id)
 
 

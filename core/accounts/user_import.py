@@ -37,9 +37,17 @@ class Problem(StrEnum):
     NO_EMAIL = "it has no email"
     INVALID_EMAIL = "its email is not a valid address"
     NO_HASH = "it has no hash (null is for an account without a password)"
-    UNKNOWN_HASH = "its hash is malformed, of an unknown kind or too expensive to compare"
+    UNKNOWN_HASH = "its hash is malformed or of an unknown kind"
+    EXPENSIVE_HASH = (
+        "its hash takes more than five times as long to compare as ours: give null instead, and the user chooses a new"
+        ' password with "forgot password"'
+    )
     BAD_VERIFIED = "its verified is neither true nor false"
     BAD_TIME = "its created_at is not a past time with a zone, such as 2024-05-01T12:00:00Z"
+
+
+class HashTooExpensive(Exception):
+    """A hash is well-formed, and its comparison would cost more than five times as much as that of our own."""
 
 
 class LineRejected(Exception):
@@ -71,7 +79,10 @@ class ImportedAccount:
 def read(
     line: bytes, stored_form: Callable[[object], str | None], to_ascii: ToAscii, *, now: datetime
 ) -> ImportedPerson:
-    """Parse a line; raise `LineRejected`. `stored_form` returns a hash as it is stored, None when it is unsupported."""
+    """Parse a line; raise `LineRejected`.
+
+    `stored_form` returns a hash as it is stored, None when it is unsupported, and raises `HashTooExpensive`.
+    """
     values = _values(line)
     return ImportedPerson(
         email=_email(values, to_ascii),
@@ -84,6 +95,11 @@ def read(
 def store(uow: UnitOfWork, people: Sequence[ImportedPerson]) -> int:
     """Create accounts for addresses without one, and return how many. For a repeated address the first line counts."""
     return uow.user_import.add_new([_account(uow, person) for person in people], at=uow.now)
+
+
+def count_kinds(uow: UnitOfWork) -> Sequence[tuple[str, int]]:
+    """Return each kind of hash that is not ours, as a hash that no password matches, and how many accounts have it."""
+    return uow.credentials.count_by_decoy()
 
 
 def _account(uow: UnitOfWork, person: ImportedPerson) -> ImportedAccount:
@@ -129,7 +145,10 @@ def _password_hash(values: dict[str, Any], stored_form: Callable[[object], str |
         raise LineRejected(Problem.NO_HASH)
     if values["hash"] is None:
         return None
-    stored = stored_form(values["hash"])
+    try:
+        stored = stored_form(values["hash"])
+    except HashTooExpensive:
+        raise LineRejected(Problem.EXPENSIVE_HASH) from None
     if stored is None:
         raise LineRejected(Problem.UNKNOWN_HASH)
     return stored

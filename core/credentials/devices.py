@@ -160,8 +160,11 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     _own_device(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse
+    uow.users.lock(caller.user_id)
     # The device before its sessions: a concurrent sign-in from it holds the row until its session is stored.
     if uow.devices.remove(device_id, user_id=caller.user_id, at=uow.now):
+        # One of them may have begun on this device; a challenge does not know its device.
+        uow.unfinished_sign_ins.end_all(caller.user_id)
         ended = uow.sessions.revoke_of_device(device_id, user_id=caller.user_id)
         sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="device_removed")
 

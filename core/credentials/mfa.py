@@ -1,8 +1,9 @@
 """Multi-factor authentication for its owner: set up an app, confirm it with a code, turn it off, renew backup codes.
 
 Codes at sign-in are in `core/sign_in/second_factor.py`, backup codes in `backup_codes.py`. An impersonator may do none
-of this: the new secret or codes would give lasting access to the account. The account is locked, so that a change and a
-concurrent lockout of the account come one after the other.
+of this: the new secret or codes would give lasting access to the account. Nor may a session with one factor where two
+are asked for (`factors.py`). The account is locked, so that a change and a concurrent lockout of the account come one
+after the other.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.credentials import backup_codes, mfa_events
+from core.credentials import backup_codes, factors, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, Refusal
 from core.events import person_events
@@ -20,6 +21,7 @@ from core.events.events import EventType
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers
+from core.sessions.sessions import MFA, OTP
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -111,7 +113,10 @@ def set_up(uow: UnitOfWork) -> Setup:
 
 
 def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
-    """Turn MFA on with a code of the app. The code's time step stays unused: the same code may sign in right away."""
+    """Turn MFA on with a code of the app. The code's time step stays unused: the same code may sign in right away.
+
+    The code counts as the second factor of this session, so that an organization that asks for two admits it.
+    """
     caller = _owner(uow)
     digits = totp_code(code)
     if digits is None:
@@ -126,6 +131,7 @@ def enable(uow: UnitOfWork, code: str) -> Enabled | Refusal:
         return SetupCodeWrong()
 
     uow.totp_secrets.enable(caller.user_id, at=uow.now)
+    uow.sessions.add_methods(caller.session_id, (OTP, MFA))
     mfa_events.record(uow, MfaEvent.SETUP_COMPLETED, caller.user_id)
     mfa_events.record(uow, MfaEvent.ENABLED, caller.user_id)
     codes = backup_codes.issue(uow, caller.user_id)
@@ -183,7 +189,9 @@ def totp_code(typed: str) -> str | None:
 
 def _owner(uow: UnitOfWork) -> Caller:
     uow.caller.forbid_impersonation()
-    return callers.lock_account(uow)
+    caller = callers.lock_account(uow)
+    factors.require_proved(uow, caller)
+    return caller
 
 
 def _record_disabled(uow: UnitOfWork, user_id: UUID, email: str) -> None:

@@ -2,7 +2,8 @@
 
 A passkey is a key pair. Gatehouse stores the public key; the private key stays on the user's device or in a
 synchronized keychain. Signing in with a passkey is in `core/sign_in/passkeys.py`. An impersonator may change none of
-this: a passkey would give lasting access to the account.
+this: a passkey would give lasting access to the account. Nor may a session with one factor where two are asked for
+(`factors.py`), because a passkey that verifies its user satisfies that rule.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.credentials import decoys, passkey_challenges, user_agents
+from core.credentials import decoys, factors, passkey_challenges, user_agents
 from core.credentials.passkey_challenges import PasskeyOptions, Purpose
 from core.credentials.webauthn import Descriptor, Transport
 from core.errors import BadRequest, Conflict, NotFound, Refusal
 from core.mail import mail
 from core.mail.mail import MailTemplate
 from core.sessions import callers
+from core.sessions.sessions import MFA
 from core.text import checked_name
 
 if TYPE_CHECKING:
@@ -83,7 +85,10 @@ class LastSignInMethod(BadRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passkey:
-    """A credential of an account; `sign_count` is its authenticator's last count, 0 when it does not count."""
+    """A credential of an account; `sign_count` is its authenticator's last count, 0 when it does not count.
+
+    `verifies_user` is whether its authenticator has ever checked a PIN, a finger or a face.
+    """
 
     id: UUID
     user_id: UUID
@@ -94,8 +99,15 @@ class Passkey:
     aaguid: str
     transports: Sequence[Transport]
     backup_eligible: bool
+    verifies_user: bool
     created_at: datetime
     last_used_at: datetime | None = None
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What an answer of this passkey proves (RFC 8176), without the verification of the user."""
+        # A key that may be synchronized to other devices counts as a software key; "user" is user presence.
+        return ("swk" if self.backup_eligible else "hwk", "user")
 
     @property
     def descriptor(self) -> Descriptor:
@@ -134,6 +146,7 @@ class PasskeyItem:
 def start_registration(uow: UnitOfWork) -> PasskeyOptions:
     """Return the options to make a passkey on an authenticator that has no passkey of this account yet."""
     caller = _owner(uow)
+    factors.require_proved(uow, caller)
     registered = _require_room(uow, caller)
     challenge = passkey_challenges.begin_registration(uow, caller.user_id)
     options = uow.webauthn.creation_options(
@@ -148,15 +161,21 @@ def start_registration(uow: UnitOfWork) -> PasskeyOptions:
 def finish_registration(
     uow: UnitOfWork, challenge_id: UUID, attestation: Attestation, transports: Sequence[Transport], name: str | None
 ) -> PasskeyItem | Refusal:
-    """Register the passkey that the browser has made; the default name is the browser's."""
+    """Register the passkey that the browser has made; the default name is the browser's.
+
+    If the authenticator has verified its user, the passkey counts as the second factor of this session.
+    """
     _owner(uow)
     given = name if name is not None else user_agents.describe(uow.origin.user_agent).name
     name = checked_name(given, characters_min=1)
     # Locked: proving the address in another way, or undoing a change of it, removes passkeys and ends sessions.
     caller = callers.lock_account(uow)
+    factors.require_proved(uow, caller)
     _require_room(uow, caller)
 
-    challenge = uow.passkey_challenges.use(challenge_id, Purpose.REGISTER, user_id=caller.user_id, at=uow.now)
+    challenge = uow.passkey_challenges.use(
+        challenge_id, Purpose.REGISTER, user_id=caller.user_id, answered_by=caller.user_id, at=uow.now
+    )
     if challenge is None:
         raise RegistrationOver
     attested = uow.webauthn.check_attestation(attestation, challenge.challenge)
@@ -173,10 +192,13 @@ def finish_registration(
         aaguid=attested.aaguid,
         transports=transports,
         backup_eligible=attested.is_backup_eligible,
+        verifies_user=attested.is_user_verified,
         created_at=uow.now,
     )
     if not uow.passkeys.add(passkey) or decoys.is_decoy(uow, passkey.credential_id):
         raise PasskeyExists
+    if passkey.verifies_user:
+        uow.sessions.add_methods(caller.session_id, (*passkey.methods, MFA))
     _record(uow, caller, PasskeyEvent.REGISTERED, MailTemplate.PASSKEY_ADDED, passkey)
     return passkey.item
 
@@ -200,11 +222,14 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
     _owner(uow)
     # Locked, so that the second of two concurrent removals sees what the first has left.
     caller = callers.lock_account(uow)
+    factors.require_proved(uow, caller)
     removed = uow.passkeys.remove(passkey_id, user_id=caller.user_id)
     if removed is None:
         raise PasskeyUnknown
     if not uow.credentials.has_password(caller.user_id) and not uow.passkeys.of_user(caller.user_id):
         raise LastSignInMethod
+    # One of them may have begun with this passkey, as the first of two factors.
+    uow.unfinished_sign_ins.end_all(caller.user_id)
     _record(uow, caller, PasskeyEvent.REMOVED, MailTemplate.PASSKEY_REMOVED, removed)
 
 

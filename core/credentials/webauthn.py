@@ -49,6 +49,7 @@ class VerifiedAttestation:
     sign_count: int
     aaguid: str
     is_backup_eligible: bool
+    is_user_verified: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

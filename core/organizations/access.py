@@ -122,8 +122,8 @@ class Operation(Enum):
         return member
 
 
-# Members can always read what the organization requires, and leave; and the member who required a second factor without
-# having one can revert that.
+# Members can always read what the organization requires, and leave; and `management.py` refuses only the change that
+# requires less.
 _WITH_ONE_FACTOR: Final = frozenset(
     {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE, Operation.ORGANIZATION_LEAVE}
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.events.actions import AuditAction
-from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.organizations.access import Operation, SecondFactorRequired, authorize, authorize_and_lock
 from core.organizations.memberships import Membership  # noqa: TC001 - the reference is generated from the fields of `OrganizationOfMine`
 from core.organizations.organizations import Organization, checked_name
 from core.organizations.tiers import Tier  # noqa: TC001 - likewise
@@ -66,8 +66,13 @@ def read(uow: UnitOfWork, slug: str) -> OrganizationDetail:
 
 def change(uow: UnitOfWork, slug: str, settings: OrganizationSettings) -> Organization:
     """Change the settings of an organization; without a difference nothing is stored or recorded."""
-    before = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE).organization
+    authorized = authorize_and_lock(uow, slug, Operation.ORGANIZATION_UPDATE)
+    before = authorized.organization
     after = settings.applied_to(before)
+    # Neither a trusted device nor an impersonator has proved the factor that the rule asks for. A member who required
+    # it without having one sets it up, which counts for that session.
+    if after.asks_less_than(before) and not authorized.caller.has_proved_second_factor:
+        raise SecondFactorRequired
     return save_and_record(uow, before, replace(after, updated_at=uow.now)) if after != before else before
 
 

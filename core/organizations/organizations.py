@@ -71,6 +71,10 @@ class Organization:
         """How long a device of its members remembers the second factor."""
         return timedelta(days=self.device_trust_days)
 
+    def asks_less_than(self, before: Organization) -> bool:
+        """Return whether these settings ask members for a second factor less often than the earlier ones did."""
+        return before.mfa_required and (not self.mfa_required or self.device_trust > before.device_trust)
+
     def approved(self, *, by: UUID | None, at: datetime) -> Organization:
         """Return the approved organization; `by` is None when the installation approves every organization."""
         self._require(OrganizationStatus.PENDING, "approved")

@@ -20,6 +20,7 @@ from core.limits import IMPERSONATION_LIFETIME_MAX
 from core.organizations.access import authorize_platform
 from core.secrets import hash_token
 from core.sessions import refresh
+from core.sessions.refresh import SessionOver
 from core.sessions.sessions import Session
 from core.sessions.token_claims import TokenGrant, token_grant
 from core.sign_in import arrivals
@@ -85,6 +86,9 @@ def start(uow: UnitOfWork, user_id: UUID, wanted: ImpersonationTarget) -> Impers
     if user.is_platform_owner:
         raise TargetIsPlatformOwner
     organization, service = _context(uow, wanted)
+    # Locked, so that the end of the owner's session finds this impersonation and ends it too.
+    if uow.sessions.lock_refresh_hash(owner.session_id) is None:
+        raise SessionOver
 
     session = _session(uow, owner, user, organization, service)
     refresh_token = refresh.first_token(uow, session.id)
@@ -149,5 +153,6 @@ def _session(
         ip_address=None,
         user_agent=None,
         impersonator_id=owner.user_id,
+        impersonator_session_id=owner.session_id,
         created_at=uow.now,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of the classes below
 
 from core.accounts.users import UserUnknown
-from core.credentials import mfa, mfa_events
+from core.credentials import factors, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest
 from core.events.actions import AuditAction
@@ -112,6 +112,8 @@ def status(uow: UnitOfWork, user_id: UUID) -> PersonMfaStatus:
 def force_disable(uow: UnitOfWork, user_id: UUID, reason: str) -> None:
     """Disable a user's second factor, record it everywhere, and notify the user by mail."""
     caller = authorize_platform(uow)
+    # Else a platform owner could turn their own second factor off with the other one alone.
+    factors.require_proved(uow, caller)
     reason = checked_reason(reason)
     user = uow.users.lock(user_id)
     if user is None:

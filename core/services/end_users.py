@@ -117,7 +117,7 @@ def end_sessions(uow: UnitOfWork, slug: str, user_id: UUID) -> int:
     email = uow.end_users.email_of(authorized.organization.id, user_id)
     if email is None:
         raise EndUserUnknown
-    ended = uow.sessions.revoke_in_organization(authorized.organization.id, user_id=user_id)
+    ended = sessions.end_in_organization(uow, authorized.organization.id, user_id)
     sessions.record_ended(uow, user_id, email, ended, revoked_by=str(authorized.caller.user_id))
     platform_actions.record_impersonated(
         uow, "sessions.ended", organization_id=authorized.organization.id, user_id=str(user_id), sessions=len(ended)

@@ -106,9 +106,14 @@ class Caller:
         return bool({"mfa", "trusted"} & set(self.amr))
 
     @property
+    def has_proved_second_factor(self) -> bool:
+        """Whether a second factor was proved in this session, at its beginning or since."""
+        return "mfa" in self.amr
+
+    @property
     def is_remembered(self) -> bool:
         """Whether this session began with a device that remembers the second factor, instead of the factor itself."""
-        return "trusted" in self.amr and "mfa" not in self.amr
+        return "trusted" in self.amr and not self.has_proved_second_factor
 
     @property
     def lacks_second_factor(self) -> bool:

@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 
     from ports.unit_of_work import UnitOfWork
 
+# Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.
+OTP: Final = "otp"
+MFA: Final = "mfa"
 IDLE_LIFETIME: Final = timedelta(days=30)
 ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime."""
+    """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime.
+
+    The session of an impersonation names the platform owner and the session that began it, and ends with that.
+    """
 
     id: UUID
     user_id: UUID
@@ -42,6 +48,7 @@ class Session:
     ip_address: str | None
     user_agent: str | None
     impersonator_id: UUID | None
+    impersonator_session_id: UUID | None = None
     created_at: datetime
 
 
@@ -102,13 +109,27 @@ def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UU
     """End the sessions of a user, who need not be the caller; return how many ended.
 
     Impersonations that the user began end as well; they appear in no list of the user's sessions. So does a change of
-    address that one of the sessions has asked for.
+    address that one of the sessions has asked for, and every sign-in of the user that is not complete: its second half,
+    done later, would begin a session that was to end.
     """
+    # A sign-in holds this lock while it completes: its session is found below, or it finds itself ended.
+    uow.users.lock(user_id)
     uow.one_time_tokens.drop_email_change(user_id, at=uow.now)
+    uow.unfinished_sign_ins.end_all(user_id)
     ended = uow.sessions.revoke_all(user_id, except_session_id=except_session_id)
     uow.sessions.end_impersonations(user_id)
     record_ended(uow, user_id, email, ended)
     return len(ended)
+
+
+def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -> Sequence[UUID | None]:
+    """End a user's sessions in the context of an organization, and the sign-ins to it that are not complete.
+
+    Return the contexts of the sessions, for `record_ended`.
+    """
+    uow.users.lock(user_id)
+    uow.unfinished_sign_ins.end_in_organization(organization_id, user_id=user_id)
+    return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
 
 
 def log_out(uow: UnitOfWork) -> None:

@@ -67,7 +67,7 @@ class AssessedSignIn:
             raise Forbidden(
                 "This organization requires multi-factor authentication."
                 " Sign in without naming it, set MFA up, and sign in again."
-            )
+            ).because("second_factor_required")
 
 
 def assess(uow: UnitOfWork, user: User, proof: Proof, destination: Destination) -> AssessedSignIn:
@@ -94,7 +94,7 @@ def find_organization(uow: UnitOfWork, slug: str | None) -> Organization | None:
         return None
     organization = uow.organizations.by_slug(slug)
     if organization is None:
-        raise NotFound("There is no such organization.")
+        raise NotFound("There is no such organization.").because("unknown_organization")
     return organization
 
 
@@ -104,12 +104,12 @@ def _resolve(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Org
     if organization is None:
         return None, None
     if destination.service_slug is None and uow.members.of_user(organization.id, user.id) is None:
-        raise Forbidden("You are not a member of this organization.")
+        raise Forbidden("You are not a member of this organization.").because("not_a_member")
     if not organization.is_active:
         raise OrganizationNotActive
     if destination.service_slug is None:
         return organization, None
     service = uow.services.by_slug(organization.id, destination.service_slug)
     if service is None:
-        raise NotFound("This organization has no such service.")
+        raise NotFound("This organization has no such service.").because("unknown_service")
     return organization, service

@@ -2,7 +2,8 @@
 
 After any proof of identity the same checks follow: may the account be used, may the user sign in at the destination,
 which device is it, how high is the risk (`arrivals.py`), is a second factor required. Then, and only here, a session
-begins. Each method makes its proof in its own module; refusals are recorded in `refusals.py`.
+begins. A sign-in that waited for a second factor is checked again as a whole, because minutes have passed. Each method
+makes its proof in its own module; refusals are recorded in `refusals.py`.
 """
 
 from __future__ import annotations
@@ -62,35 +63,43 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
 
     The lock ensures that a concurrent deactivation or new password ends the session that begins here.
     """
-    if user is None or not user.is_active:
-        return refuse(uow, user, proof.provider, destination, SignInRefused(), reason="deactivated")
-    if not user.is_verified:
-        if not proof.proves_address:
-            return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
-        user = addresses.mark_proved(uow, user)
-
-    sign_in = assess(uow, user, proof, destination)
-    if user.has_mfa and not proof.has_second_factor:
+    sign_in = _admit(uow, user, proof, destination, SignInRefused())
+    if isinstance(sign_in, Refusal):
+        return sign_in
+    if sign_in.user.has_mfa and not proof.has_second_factor:
         if not sign_in.has_trusted_device(uow.now):
             return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
         sign_in = sign_in.with_methods("trusted")
-    sign_in.require_second_factor()
     return _begin_session(uow, sign_in, trust_device=False)
 
 
 def conclude_with_second_factor(
-    uow: UnitOfWork, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
+    uow: UnitOfWork, user: User, challenge: MfaChallenge, destination: Destination, *, factor: str, trust_device: bool
 ) -> SignInCompleted | Refusal:
-    """Begin the session of a sign-in that waited for a second factor, after the right code, or refuse."""
-    proof = challenge.proof.with_methods(factor, "mfa")
-    # The account is not locked, because the challenge is: a lockout voids challenges before it ends sessions.
-    user = uow.users.by_id(proof.user_id)
+    """Begin the session of a sign-in that waited for a second factor, after the right code, or refuse.
+
+    The caller has locked the account.
+    """
+    # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
+    sign_in = _admit(uow, user, challenge.proof.with_methods(factor, "mfa"), destination, SignInInterrupted())
+    return sign_in if isinstance(sign_in, Refusal) else _begin_session(uow, sign_in, trust_device=trust_device)
+
+
+def _admit(
+    uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, of_unusable: SignInRefused
+) -> AssessedSignIn | SignInRefused:
+    """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
     if user is None or not user.is_active:
-        return refuse(uow, user, proof.provider, destination, SignInInterrupted(), reason="deactivated")
-    return _begin_session(uow, assess(uow, user, proof, destination), trust_device=trust_device)
+        return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
+    if not user.is_verified:
+        if not proof.proves_address:
+            return refuse(uow, user, proof.provider, destination, EmailNotVerified(), reason="email_not_verified")
+        user = addresses.mark_proved(uow, user)
+    return assess(uow, user, proof, destination)
 
 
 def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bool) -> SignInCompleted:
+    sign_in.require_second_factor()
     user = sign_in.user
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
     if sign_in.service is not None:
@@ -109,7 +118,7 @@ def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bo
     caller = uow.callers.of_session(session.id)
     if caller is None:
         # Deactivated concurrently; raising rolls everything back.
-        raise SignInInterrupted
+        raise SignInInterrupted().because("deactivated")
     recognition.require(device)
     _publish(uow, sign_in, receivers())
     return SignInCompleted(

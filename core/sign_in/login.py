@@ -1,7 +1,8 @@
 """Sign-in by email address and password: the checks before the slow comparison, and the steps after it.
 
 The comparison happens between two transactions, on the hasher's own threads. The attempt is counted before it, and
-removed when the password was right or was not compared after all (`core/accounts/sign_in_failures.py`). After a right
+removed when the password was right or was not compared after all (`core/accounts/sign_in_failures.py`). A client that
+hangs up before the comparison has not failed; one that hangs up during it has, if the password was wrong. After a right
 password, `conclusion.py` continues. An unknown address executes the same statements as a wrong password, so that the
 response time does not reveal which it was.
 """
@@ -19,6 +20,7 @@ from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import SignInRefused, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from core.accounts.passwords import StoredPassword
@@ -30,11 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An attempt that is admitted to the comparison."""
+    """An attempt that is admitted to the comparison.
+
+    `decoys` are the kinds of hashes that other accounts have: a refusal does the work of all of them, because its time
+    must not tell which kind this account has, or whether there is one.
+    """
 
     id: UUID
     user: User | None
     password_hash: str | None = field(repr=False)
+    decoys: Sequence[str]
 
 
 def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destination) -> Attempt:
@@ -43,17 +50,20 @@ def begin(uow: UnitOfWork, email: str, network: str | None, destination: Destina
     address = canonical_email(email, uow.domain_names.to_ascii)
     stored = uow.credentials.defer_password_of(address)
     is_known_device = _is_known_device(uow, stored, destination.device_token)
+    decoys = uow.credentials.defer_decoys()
     attempt_id = sign_in_failures.attempt(uow, address, network, is_known_device=is_known_device)
     found = stored()
     return Attempt(
         id=attempt_id,
         user=found.user if found is not None else None,
-        password_hash=found.password_hash if found is not None else None,
+        # The right password of a deactivated account is refused, and would be compared in less time than a wrong one.
+        password_hash=found.password_hash if found is not None and found.user.is_active else None,
+        decoys=decoys(),
     )
 
 
 def give_up(uow: UnitOfWork, attempt: Attempt) -> None:
-    """Remove a counted attempt that was not compared, because the hasher was too busy; it revealed nothing."""
+    """Remove a counted attempt that revealed nothing: the hasher was too busy, or the client has hung up."""
     uow.sign_in_failures.remove(attempt.id)
 
 
@@ -62,15 +72,15 @@ def finish(
 ) -> Outcome:
     """Conclude the sign-in after the comparison. `upgraded_hash` replaces a hash of an older kind.
 
-    An attempt with a right password that is refused because of its destination stays counted.
+    An attempt with a right password that is refused because of its destination counts for another minute.
     """
     user = attempt.user
     if user is None or not user.is_active or not is_right:
-        return _refuse(uow, user, destination, reason=_reason(user))
+        return _refuse(uow, attempt, destination, reason=_reason(user))
     stored = uow.credentials.lock(user.id)
     if stored is None or stored.password_hash != attempt.password_hash:
         # The password was changed or reset during the comparison.
-        return _refuse(uow, user, destination, reason="password_changed")
+        return _refuse(uow, attempt, destination, reason="password_changed")
 
     if upgraded_hash is not None:
         uow.credentials.set_password_hash(user.id, upgraded_hash)
@@ -88,8 +98,9 @@ def _is_known_device(uow: UnitOfWork, stored: Deferred[StoredPassword | None], d
     return recognition.recognize(uow, user_id, device_token).is_known
 
 
-def _refuse(uow: UnitOfWork, user: User | None, destination: Destination, *, reason: str) -> Outcome:
-    return refuse(uow, user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
+def _refuse(uow: UnitOfWork, attempt: Attempt, destination: Destination, *, reason: str) -> Outcome:
+    uow.sign_in_failures.fail(attempt.id)
+    return refuse(uow, attempt.user, Provider.PASSWORD, destination, SignInRefused(), reason=reason)
 
 
 def _reason(user: User | None) -> str:

@@ -100,16 +100,16 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
     try:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message) from None
+        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
     return MagicLinkRequested(email=link.user.email, back=return_targets.recall(uow, link.token.data))
 
 
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
     """Use up a link and return a code that signs in at the same destination; raise `MagicLinkRefused`."""
     try:
-        link = links.use(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
+        link = _use_locked(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
-        raise MagicLinkRefused(unusable.message) from None
+        raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
     code = one_time_tokens.issue(uow, TokenPurpose.MAGIC_LINK_CODE, link.user.id, link.user.email, **link.token.data)
     return Exchanged(code=code, back=return_targets.recall(uow, link.token.data))
 
@@ -119,7 +119,7 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
     try:
         link = _use(uow, token)
     except LinkUnusable as unusable:
-        return MagicLinkRefused(unusable.message)
+        return MagicLinkRefused(unusable.message).because(unusable.reason)
 
     user = link.user
     for purpose in (TokenPurpose.MAGIC_LINK, TokenPurpose.MAGIC_LINK_CODE):
@@ -127,13 +127,18 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
         uow.one_time_tokens.withdraw(user.id, purpose, at=uow.now)
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
-    return MagicLinkRefused(TEXTS.unknown) if isinstance(outcome, Refusal) else outcome
+    return MagicLinkRefused(TEXTS.unknown).because(outcome.reason) if isinstance(outcome, Refusal) else outcome
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:
     is_code = uow.one_time_tokens.find(hash_token(token), TokenPurpose.MAGIC_LINK_CODE) is not None
     purpose, texts = (TokenPurpose.MAGIC_LINK_CODE, CODE_TEXTS) if is_code else (TokenPurpose.MAGIC_LINK, TEXTS)
-    # The account before its links, so that two links that are used concurrently are locked in one order.
+    return _use_locked(uow, purpose, token, texts)
+
+
+def _use_locked(uow: UnitOfWork, purpose: TokenPurpose, token: str, texts: LinkTexts) -> ValidLink:
+    # The account before its links, so that two links that are used concurrently are locked in one order, and that
+    # ending all sessions finds either the link or what has become of it.
     uow.users.lock(links.inspect(uow, purpose, token, texts).user.id)
     return links.use(uow, purpose, token, texts)
 

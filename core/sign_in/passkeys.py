@@ -16,6 +16,7 @@ from core.credentials.passkey_challenges import ANY_ACCOUNT, PasskeyOptions, Pur
 from core.credentials.passkeys import PasskeyEvent
 from core.email_addresses import canonical_email
 from core.errors import Refusal
+from core.sessions.sessions import MFA
 from core.sign_in import arrivals, conclusion
 from core.sign_in.proofs import Proof
 from core.sign_in.refusals import SignInRefused, refuse
@@ -64,10 +65,13 @@ def start(uow: UnitOfWork, email: str | None, destination: Destination) -> Passk
 
 def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destination: Destination) -> Outcome:
     """Sign in with an authenticator's assertion, or record the failed attempt and refuse."""
-    challenge = uow.passkey_challenges.use(challenge_id, Purpose.AUTHENTICATE, user_id=None, at=uow.now)
     passkey = uow.passkeys.by_credential_id(assertion.credential_id)
-    # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same query.
-    user = uow.users.lock(passkey.user_id if passkey is not None else uow.randomness.new_id())
+    # The account before its passkey, in the order of a removal. Without a passkey, a random id makes the same queries.
+    owner_id = passkey.user_id if passkey is not None else uow.randomness.new_id()
+    user = uow.users.lock(owner_id)
+    challenge = uow.passkey_challenges.use(
+        challenge_id, Purpose.AUTHENTICATE, user_id=None, answered_by=owner_id, at=uow.now
+    )
     asserted = uow.webauthn.check_assertion(
         assertion,
         challenge.challenge if challenge is not None else b"",
@@ -75,12 +79,14 @@ def finish(uow: UnitOfWork, challenge_id: UUID, assertion: Assertion, destinatio
     )
     if challenge is None or passkey is None or asserted is None or not _may_answer(uow, challenge, passkey, assertion):
         return _refuse(uow, user, destination, reason="wrong_passkey")
-    if not uow.passkeys.record_use(passkey.id, sign_count=asserted.sign_count, at=uow.now):
+    if not uow.passkeys.record_use(
+        passkey.id, sign_count=asserted.sign_count, is_user_verified=asserted.is_user_verified, at=uow.now
+    ):
         _record_regression(uow, passkey, asserted)
         return _refuse(uow, user, destination, reason="sign_count_regressed")
 
     outcome = conclusion.conclude(uow, _proof(passkey, asserted), destination)
-    return PasskeyRefused() if isinstance(outcome, Refusal) else outcome
+    return PasskeyRefused().because(outcome.reason) if isinstance(outcome, Refusal) else outcome
 
 
 def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Passkey, assertion: Assertion) -> bool:
@@ -96,10 +102,8 @@ def _may_answer(uow: UnitOfWork, challenge: StoredPasskeyChallenge, passkey: Pas
 
 
 def _proof(passkey: Passkey, asserted: VerifiedAssertion) -> Proof:
-    # RFC 8176: a key that may be synchronized to other devices counts as a software key; "user" is user presence.
-    key = "swk" if passkey.backup_eligible else "hwk"
-    proof = Proof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=(key, "user"))
-    return proof.with_methods("mfa") if asserted.is_user_verified else proof
+    proof = Proof(user_id=passkey.user_id, provider=Provider.PASSKEY, amr=passkey.methods)
+    return proof.with_methods(MFA) if asserted.is_user_verified else proof
 
 
 def _record_regression(uow: UnitOfWork, passkey: Passkey, asserted: VerifiedAssertion) -> None:

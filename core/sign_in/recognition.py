@@ -127,7 +127,7 @@ def admit(uow: UnitOfWork, user_id: UUID, device_match: DeviceMatch, risk: Risk,
 def require(admitted: AdmittedDevice) -> None:
     """Raise `DeviceRemovedMeanwhile` when the device was removed during the sign-in."""
     if not admitted.is_still_there():
-        raise DeviceRemovedMeanwhile
+        raise DeviceRemovedMeanwhile().because("device_removed")
 
 
 def _add(uow: UnitOfWork, device: Device) -> Deferred[bool]:

@@ -59,9 +59,9 @@ def refuse(
     *,
     reason: str,
 ) -> SignInRefused:
-    """Record a failed sign-in and return the refusal; only the user's organizations learn the reason."""
+    """Record a failed sign-in and return the refusal; the user's organizations and the log alone learn the reason."""
     record_failure(uow, user, provider, reason=reason, device_token=destination.device_token)
-    return refusal
+    return refusal.because(reason)
 
 
 def record_failure(

@@ -92,6 +92,7 @@ class SecondFactorVerified:
 
 def verify(
     uow: UnitOfWork,
+    user_id: UUID,
     challenge_id: UUID,
     typed: str,
     /,
@@ -102,22 +103,23 @@ def verify(
 ) -> SecondFactorVerified | Refusal:
     """Complete a sign-in that waits for a code, or record a wrong code and return the refusal.
 
-    Raise `PreAuthOver` when the challenge is used, void or expired, and `BadRequest` when the input is no code.
+    Raise `PreAuthOver` when the challenge is used, void, expired or ended, and `BadRequest` when the input is no code.
     """
-    challenge = uow.mfa_challenges.lock(challenge_id)
-    if challenge is None:
-        raise PreAuthOver
-    # This lock serializes the user's attempts, also with other tokens, so that each sees those before it.
-    factor = uow.totp_secrets.lock(challenge.proof.user_id)
+    # The account first, as for the first factor: whatever ends its sessions comes before this sign-in, and has ended
+    # the challenge, or after it, and ends the new session. It also serializes the user's attempts.
+    user = uow.users.lock(user_id)
+    challenge = uow.mfa_challenges.lock(challenge_id, user_id=user_id)
+    if user is None or challenge is None:
+        raise PreAuthOver().because("sign_in_over")
+    factor = uow.totp_secrets.lock(user_id)
     if factor is None or not factor.is_enabled:
-        raise PreAuthOver
-    user = uow.users.by_id(challenge.proof.user_id)
-    assert user is not None, "the challenge's user does not exist"
+        raise PreAuthOver().because("mfa_turned_off")
     code = _parse(typed)
     is_new_device = not recognition.recognize(uow, user.id, device_token).is_known
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
+        uow.sign_in_failures.fail(attempt_id)
         return _refuse(uow, challenge, user, code, device_token)
 
     uow.sign_in_failures.remove(attempt_id)
@@ -126,6 +128,7 @@ def verify(
     _publish(uow, EventType.USER_MFA_VERIFY_SUCCESS, challenge, user, code)
     outcome = conclusion.conclude_with_second_factor(
         uow,
+        user,
         challenge,
         replace(challenge.destination, device_token=device_token),
         factor=_AMR,
@@ -159,10 +162,10 @@ def _refuse(uow: UnitOfWork, challenge: MfaChallenge, user: User, code: Code, de
     )
     _publish(uow, EventType.USER_MFA_VERIFY_FAILED, challenge, user, code)
     if not mfa_challenges.count_wrong_code(uow, challenge):
-        return CodeWrong()
+        return CodeWrong().because(_REASON)
     # The sign-in as a whole has failed.
     record_failure(uow, user, challenge.proof.provider, reason=_REASON, device_token=device_token)
-    return TooManyWrongCodes()
+    return TooManyWrongCodes().because("too_many_wrong_codes")
 
 
 def _publish(uow: UnitOfWork, event: EventType, challenge: MfaChallenge, user: User, code: Code) -> None:

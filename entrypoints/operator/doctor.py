@@ -13,6 +13,7 @@ from uuid import UUID
 
 import trio
 
+from core.accounts import user_import
 from core.email_addresses import canonical_email
 from core.mail.mail import MailMessage, MailTemplate
 from core.platform import health_figures
@@ -176,7 +177,12 @@ def _addresses(accounts: Sequence[UUID]) -> Finding:
 
 async def _connected_findings(settings: Settings, address: Secret, mail_to: str | None) -> list[Finding]:
     async with main.connected(settings, address) as connected:
-        return [await _clock(connected), await _keys(connected), await _mail(connected, mail_to)]
+        return [
+            await _clock(connected),
+            await _keys(connected),
+            *await _imported_passwords(connected),
+            await _mail(connected, mail_to),
+        ]
 
 
 async def _clock(connected: ConnectedInstallation) -> Finding:
@@ -199,6 +205,20 @@ async def _keys(connected: ConnectedInstallation) -> Finding:
     if not active:
         return Finding("keys", True, "none yet", "The first `gatehouse serve` makes them.")
     return Finding("keys", True, f"{active[0].kid} is the active signing key, made on {active[0].created_at:%Y-%m-%d}")
+
+
+async def _imported_passwords(connected: ConnectedInstallation) -> list[Finding]:
+    counts = await connected.installation.database.read(user_import.count_kinds)
+    refused = sum(count for decoy, count in counts if not equipment.is_comparable(decoy))
+    if refused:
+        what = f"{refused:,} accounts have a hash that cannot be compared, or is too expensive to"
+        advice = "They cannot sign in with a password. Tell their users to choose a new one with 'forgot password'."
+        return [Finding("imported passwords", False, what, advice)]
+    if counts:
+        what = f"{sum(count for _, count in counts):,} accounts have a hash of another kind than ours"
+        advice = "Until their users have signed in, every refused sign-in does the work of all kinds."
+        return [Finding("imported passwords", True, what, advice)]
+    return []
 
 
 async def _mail(connected: ConnectedInstallation, mail_to: str | None) -> Finding:

@@ -71,11 +71,12 @@ class RequestBody(TrioBody):
 
 
 class GatehouseRequest(TrioRequest):
-    """A request with its call and, once it is known, its route."""
+    """A request with its call and, once they are known, its route and why it is refused."""
 
     body_class = RequestBody
     call: Call
     route: Route | None = None
+    refusal: Refusal | None = None
 
 
 class Application(QuartTrio):
@@ -158,6 +159,7 @@ class Application(QuartTrio):
             case _:
                 log.error("request.failed", exc_info=error)
                 refusal = InternalFailure()
+        request.refusal = refusal
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
         return refused(refusal, request_id=request.call.request_id, at=self.installation.clock())
@@ -254,6 +256,11 @@ class Application(QuartTrio):
         self.installation.metrics.request_finished(request.method, path, status, seconds)
         # Probes arrive every few seconds; logging each of them would bury the other lines.
         write = log.debug if route is not None and route.is_operational else log.info
+        if request.refusal is not None:
+            about["error_code"] = request.refusal.code.name
+            # Why, where the answer must not say it: a sign-in is refused alike for every account.
+            if request.refusal.reason is not None:
+                about["reason"] = request.refusal.reason
         write("request", status=status, **about)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
+import trio
 from werkzeug.http import dump_cookie
 
 from core.limits import USER_AGENT_CHARACTERS_MAX
@@ -13,6 +14,7 @@ from entrypoints.web.client_addresses import limited_network, throttled_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from datetime import timedelta
     from uuid import UUID
 
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+
+# A transaction takes milliseconds, and is refused after a second when the database is away.
+SHIELDED_SECONDS_MAX: Final = 5.0
+
+
+def shielded() -> AbstractContextManager[trio.CancelScope]:
+    """Do what a request owes although its client has hung up, within a few seconds."""
+    return trio.fail_after(SHIELDED_SECONDS_MAX, shield=True)
 
 
 class Call:

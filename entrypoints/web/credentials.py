@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
-from core.errors import TokenExpired, TokenInvalid, Unauthorized
+from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
@@ -174,6 +174,14 @@ def bearer_value(authorization: str | None) -> str:
     return value.strip()
 
 
+def _authorization(call: Call) -> str | None:
+    """Return the header, None without one; refuse two, of which a proxy may have checked the other (RFC 9110, 5.3)."""
+    values = call.request.headers.getlist("Authorization")
+    if len(values) > 1:
+        raise BadRequest("The request has two Authorization headers. Send one.")
+    return values[0] if values else None
+
+
 async def _admit_every_caller(_call: Call) -> None:
     return
 
@@ -184,13 +192,13 @@ async def admit_pre_auth_token(call: Call, token: str | None) -> None:
     Raise `Unauthorized` without one, `PreAuthExpired` or `PreAuthInvalid`.
     """
     if token is None:
-        raise Unauthorized("Sign in first: the pre-auth token is missing.")
+        raise Unauthorized("Sign in first: the pre-auth token is missing.").because("no_preauth_token")
     try:
         call.claims = await _verified(call, token, TokenKind.PRE_AUTH)
     except TokenExpired:
-        raise PreAuthExpired from None
+        raise PreAuthExpired().because("preauth_token_expired") from None
     except TokenInvalid:
-        raise PreAuthInvalid from None
+        raise PreAuthInvalid().because("preauth_token_invalid") from None
 
 
 async def admit_if_signed_in(call: Call) -> None:
@@ -200,13 +208,13 @@ async def admit_if_signed_in(call: Call) -> None:
 
 
 async def _admit_pre_auth_bearer(call: Call) -> None:
-    authorization = call.request.headers.get("Authorization")
+    authorization = _authorization(call)
     if authorization is not None:
         await admit_pre_auth_token(call, bearer_value(authorization))
 
 
 async def _admit_access_token(call: Call) -> None:
-    claims = await _verified(call, bearer_value(call.request.headers.get("Authorization")), TokenKind.ACCESS)
+    claims = await _verified(call, bearer_value(_authorization(call)), TokenKind.ACCESS)
     audience = claims["aud"]
     try:
         call.session_id = UUID(str(claims.get("sid")))

@@ -349,6 +349,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "keys": _field("The keys, each as a JSON Web Key (RFC 7517)."),
     "version": _field("The version of Gatehouse.", examples=["1.0.0"]),
     "database": _field("Whether the database answers."),
+    "problem": _field("What the operator should do when the service is not ready, else null."),
     "actors": _field("The state of each background task, by its name."),
     "messages": _field("The mails, newest first."),
     "to": _field("The address of the recipient."),

@@ -1,5 +1,6 @@
 """Port for hashing passwords and comparing them with hashes, which is slow on purpose."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,9 +25,10 @@ class PasswordHasher(Protocol):
         """Return the encoded hash to store for a password."""
         ...
 
-    async def verify(self, password: str, encoded: str | None) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
         """Compare a password with a stored hash.
 
-        Without a hash, because there is no account or it has no password, the comparison takes the same time and fails.
+        Without a hash, because there is no account or it has no password, the comparison fails. Every refusal does the
+        same work: that of our own hash, and of every kind of hash among the decoys. Cancelled means not compared.
         """
         ...

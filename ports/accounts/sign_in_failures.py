@@ -9,14 +9,18 @@ from core.accounts.sign_in_failures import SignInFailure
 
 
 class SignInFailures(Protocol):
-    """Recent failed sign-ins, by the keyed hash of an address."""
+    """Recent failed and undecided sign-ins, by the keyed hash of an address."""
 
     def add(self, attempt_id: UUID, email_hash: bytes, network: str, *, at: datetime) -> None:
-        """Record an attempt; another attempt for the address waits until this transaction ends."""
+        """Record an undecided attempt; another attempt for the address waits until this transaction ends."""
         ...
 
-    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
-        """Return the attempts since a moment, the newest first."""
+    def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:
+        """Return the attempts since these moments, the newest first."""
+        ...
+
+    def fail(self, attempt_id: UUID) -> None:
+        """Mark an attempt as failed."""
         ...
 
     def remove(self, attempt_id: UUID) -> None:

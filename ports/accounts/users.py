@@ -1,5 +1,6 @@
 """Ports for stored accounts: one without secrets, and one for password hashes."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -58,6 +59,17 @@ class Credentials(Protocol):
 
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
         """Defer reading the account of a normalized address with its password hash; None when there is none."""
+        ...
+
+    def defer_decoys(self) -> Deferred[Sequence[str]]:
+        """Defer reading one hash for each kind of hash that is not of our own parameters.
+
+        A kind is a scheme with its parameters. No password matches these hashes, and comparing one costs the same.
+        """
+        ...
+
+    def count_by_decoy(self) -> Sequence[tuple[str, int]]:
+        """Return each of these hashes with the number of accounts that have a hash of its kind; it reads them all."""
         ...
 
     def lock(self, user_id: UUID) -> StoredPassword | None:

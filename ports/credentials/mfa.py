@@ -37,6 +37,17 @@ class TotpSecrets(Protocol):
         ...
 
 
+class SecondFactors(Protocol):
+    """The second factors of an account, of every kind, and the rules that ask for them."""
+
+    def are_required(self, user_id: UUID) -> bool:
+        """Return whether a rule asks a user for two factors, and the user has a second one.
+
+        The rule is the account's own, or that of an organization whose member the user is.
+        """
+        ...
+
+
 class StoredBackupCodes(Protocol):
     """Backup codes for a lost authenticator app, as keyed hashes."""
 

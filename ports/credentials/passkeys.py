@@ -33,7 +33,7 @@ class Passkeys(Protocol):
         """Rename a user's passkey and return it; None when the user has no such passkey."""
         ...
 
-    def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
+    def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
         """Record a use of a passkey; False when it was deleted, or its sign count has not increased.
 
         An authenticator that does not count always reports 0.
@@ -57,11 +57,12 @@ class PasskeyChallenges(Protocol):
         ...
 
     def use(
-        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, answered_by: UUID, at: datetime
     ) -> StoredPasskeyChallenge | None:
         """Use up a challenge and return it; one of two concurrent calls succeeds.
 
-        None when it is unknown, of another purpose or user, used or expired.
+        None when it is unknown, of another purpose or user, used or expired, or when the account that answers it has
+        ended its sign-ins since. The caller has locked that account; one that does not exist has ended none.
         """
         ...
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from ports.credentials.devices import Devices, Locations
-from ports.credentials.mfa import StoredBackupCodes, TotpSecrets
+from ports.credentials.mfa import SecondFactors, StoredBackupCodes, TotpSecrets
 from ports.credentials.mfa_events import MfaEvents
 from ports.credentials.passkeys import PasskeyChallenges, Passkeys, WebAuthn
 from ports.credentials.totp import Totp
@@ -23,6 +23,9 @@ class CredentialsUnit(Protocol):
 
     @property
     def totp_secrets(self) -> TotpSecrets: ...
+
+    @property
+    def second_factors(self) -> SecondFactors: ...
 
     @property
     def backup_codes(self) -> StoredBackupCodes: ...

@@ -10,7 +10,10 @@ from core.sessions.sessions import Session
 
 
 class Sessions(Protocol):
-    """Sessions. The methods that revoke return the organization of each revoked session, None for one without."""
+    """Sessions. The methods that revoke return the organization of each revoked session, None for one without.
+
+    They also revoke the impersonations that began in those sessions.
+    """
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:
         """Store a new session."""
@@ -41,6 +44,10 @@ class Sessions(Protocol):
 
     def leave_organization(self, session_id: UUID) -> None:
         """Remove the organization from the context of a session."""
+        ...
+
+    def add_methods(self, session_id: UUID, methods: Sequence[str]) -> None:
+        """Add authentication methods that were proved during a session to those with which it began."""
         ...
 
     def alive_of(self, user_id: UUID) -> Sequence[Session]:

@@ -6,6 +6,7 @@ from core.sessions.callers import Caller, Origin
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
+from ports.sessions.unfinished_sign_ins import UnfinishedSignIns
 
 
 class SessionsUnit(Protocol):
@@ -38,6 +39,9 @@ class SessionsUnit(Protocol):
 
     @property
     def sessions(self) -> Sessions: ...
+
+    @property
+    def unfinished_sign_ins(self) -> UnfinishedSignIns: ...
 
     @property
     def signing_keys(self) -> SigningKeys: ...

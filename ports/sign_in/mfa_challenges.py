@@ -13,8 +13,11 @@ class MfaChallenges(Protocol):
         """Store a challenge."""
         ...
 
-    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
-        """Return an unused, unexpired challenge, locked until this transaction ends; None when there is none."""
+    def lock(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
+        """Return a user's challenge, locked until this transaction ends; None when it is used, expired or ended.
+
+        The caller has locked the account, so that nothing ends the challenge meanwhile.
+        """
         ...
 
     def count_wrong_code(self, challenge_id: UUID) -> None:
@@ -23,8 +26,4 @@ class MfaChallenges(Protocol):
 
     def use(self, challenge_id: UUID) -> None:
         """Use up a challenge."""
-        ...
-
-    def void_all(self, user_id: UUID) -> None:
-        """Use up every challenge of a user, because their first factor is no longer valid."""
         ...

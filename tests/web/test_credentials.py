@@ -62,6 +62,15 @@ async def test_the_scheme_of_an_access_token_is_case_insensitive(installation: I
     assert (answer.status, answer.json) == (200, {"sub": "me"})
 
 
+async def test_two_authorization_headers_are_refused(installation: Installation) -> None:
+    headers = [(b"authorization", f"Bearer {token(installation)}".encode())] * 2
+
+    answer = await ask(serving(routes, installation=installation), "GET", "/profile", more_headers=headers)
+
+    assert (answer.status, answer.json["error_code"]) == (400, "BAD_REQUEST")
+    assert "Send one" in answer.json["error"]
+
+
 @pytest.mark.parametrize("template", ["  Bearer {}", "Bearer   {}", "Bearer {}  "])
 async def test_spaces_around_a_token_are_ignored(installation: Installation, template: str) -> None:
     answer = await get_profile(installation, template.format(token(installation)))
@@ -152,14 +161,6 @@ async def test_a_token_in_a_query_string_is_ignored(installation: Installation) 
     application = serving(routes, installation=installation)
 
     answer = await ask(application, "GET", f"/profile?access_token={token(installation)}&token={token(installation)}")
-
-    assert answer.code == "UNAUTHORIZED"
-
-
-async def test_only_the_first_of_several_credentials_is_read(installation: Installation) -> None:
-    headers = [(b"authorization", b"Basic x"), (b"authorization", f"Bearer {token(installation)}".encode())]
-
-    answer = await ask(serving(routes, installation=installation), "GET", "/profile", more_headers=headers)
 
     assert answer.code == "UNAUTHORIZED"
 

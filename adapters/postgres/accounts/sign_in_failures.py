@@ -24,27 +24,30 @@ class PostgresSignInFailures(Aggregate):
         # The lock makes attempts for one address wait for each other.
         self._connection.execute_later(
             """
-            INSERT INTO sign_in_failures (id, email_hash, network, created_at)
-            SELECT %s, %s, %s, %s
+            INSERT INTO sign_in_failures (id, email_hash, network, created_at, has_failed)
+            SELECT %s, %s, %s, %s, false
             FROM   (SELECT pg_advisory_xact_lock(%s)) AS lock
             """,
             (attempt_id, email_hash, network, at, int.from_bytes(email_hash[:_LOCK_KEY_BYTES], signed=True)),
         )
 
-    def since(self, email_hash: bytes, moment: datetime) -> Sequence[SignInFailure]:
+    def since(self, email_hash: bytes, *, failed_since: datetime, undecided_since: datetime) -> Sequence[SignInFailure]:
         return (
             self._connection.cursor(row_factory=kwargs_row(SignInFailure))
             .execute(
                 """
                 SELECT   network, created_at AS at
                 FROM     sign_in_failures
-                WHERE    email_hash = %s AND created_at > %s
+                WHERE    email_hash = %s AND created_at > %s AND (has_failed OR created_at > %s)
                 ORDER BY created_at DESC
                 """,
-                (email_hash, moment),
+                (email_hash, failed_since, undecided_since),
             )
             .fetchall()
         )
+
+    def fail(self, attempt_id: UUID) -> None:
+        self._connection.execute_later("UPDATE sign_in_failures SET has_failed = true WHERE id = %s", (attempt_id,))
 
     def remove(self, attempt_id: UUID) -> None:
         self._connection.execute_later("DELETE FROM sign_in_failures WHERE id = %s", (attempt_id,))

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.errors import UniqueViolation
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.passwords import StoredPassword
 from core.accounts.users import User
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -27,6 +28,28 @@ _STORED: Final = """
     SELECT id, email, email_verified_at, is_platform_owner, created_at, updated_at, deactivated_at, mfa_enabled_at,
            password_hash
     FROM   users
+"""
+# From each kind of hash to the next by the index `users_other_password_hashes`, so that a million imported accounts
+# take no longer than one. Our own parameters, which the hasher knows, are not in it.
+_DECOYS: Final = """
+    WITH RECURSIVE kinds AS (
+        (SELECT   password_decoy(password_hash) AS decoy
+         FROM     users
+         WHERE    password_hash NOT LIKE '$argon2id$v=19$m=19456,t=2,p=1$%%'
+           AND    password_decoy(password_hash) IS NOT NULL
+         ORDER BY password_decoy(password_hash)
+         LIMIT    1)
+        UNION ALL
+        SELECT (SELECT   password_decoy(password_hash)
+                FROM     users
+                WHERE    password_hash NOT LIKE '$argon2id$v=19$m=19456,t=2,p=1$%%'
+                  AND    password_decoy(password_hash) > kinds.decoy
+                ORDER BY password_decoy(password_hash)
+                LIMIT    1)
+        FROM   kinds
+        WHERE  kinds.decoy IS NOT NULL
+    )
+    SELECT decoy FROM kinds WHERE decoy IS NOT NULL
 """
 # Not FOR UPDATE, which would also wait for every transaction that writes a row referring to the account.
 _LOCKED: Final = "FOR NO KEY UPDATE"
@@ -111,6 +134,20 @@ class PostgresCredentials(Aggregate):
 
     def defer_password_of(self, email: str) -> Deferred[StoredPassword | None]:
         return self._passwords().defer(f"{_STORED} WHERE email = %s", (email,)).fetchone
+
+    def defer_decoys(self) -> Deferred[Sequence[str]]:
+        return self._connection.cursor(row_factory=scalar_row).defer(_DECOYS).fetchall
+
+    def count_by_decoy(self) -> Sequence[tuple[str, int]]:
+        return self._connection.execute(
+            """
+            SELECT   password_decoy(password_hash), count(*)
+            FROM     users
+            WHERE    password_hash NOT LIKE '$argon2id$v=19$m=19456,t=2,p=1$%%'
+              AND    password_decoy(password_hash) IS NOT NULL
+            GROUP BY password_decoy(password_hash)
+            """
+        ).fetchall()
 
     def lock(self, user_id: UUID) -> StoredPassword | None:
         return self._passwords().execute(f"{_STORED} WHERE id = %s {_LOCKED}", (user_id,)).fetchone()

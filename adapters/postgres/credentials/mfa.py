@@ -92,6 +92,29 @@ class PostgresTotpSecrets(Aggregate):
         )
 
 
+class PostgresSecondFactors(Aggregate):
+    """The port `SecondFactors`. Without codes, a passkey whose authenticator verifies its user is a second factor."""
+
+    def are_required(self, user_id: UUID) -> bool:
+        return (
+            self._connection.execute(
+                """
+                SELECT
+                FROM   users u
+                WHERE  u.id = %s
+                  AND  (u.mfa_enabled_at IS NOT NULL
+                        OR (EXISTS (SELECT FROM passkeys p WHERE p.user_id = u.id AND p.verifies_user)
+                            AND EXISTS (SELECT
+                                        FROM   memberships m
+                                        JOIN   organizations o ON o.id = m.organization_id AND o.mfa_required
+                                        WHERE  m.user_id = u.id)))
+                """,
+                (user_id,),
+            ).fetchone()
+            is not None
+        )
+
+
 class PostgresBackupCodes(Aggregate):
     """The port `StoredBackupCodes`."""
 

@@ -24,8 +24,8 @@ class PostgresPasskeys(Aggregate):
             self._connection.execute(
                 """
                 INSERT INTO passkeys (id, user_id, credential_id, public_key, sign_count, name, aaguid, transports,
-                                      backup_eligible, created_at, last_used_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                      backup_eligible, verifies_user, created_at, last_used_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
                 ON CONFLICT (credential_id) DO NOTHING
                 """,
                 (
@@ -38,6 +38,7 @@ class PostgresPasskeys(Aggregate):
                     passkey.aaguid,
                     [transport.value for transport in passkey.transports],
                     passkey.backup_eligible,
+                    passkey.verifies_user,
                     passkey.created_at,
                     passkey.last_used_at,
                 ),
@@ -51,7 +52,7 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT   id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                         created_at, last_used_at
+                         verifies_user, created_at, last_used_at
                 FROM     passkeys
                 WHERE    user_id = %s
                 ORDER BY created_at, id
@@ -67,7 +68,7 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT   p.id, p.user_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
-                         p.backup_eligible, p.created_at, p.last_used_at
+                         p.backup_eligible, p.verifies_user, p.created_at, p.last_used_at
                 FROM     users u
                 JOIN     passkeys p ON p.user_id = u.id
                 WHERE    u.email = %s
@@ -84,7 +85,7 @@ class PostgresPasskeys(Aggregate):
             .execute(
                 """
                 SELECT id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                       created_at, last_used_at
+                       verifies_user, created_at, last_used_at
                 FROM   passkeys
                 WHERE  credential_id = %s
                 """,
@@ -102,23 +103,24 @@ class PostgresPasskeys(Aggregate):
                 SET       name = %s
                 WHERE     id = %s AND user_id = %s
                 RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          created_at, last_used_at
+                          verifies_user, created_at, last_used_at
                 """,
                 (name, passkey_id, user_id),
             )
             .fetchone()
         )
 
-    def record_use(self, passkey_id: UUID, *, sign_count: int, at: datetime) -> bool:
+    def record_use(self, passkey_id: UUID, *, sign_count: int, is_user_verified: bool, at: datetime) -> bool:
         return (
             self._connection.execute(
                 """
                 UPDATE passkeys
-                SET    sign_count = %(sign_count)s, last_used_at = %(at)s
+                SET    sign_count = %(sign_count)s, last_used_at = %(at)s,
+                       verifies_user = verifies_user OR %(is_user_verified)s
                 WHERE  id = %(id)s
                   AND  (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
                 """,
-                {"id": passkey_id, "sign_count": sign_count, "at": at},
+                {"id": passkey_id, "sign_count": sign_count, "is_user_verified": is_user_verified, "at": at},
             ).rowcount
             == 1
         )
@@ -131,7 +133,7 @@ class PostgresPasskeys(Aggregate):
                 DELETE FROM passkeys
                 WHERE     id = %s AND user_id = %s
                 RETURNING id, user_id, credential_id, public_key, sign_count, name, aaguid, transports, backup_eligible,
-                          created_at, last_used_at
+                          verifies_user, created_at, last_used_at
                 """,
                 (passkey_id, user_id),
             )
@@ -162,7 +164,7 @@ class PostgresPasskeyChallenges(Aggregate):
         )
 
     def use(
-        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, at: datetime
+        self, challenge_id: UUID, purpose: Purpose, *, user_id: UUID | None, answered_by: UUID, at: datetime
     ) -> StoredPasskeyChallenge | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
@@ -172,9 +174,17 @@ class PostgresPasskeyChallenges(Aggregate):
                 SET       used_at = %(at)s
                 WHERE     id = %(id)s AND purpose = %(purpose)s AND user_id IS NOT DISTINCT FROM %(user_id)s
                   AND     used_at IS NULL AND expires_at > %(at)s
+                  AND     number > coalesce(
+                              (SELECT passkey_challenges_ended FROM users WHERE id = %(answered_by)s), 0)
                 RETURNING id, purpose, user_id, challenge, created_at, expires_at
                 """,
-                {"id": challenge_id, "purpose": purpose, "user_id": user_id, "at": at},
+                {
+                    "id": challenge_id,
+                    "purpose": purpose,
+                    "user_id": user_id,
+                    "answered_by": answered_by,
+                    "at": at,
+                },
             )
             .fetchone()
         )

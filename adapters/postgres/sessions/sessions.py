@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# Revokes live sessions of a user; each statement appends its own condition, and returns the organizations.
+# Revokes live sessions of a user, and the impersonations that began in them; each statement inserts its own condition,
+# and returns the organizations.
 _REVOKE: Final = """
-    UPDATE sessions
-    SET    revoked_at = %(now)s
-    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
+    WITH ended AS (
+        UPDATE sessions
+        SET    revoked_at = %(now)s
+        WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
 """
-_REVOKED: Final = "RETURNING organization_id"
+_REVOKED: Final = """
+        RETURNING id, organization_id
+    ), impersonations AS (
+        UPDATE sessions
+        SET    revoked_at = %(now)s
+        WHERE  impersonator_session_id IN (SELECT id FROM ended) AND revoked_at IS NULL
+    )
+    SELECT organization_id FROM ended
+"""
 
 
 class PostgresSessions(Aggregate):
@@ -33,8 +43,8 @@ class PostgresSessions(Aggregate):
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
-                                  created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  impersonator_session_id, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -51,6 +61,7 @@ class PostgresSessions(Aggregate):
                 session.ip_address,
                 session.user_agent,
                 session.impersonator_id,
+                session.impersonator_session_id,
                 session.created_at,
             ),
         )
@@ -104,13 +115,24 @@ class PostgresSessions(Aggregate):
     def leave_organization(self, session_id: UUID) -> None:
         self._connection.execute_later("UPDATE sessions SET organization_id = NULL WHERE id = %s", (session_id,))
 
+    def add_methods(self, session_id: UUID, methods: Sequence[str]) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions
+            SET    amr = amr || ARRAY(SELECT method FROM unnest(%s::text[]) AS method WHERE method <> ALL (amr))
+            WHERE  id = %s
+            """,
+            (list(methods), session_id),
+        )
+
     def alive_of(self, user_id: UUID) -> Sequence[Session]:
         return (
             self._connection.cursor(row_factory=kwargs_row(Session))
             .execute(
                 """
                 SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
-                         refreshed_at, expires_at, ip_address, user_agent, impersonator_id, created_at
+                         refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
+                         created_at
                 FROM     sessions
                 WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
                 ORDER BY refreshed_at DESC, id DESC

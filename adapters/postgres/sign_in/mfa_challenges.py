@@ -42,17 +42,17 @@ class PostgresMfaChallenges(Aggregate):
             ),
         )
 
-    def lock(self, challenge_id: UUID) -> MfaChallenge | None:
+    def lock(self, challenge_id: UUID, *, user_id: UUID) -> MfaChallenge | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(_challenge))
             .execute(
                 """
                 SELECT id, user_id, context, attempts, created_at, expires_at
                 FROM   mfa_challenges
-                WHERE  id = %s AND used_at IS NULL AND expires_at > %s
+                WHERE  id = %s AND user_id = %s AND used_at IS NULL AND expires_at > %s
                 FOR UPDATE
                 """,
-                (challenge_id, self._transaction.now),
+                (challenge_id, user_id, self._transaction.now),
             )
             .fetchone()
         )
@@ -65,12 +65,6 @@ class PostgresMfaChallenges(Aggregate):
     def use(self, challenge_id: UUID) -> None:
         self._connection.execute_later(
             "UPDATE mfa_challenges SET used_at = %s WHERE id = %s", (self._transaction.now, challenge_id)
-        )
-
-    def void_all(self, user_id: UUID) -> None:
-        self._connection.execute_later(
-            "UPDATE mfa_challenges SET used_at = %s WHERE user_id = %s AND used_at IS NULL",
-            (self._transaction.now, user_id),
         )
 
 

@@ -146,6 +146,7 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
     verified = await token_answers.transact_counted(
         call,
         second_factor.verify,
+        UUID(call.claims["sub"]),
         UUID(call.claims["challenge"]),
         body.code,
         network=call.throttled_network,

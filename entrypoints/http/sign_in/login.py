@@ -1,10 +1,14 @@
 """Signing in by password."""
 
+import trio
+
 from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from core.rate_limits import RateLimit
 from core.sign_in import login
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.login import Attempt
+from core.sign_in.proofs import Destination
 from core.sign_in.refusals import SignInRefused
 from entrypoints.http.sessions.token_answers import (
     SecondFactorDue,
@@ -13,7 +17,7 @@ from entrypoints.http.sessions.token_answers import (
     destination,
     transact_counted,
 )
-from entrypoints.web.calls import Call
+from entrypoints.web.calls import Call, shielded
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
@@ -44,20 +48,35 @@ async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     wanted = destination(call, body.org_slug, body.service_slug)
     attempt = await call.transact(login.begin, body.email, call.throttled_network, wanted)
     verdict = await _compare(call, body.password, attempt)
-    upgraded = await _rehash(call, body.password) if verdict.needs_upgrade else None
-    outcome = await transact_counted(
-        call, login.finish, attempt, wanted, is_right=verdict.is_right, upgraded_hash=upgraded
-    )
-    return answer_outcome(call, outcome)
+    return answer_outcome(call, await _conclude(call, body.password, attempt, wanted, verdict))
 
 
 async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:
     # No account has a longer password. Comparing with none takes the same time as a comparison.
     encoded = attempt.password_hash if len(password) <= PASSWORD_CHARACTERS_MAX else None
     try:
-        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded)
-    except ServiceUnavailable:
-        await call.transact(login.give_up, attempt)
+        return await call.installation.passwords.verify(password[:PASSWORD_CHARACTERS_MAX], encoded, attempt.decoys)
+    except (ServiceUnavailable, trio.Cancelled):
+        # Cancelled while it waited, because a comparison that has begun is finished.
+        with shielded():
+            await call.transact(login.give_up, attempt)
+        raise
+
+
+async def _conclude(
+    call: Call, password: str, attempt: Attempt, wanted: Destination, verdict: Verdict
+) -> SignInCompleted | SecondFactorPending:
+    if not verdict.is_right:
+        # Recorded also when the client has hung up, because a password was compared.
+        with shielded():
+            return await transact_counted(call, login.finish, attempt, wanted, is_right=False)
+    try:
+        upgraded = await _rehash(call, password) if verdict.needs_upgrade else None
+        return await transact_counted(call, login.finish, attempt, wanted, is_right=True, upgraded_hash=upgraded)
+    except trio.Cancelled:
+        # No session begins without a client, and the right password is no failure.
+        with shielded():
+            await call.transact(login.give_up, attempt)
         raise
 
 

@@ -6,7 +6,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots, _lock_at_once
+from adapters.crypto.password_schemes import StoredHash
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from core.errors import ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
@@ -42,11 +45,17 @@ class SlowScheme:
         self.running = 0
         self.running_max = 0
         self.compared: list[str] = []
+        self.spent: list[int] = []
         self._lock = threading.Lock()
         self._may_end = threading.Semaphore(0)
 
-    def read(self, encoded: str) -> Callable[[str], bool]:
-        return partial(self.is_right, encoded)
+    def read(self, encoded: str) -> StoredHash:
+        return StoredHash(
+            family=("slow",),
+            work=1,
+            matches=partial(self.is_right, encoded),
+            spend=lambda work, _password: self.spent.append(work),
+        )
 
     def is_right(self, encoded: str, password: str) -> bool:
         with self._lock:
@@ -112,6 +121,66 @@ async def test_a_hash_of_another_scheme_is_upgraded_when_the_password_is_right(s
 
     assert await hasher.verify("correct horse", "$slow$correct horse") == OUTDATED
     assert await hasher.verify("wrong horse", "$slow$correct horse") == WRONG
+
+
+class TestSameWork:
+    """Every refusal does the work of all kinds of hashes, whichever was compared."""
+
+    KINDS = (
+        "$2b$05$" + "." * 53,
+        "$2b$07$" + "." * 53,
+        f"$pbkdf2-sha256$i=300${'A' * 22}${'A' * 43}",
+        f"$argon2id$v=19$m=16,t=3,p=1${'A' * 22}${'A' * 43}",
+        "no hash",
+        "$2b$11$" + "." * 53,
+    )
+
+    @pytest.fixture
+    def work(self, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str | int, ...]]:
+        """The work done of each family, counted by a double of every hash that is read."""
+        work: Counter[tuple[str | int, ...]] = Counter()
+
+        def counted(encoded: str) -> StoredHash | None:
+            stored = password_schemes.read(encoded)
+            if stored is None:
+                return None
+
+            def spend(units: int, _password: str) -> None:
+                work[stored.family] += units
+
+            def matches(password: str) -> bool:
+                spend(stored.work, password)
+                return False
+
+            return replace(stored, matches=matches, spend=spend)
+
+        monkeypatch.setattr(passwords, "read", counted)
+        return work
+
+    @pytest.mark.parametrize(
+        "encoded",
+        [None, *KINDS, f"$argon2id$v=19$m=8,t=1,p=1${'A' * 22}${'A' * 43}", f"pbkdf2_sha256$7$salt${'A' * 43}"],
+    )
+    async def test_it_does_not_depend_on_the_hash_of_the_account(
+        self, work: Counter[tuple[str | int, ...]], encoded: str | None
+    ) -> None:
+        hasher = Argon2PasswordHasher(places=1, cost=CHEAP)
+
+        assert await hasher.verify("wrong", encoded, self.KINDS) == WRONG
+
+        assert work == {
+            ("argon2id", 8, 1): 1,
+            ("argon2id", 16, 1): 3,
+            ("bcrypt",): 2**7,
+            ("pbkdf2", "sha256"): 300,
+        }
+
+    async def test_the_right_password_is_not_filled_up(self, slow: SlowScheme) -> None:
+        slow.finish(1)
+
+        await Argon2PasswordHasher(places=1, cost=CHEAP).verify("horse", "$slow$horse", ["$slow$battery"])
+
+        assert slow.spent == []
 
 
 @pytest.mark.parametrize("password", ["", "correct horse", "A" * 43])

@@ -12,6 +12,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from adapters.crypto.password_schemes import read
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from core.accounts.users import User
 from tests.postgres import connected
@@ -19,10 +20,11 @@ from tests.transactions import transaction_on
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from adapters.postgres.driver.connection import Connection
     from tests.clock import SettableClock
+    from tests.world.builder import Builder
 
 
 @pytest.fixture
@@ -184,3 +186,30 @@ def test_listing_users_can_never_select_a_password_hash() -> None:
 def test_the_database_refuses_an_address_over_the_maximum_length(transact: Callable[..., Any], ada: User) -> None:
     with pytest.raises(psycopg.errors.CheckViolation):
         transact(lambda uow: uow.users.add(replace(ada, email="a" * 250 + "@x.yz")))
+
+
+def test_each_kind_of_hash_but_ours_has_one_decoy_of_the_same_cost(connection: Connection, builder: Builder) -> None:
+    bcrypt = ("$2b$06$" + "c" * 53, "$2b$06$" + "d" * 53, "bcrypt_sha256$$2b$07$" + "e" * 53)
+    others = (
+        f"pbkdf2_sha256$1000$salt${'b' * 42}A=",
+        f"pbkdf2_sha256$1000$another-salt${'c' * 42}A=",
+        f"$pbkdf2-sha512$i=500${'b' * 21}A${'b' * 85}A",
+        f"scrypt$16$salt$8$2${'b' * 85}A==",
+        f"$scrypt$ln=4,r=8,p=1${'b' * 21}A${'b' * 42}A",
+        f"argon2$argon2id$v=19$m=32,t=1,p=2${'b' * 21}A${'b' * 42}A",
+    )
+    ours = f"$argon2id$v=19$m=19456,t=2,p=1${'b' * 21}A${'b' * 42}A"
+    hashes = [*bcrypt, *others, ours, "unreadable", None]
+    for number, password_hash in enumerate(hashes):
+        builder.user(f"user.{number}@example.com", password_hash=password_hash)
+    credentials = PostgresCredentials(transaction_on(connection))
+
+    decoys = list(credentials.defer_decoys()())
+
+    def costs(encoded_hashes: Iterable[str]) -> set[tuple[Any, ...]]:
+        return {(stored.family, stored.work) for stored in map(read, encoded_hashes) if stored is not None}
+
+    assert len(decoys) == len(set(decoys)) == 7
+    assert costs(decoys) == costs([*bcrypt, *others])
+    assert dict(credentials.count_by_decoy())["$2b$06$" + "." * 53] == 2
+    assert not any(letter * 20 in decoy for decoy in decoys for letter in "bcde")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.domain_names import IdnaDomainNames
 from core.accounts import user_import
-from core.accounts.user_import import ImportedPerson, LineRejected, Problem
+from core.accounts.user_import import HashTooExpensive, ImportedPerson, LineRejected, Problem
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LINE = {
@@ -24,6 +24,8 @@ LINE = {
 
 
 def stored_form(given: object) -> str | None:
+    if given == "expensive":
+        raise HashTooExpensive
     return {"known": "stored"}.get(given) if isinstance(given, str) else None
 
 
@@ -112,3 +114,10 @@ def test_a_creation_time_must_be_past_and_have_a_zone(created_at: object) -> Non
 def test_any_line_is_parsed_or_rejected(line: object) -> None:
     with suppress(LineRejected):
         read(line if isinstance(line, bytes) else json.dumps(line).encode())
+
+
+def test_a_hash_that_is_too_expensive_is_left_out_with_what_to_do() -> None:
+    problem = problem_of(b'{"email": "ada@example.com", "hash": "expensive"}')
+
+    assert problem is Problem.EXPENSIVE_HASH
+    assert "give null instead" in problem

@@ -41,7 +41,7 @@ def test_a_challenge_is_used_once_for_its_purpose_by_its_account(transact: Calla
     begun = transact(passkey_challenges.begin_sign_in, ANY_ACCOUNT)
 
     def use(uow: UnitOfWork, purpose: Purpose, user_id: Any) -> StoredPasskeyChallenge | None:
-        return uow.passkey_challenges.use(begun.id, purpose, user_id=user_id, at=uow.now)
+        return uow.passkey_challenges.use(begun.id, purpose, user_id=user_id, answered_by=begun.id, at=uow.now)
 
     assert transact(use, Purpose.REGISTER, None) is None
     assert transact(use, Purpose.AUTHENTICATE, uuid4()) is None

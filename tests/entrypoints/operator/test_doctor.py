@@ -15,6 +15,7 @@ from core.secrets import Secret
 from entrypoints import equipment, main, master_keys
 from entrypoints.operator import doctor
 from entrypoints.settings import Settings
+from tests.clock import SettableClock
 from tests.mail_server import PostOffice
 from tests.processes import MASTER_KEY, Commands, CommandsHere, Services, address, lay_made_cluster
 from tests.world.builder import Builder
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adapters.postgres.driver.connection import Connection
-    from tests.clock import SettableClock
 
 SUBJECTS = [
     "settings",
@@ -112,10 +112,39 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["password hashing"] == Finding("ok", "150 per second on each processor")
     assert findings["master key"] == Finding("ok", "from GATEHOUSE_MASTER_KEYS", KEEP_A_COPY)
     assert findings["database"] == Finding("ok", "connected")
-    assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1]}")
+    assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1].id}")
     assert findings["clock"].what.endswith(" UTC, 0.0 s from the database's clock")
     assert findings["keys"] == Finding("ok", "none yet", "The first `gatehouse serve` makes them.")
     assert findings["mail"] == Finding("ok", "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
+
+
+@pytest.mark.parametrize(
+    ("cost", "finding"),
+    [
+        (
+            "10",
+            Finding(
+                "ok",
+                "1 accounts have a hash of another kind than ours",
+                "Until their users have signed in, every refused sign-in does the work of all kinds.",
+            ),
+        ),
+        (
+            "12",
+            Finding(
+                "NOT OK",
+                "1 accounts have a hash that cannot be compared, or is too expensive to",
+                "They cannot sign in with a password. Tell their users to choose a new one with 'forgot password'.",
+            ),
+        ),
+    ],
+)
+def test_imported_hashes_are_reported(
+    healthy_doctor: Doctor, connection: Connection, cost: str, finding: Finding
+) -> None:
+    Builder(connection, SettableClock()).user(password_hash=f"$2b${cost}${'.' * 53}")
+
+    assert healthy_doctor.examine()["imported passwords"] == finding
 
 
 def test_the_command_prints_the_findings_and_its_status_reports_problems(

@@ -18,6 +18,8 @@ from tests.waiting import waiting_for_a_lock
 from tests.world.builder import EMAIL, PASSWORD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from adapters.postgres.driver.connection import Connection
     from ports.accounts.passwords import PasswordHasher, Verdict
     from tests.application import Answer
@@ -38,10 +40,10 @@ class ResetDuringVerification:
         """Return the hash of the password."""
         return await self.hasher.hash(password)
 
-    async def verify(self, password: str, encoded: str | None) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
         """Reset the password, then compare."""
         self.connection.execute("UPDATE users SET password_hash = 'the reset one'")
-        return await self.hasher.verify(password, encoded)
+        return await self.hasher.verify(password, encoded, decoys)
 
 
 async def set_password(world: World, token: str | None, password: str = NEW_PASSWORD) -> Answer:

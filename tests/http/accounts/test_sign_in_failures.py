@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from core.accounts.sign_in_failures import FAILURES_FROM_ANYWHERE_MAX, FAILURES_FROM_NETWORK_MAX, WINDOW
+from core.accounts.sign_in_failures import (
+    FAILURES_FROM_ANYWHERE_MAX,
+    FAILURES_FROM_NETWORK_MAX,
+    UNDECIDED_MAX,
+    WINDOW,
+)
+from core.sign_in import login
+from core.sign_in.proofs import Destination
 from entrypoints.settings import Settings
+from entrypoints.web.client_addresses import throttled_network
 from tests.application import serving
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.world import World, assert_refused
@@ -235,3 +243,16 @@ async def test_failures_are_not_limited_when_rate_limits_are_off(world: World, i
     ]
 
     assert {answer.status for answer in answers} == {401}
+
+
+async def test_attempts_that_a_killed_process_has_left_undecided_count_for_a_minute(
+    world: World, installation: Installation, clock: SettableClock
+) -> None:
+    world.user()
+    for _ in range(FAILURES_FROM_NETWORK_MAX):
+        await installation.database.transact(login.begin, EMAIL, throttled_network("192.0.2.1"), Destination())
+
+    assert_refused(await world.log_in(address="192.0.2.11"), 429, "RATE_LIMIT_EXCEEDED")
+    clock.advance(UNDECIDED_MAX)
+
+    assert (await world.log_in(address="192.0.2.12")).status == 200

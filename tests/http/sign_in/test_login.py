@@ -15,6 +15,8 @@ from tests.world.signing_in import claims_of
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from adapters.postgres.driver.connection import Connection
     from entrypoints.installation import Installation
     from ports.accounts.passwords import PasswordHasher, Verdict
@@ -266,11 +268,11 @@ class ScriptedHasher:
     is_too_busy_to_compare: bool = False
     is_too_busy_to_hash: bool = False
 
-    async def verify(self, password: str, encoded: str | None) -> Verdict:
+    async def verify(self, password: str, encoded: str | None, decoys: Sequence[str] = ()) -> Verdict:
         """Compare, and change the password during the comparison if requested."""
         if self.is_too_busy_to_compare:
             raise ServiceUnavailable(retry_after_seconds=2)
-        verdict = await self.hasher.verify(password, encoded)
+        verdict = await self.hasher.verify(password, encoded, decoys)
         if self.changes_meanwhile:
             self.connection.execute("UPDATE users SET password_hash = %s", (hash_password("another"),))
         return verdict

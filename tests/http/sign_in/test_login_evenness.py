@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 UNKNOWN = "nobody@example.com"
+# Each takes about half as long as the rest of a sign-in, and so would be told apart.
+BCRYPT = "$2b$06$" + "." * 53
+PBKDF2 = f"pbkdf2_sha256$12000$seasalt${'A' * 43}="
 ROUNDS_MIN = 20
 ROUNDS_MAX = 500
 DIFFERENCE_MAX = 0.10
@@ -48,6 +51,8 @@ def refused_logins(world: World) -> dict[str, tuple[str, str]]:
     world.user("passwordless@example.com", password_hash=None)
     world.user("deactivated@example.com", is_active=False)
     world.user("unverified@example.com", is_verified=False)
+    world.user("bcrypt@example.com", password_hash=BCRYPT)
+    world.user("pbkdf2@example.com", password_hash=PBKDF2)
     return {
         "unknown account": (UNKNOWN, "wrong"),
         "wrong password": ("busy@example.com", "wrong"),
@@ -56,6 +61,8 @@ def refused_logins(world: World) -> dict[str, tuple[str, str]]:
         "deactivated": ("deactivated@example.com", "wrong"),
         "deactivated, right password": ("deactivated@example.com", PASSWORD),
         "unverified": ("unverified@example.com", "wrong"),
+        "imported, bcrypt": ("bcrypt@example.com", "wrong"),
+        "imported, PBKDF2": ("pbkdf2@example.com", "wrong"),
     }
 
 

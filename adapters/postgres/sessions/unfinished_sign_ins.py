@@ -1,0 +1,55 @@
+"""Sign-ins without a session yet, in the tables `mfa_challenges`, `passkey_challenges` and `one_time_tokens`.
+
+A sign-in challenge for a passkey names no account. So passkey challenges have numbers from one sequence, and an account
+has the number up to which it answers none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.transaction import Aggregate
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+
+class PostgresUnfinishedSignIns(Aggregate):
+    """The port `UnfinishedSignIns`."""
+
+    def end_all(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "UPDATE users SET passkey_challenges_ended = nextval('passkey_challenge_numbers') WHERE id = %s", (user_id,)
+        )
+        self._connection.execute_later(
+            "UPDATE mfa_challenges SET used_at = %s WHERE user_id = %s AND used_at IS NULL",
+            (self._transaction.now, user_id),
+        )
+        self._connection.execute_later(
+            """
+            UPDATE one_time_tokens
+            SET    used_at = %s
+            WHERE  user_id = %s AND purpose IN ('magic_link', 'magic_link_code') AND used_at IS NULL
+            """,
+            (self._transaction.now, user_id),
+        )
+
+    def end_in_organization(self, organization_id: UUID, *, user_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE mfa_challenges
+            SET    used_at = %s
+            WHERE  user_id = %s AND context ->> 'organization' = (SELECT slug FROM organizations WHERE id = %s)
+              AND  used_at IS NULL
+            """,
+            (self._transaction.now, user_id, organization_id),
+        )
+        self._connection.execute_later(
+            """
+            UPDATE one_time_tokens
+            SET    used_at = %s
+            WHERE  user_id = %s AND purpose IN ('magic_link', 'magic_link_code')
+              AND  data ->> 'org_slug' = (SELECT slug FROM organizations WHERE id = %s) AND used_at IS NULL
+            """,
+            (self._transaction.now, user_id, organization_id),
+        )

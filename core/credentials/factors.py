@@ -1,0 +1,32 @@
+"""What a session must have proved before it changes the factors of its account.
+
+Where a rule asks for two factors, one of them must not suffice to switch the rule off: to remove the other factor, to
+replace it, or to add one that satisfies the rule alone. The rule is the account's own, or that of an organization of
+the user. An account that has no second factor yet sets its first one up with the factor that it has.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.errors import Forbidden
+
+if TYPE_CHECKING:
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+
+class SecondFactorNotProved(Forbidden):
+    """The session began with one factor, or on a device that was trusted in place of the second one."""
+
+    default_message = (
+        "This takes a session that has proved your second factor. Sign in again with a code, or with a passkey that"
+        " checks your PIN, finger or face, and repeat this. If your browser is trusted and not asked for a code, use a"
+        " private window."
+    )
+
+
+def require_proved(uow: UnitOfWork, caller: Caller) -> None:
+    """Raise `SecondFactorNotProved` for a session with one factor, where the account can and must prove two."""
+    if not caller.has_proved_second_factor and uow.second_factors.are_required(caller.user_id):
+        raise SecondFactorNotProved
