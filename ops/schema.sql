@@ -37,8 +37,6 @@ CREATE SEQUENCE passkey_challenge_numbers
     NO MAXVALUE
     CACHE 1;
 
-COMMENT ON INDEX users_other_password_hashes IS 'The kinds of imported hashes that are left, for a refused sign-in to cost the same.';
-
 CREATE TABLE audit_counting (
     is_the_only_row boolean DEFAULT true NOT NULL,
     counted_through uuid NOT NULL,

@@ -35,6 +35,6 @@ CREATE OR REPLACE FUNCTION password_decoy(hash text) RETURNS text
             || regexp_replace(substring(hash FROM '[^$]*$'), '[^=]', 'A', 'g')
     END;
 COMMENT ON FUNCTION password_decoy(text) IS 'A hash that costs as much to compare and matches no password.';
+-- The kinds of imported hashes that are left, for a refused sign-in to do the work of all of them.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS users_other_password_hashes ON users (password_decoy(password_hash))
     WHERE password_hash NOT LIKE '$argon2id$v=19$m=19456,t=2,p=1$%';
-COMMENT ON INDEX users_other_password_hashes IS 'The kinds of imported hashes that are left, for a refused sign-in to cost the same.';
