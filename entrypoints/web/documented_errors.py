@@ -130,7 +130,8 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
         yield ErrorCode.BAD_REQUEST
     if route.path_parameters:
         yield ErrorCode.NOT_FOUND
-    if who.operation is not None or who.governs_platform or who.is_in_person:
+    # An access token may name an organization that its user no longer belongs to.
+    if who.kind is CredentialKind.ACCESS_TOKEN:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE

@@ -216,7 +216,7 @@ def test_an_answer_without_a_body_has_no_content(document: dict[str, Any]) -> No
         ("GET /boats/state", {"BAD_REQUEST"}),
         (
             "DELETE /boats/:slug/:boat_id",
-            {"NOT_FOUND", "UNAUTHORIZED", "TOKEN_EXPIRED", "JWT_ERROR", "RATE_LIMIT_EXCEEDED"},
+            {"NOT_FOUND", "UNAUTHORIZED", "TOKEN_EXPIRED", "JWT_ERROR", "FORBIDDEN", "RATE_LIMIT_EXCEEDED"},
         ),
         (
             "POST /boats",
@@ -228,6 +228,7 @@ def test_an_answer_without_a_body_has_no_content(document: dict[str, Any]) -> No
                 "UNAUTHORIZED",
                 "TOKEN_EXPIRED",
                 "JWT_ERROR",
+                "FORBIDDEN",
                 "RATE_LIMIT_EXCEEDED",
                 "SERVICE_LIMIT_EXCEEDED",
                 "CONFLICT",

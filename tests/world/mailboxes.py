@@ -41,6 +41,14 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict[str, str])
 
 
+@dataclass(frozen=True)
+class OpenedPage:
+    """A page as its reader sees it: its text, and its forms."""
+
+    text: str
+    forms: list[Form]
+
+
 class _Forms(HTMLParser):
     """Collects the forms of a page; a submit button with a name counts as a field."""
 
@@ -81,16 +89,16 @@ class Mailboxes:
         """Return the mails of these mailboxes, the oldest first in each."""
         return [received for address in addresses for received in self.mails.get(address, [])]
 
-    async def open(self, link: str) -> list[Form]:
-        """Open a link of a mail as a browser does, and return the forms of the page."""
+    async def open(self, link: str) -> OpenedPage:
+        """Open a link of a mail as a browser does."""
         answer = await self.world.client.get(link, headers={"Accept": "text/html"})
         assert answer.status < 500, answer.text
         if answer.status in _REDIRECTS:
             location = urlsplit(answer.headers["Location"])
             return await self.open(f"{location.path}?{location.query}")
-        page = _Forms()
-        page.feed(answer.text)
-        return page.forms
+        found = _Forms()
+        found.feed(answer.text)
+        return OpenedPage(answer.text, found.forms)
 
     async def send(self, form: Form, **typed: str) -> Answer:
         """Send a form with what a person typed into its fields."""

@@ -5,7 +5,16 @@ from uuid import UUID
 
 import msgspec
 
-from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, RateLimitExceeded
+from core.errors import (
+    BadRequest,
+    Forbidden,
+    NotFound,
+    OrganizationNotActive,
+    RateLimitExceeded,
+    TokenExpired,
+    TokenInvalid,
+    Unauthorized,
+)
 from core.invitations import answers, invitations
 from core.invitations.acceptance import InvitationAnswered, InvitedRoleGone, TeamLimitExceeded
 from core.invitations.answers import InvitationUnknown
@@ -167,7 +176,9 @@ async def list_mine(call: Call) -> list[InvitationOfMine]:
 
 
 @routes.post(
-    "/api/invitations/accept", limits=(RateLimit.INVITATION_ANSWER,), refuses=(InvitationUnknown, *CANNOT_JOIN)
+    "/api/invitations/accept",
+    limits=(RateLimit.INVITATION_ANSWER,),
+    refuses=(InvitationUnknown, Unauthorized, TokenExpired, TokenInvalid, *CANNOT_JOIN),
 )
 @public
 async def accept(call: Call, body: Acceptance) -> Empty:

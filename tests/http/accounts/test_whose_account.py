@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tests.application import Answer
-    from tests.world.mailboxes import ReceivedMail
+    from tests.world.mailboxes import OpenedPage, ReceivedMail
     from tests.world.world import World
 
 PASSWORD: Final = "a long enough password of {}"
@@ -330,14 +330,19 @@ class Neighbourhood(RuleBasedStateMachine):
 
     def press(self, person: Actor, received: ReceivedMail, button: int) -> None:
         """Open the link of a mail, and press a button of its page."""
-        forms = trio.from_thread.run(self.mailboxes.open, received.links[button % len(received.links)])
-        if forms:
-            form = forms[button % len(forms)]
+        page = trio.from_thread.run(self.mailboxes.open, received.links[button % len(received.links)])
+        if page.forms and (person is self.people[EVE] or self.is_understood(person, received, page)):
+            form = page.forms[button % len(page.forms)]
             typed = {name: person.password for name in ("new_password", "repeated") if name in form.fields}
             answer = trio.from_thread.run(lambda: self.mailboxes.send(form, **typed))
             if answer.status < 300:
                 self.remember_consent(received)
         trio.from_thread.run(self.mailboxes.collect)
+
+    def is_understood(self, person: Actor, received: ReceivedMail, page: OpenedPage) -> bool:
+        """Return whether a change of address is the person's own: the page names the address that is left."""
+        is_change = received.template is MailTemplate.VERIFY_NEW_EMAIL
+        return not is_change or any(email in page.text for email in person.addresses if email != received.to)
 
     def remember_consent(self, received: ReceivedMail) -> None:
         """Remember that a person has answered an organization's mail; declining makes no membership anyway."""

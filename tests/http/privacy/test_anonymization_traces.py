@@ -236,7 +236,7 @@ def rows_of_others(connection: Connection, user_id: UUID) -> list[Any]:
         connection.execute(query.encode(), (user_id,)).fetchall()
         for query in (
             "SELECT * FROM users WHERE id <> %s ORDER BY id",
-            "SELECT * FROM sessions WHERE user_id <> %s ORDER BY id",
+            "SELECT * FROM sessions WHERE user_id <> %s AND impersonator_id IS NULL ORDER BY id",
             "SELECT * FROM devices WHERE user_id <> %s ORDER BY id",
             "SELECT * FROM login_events WHERE user_id <> %s ORDER BY id",
             "SELECT id, actor_email FROM events WHERE actor_user_id <> %s AND type <> 'user.anonymized' ORDER BY id",

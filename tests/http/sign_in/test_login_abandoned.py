@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 from contextlib import contextmanager
 from dataclasses import replace
@@ -58,7 +60,8 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def hang_up(wire: Wire) -> None:
-    """Close the connection, and let the server notice."""
+    """Reset the connection, and let the server notice; a client that only ends its side still waits for the answer."""
+    wire.stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     await wire.stream.aclose()
     await wait_all_tasks_blocked()
 
