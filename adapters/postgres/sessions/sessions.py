@@ -16,23 +16,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 
-# Revokes live sessions of a user, and the impersonations that began in them; each statement inserts its own condition,
-# and returns the organizations.
+# Revokes live sessions of a user; each statement inserts its own condition.
 _REVOKE: Final = """
-    WITH ended AS (
-        UPDATE sessions
-        SET    revoked_at = %(now)s
-        WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
+    UPDATE sessions
+    SET    revoked_at = %(now)s
+    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
 """
-_REVOKED: Final = """
-        RETURNING id, organization_id
-    ), impersonations AS (
-        UPDATE sessions
-        SET    revoked_at = %(now)s
-        WHERE  impersonator_session_id IN (SELECT id FROM ended) AND revoked_at IS NULL
-    )
-    SELECT organization_id FROM ended
-"""
+_REVOKED: Final = "RETURNING id, organization_id"
 
 
 class PostgresSessions(Aggregate):
@@ -162,7 +152,14 @@ class PostgresSessions(Aggregate):
             "now": self._transaction.now,
             "used_since": self._transaction.now - IDLE_LIFETIME,
         }
-        return self._connection.cursor(row_factory=scalar_row).execute(text, {**common_values, **values}).fetchall()
+        ended = self._connection.execute(text, {**common_values, **values}).fetchall()
+        if ended:
+            # A statement of its own: it sees an impersonation that was committed while the one above waited for a lock.
+            self._connection.execute_later(
+                "UPDATE sessions SET revoked_at = %s WHERE impersonator_session_id = ANY (%s) AND revoked_at IS NULL",
+                (self._transaction.now, [session_id for session_id, _ in ended]),
+            )
+        return [organization_id for _, organization_id in ended]
 
     def end_impersonations(self, user_id: UUID) -> None:
         self._connection.execute_later(
