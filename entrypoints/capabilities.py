@@ -13,7 +13,7 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
-from entrypoints.http.services import end_users, grants
+from entrypoints.http.services import end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.pages import assets
@@ -49,7 +49,10 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    services.routes,
     grants.routes,
+    plans.routes,
+    subscriptions.routes,
     invitations.routes,
     invitation_pages.routes,
     end_users.routes,

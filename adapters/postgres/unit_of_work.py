@@ -39,7 +39,9 @@ from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
+from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
+from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
@@ -86,6 +88,8 @@ class PostgresUnitOfWork:
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
+    plans: PostgresPlans
+    subscriptions: PostgresSubscriptions
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
+from core.services import access as service_access
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
@@ -27,6 +28,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 _BEARER: Final = "bearer"
 # The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
+# The name of the service's.
+SERVICE_PARAMETER: Final = "service_slug"
 
 
 class CredentialKind(Enum):
@@ -78,6 +81,8 @@ class AccessPolicy:
     before_refusing: AccessCheck | None = None
     # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
+    # Whether a grant on the service of the path allows the operation as well.
+    is_on_service: bool = False
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
@@ -89,7 +94,9 @@ class AccessPolicy:
             return "platform owner"
         if self.is_in_person:
             return f"{self.kind.label} in person"
-        return self.operation.takes if self.operation is not None else self.kind.label
+        if self.operation is None:
+            return self.kind.label
+        return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes
 
 
 def public(handler: Handler) -> Handler:
@@ -127,7 +134,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     """
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
+        await call.read(access.authorize, _slug(words), operation)
 
     def declare(handler: Handler) -> Handler:
         return _declared(
@@ -137,6 +144,30 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
                 admit=_admit_access_token,
                 before_refusing=require_operation,
                 operation=operation,
+            ),
+        )
+
+    return declare
+
+
+def on_service(operation: Operation) -> Callable[[Handler], Handler]:
+    """Require an access token whose user may do this to the service of the path, by their role or by a grant.
+
+    The use case decides it with `authorize` of `core.services.access`.
+    """
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.ACCESS_TOKEN,
+                admit=_admit_access_token,
+                before_refusing=require_operation,
+                operation=operation,
+                is_on_service=True,
             ),
         )
 
@@ -209,6 +240,10 @@ async def _admit_access_token(call: Call) -> None:
     except ValueError:
         raise TokenInvalid from None
     call.claims = claims
+
+
+def _slug(words: Mapping[str, str]) -> str:
+    return words[next(name for name in SLUG_PARAMETERS if name in words)]
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:

@@ -4,7 +4,9 @@ from typing import Protocol
 
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants
+from ports.services.plans import Plans
 from ports.services.services import Services
+from ports.services.subscriptions import Subscriptions
 
 
 class ServicesUnit(Protocol):
@@ -15,6 +17,12 @@ class ServicesUnit(Protocol):
 
     @property
     def services(self) -> Services: ...
+
+    @property
+    def plans(self) -> Plans: ...
+
+    @property
+    def subscriptions(self) -> Subscriptions: ...
 
     @property
     def end_users(self) -> EndUsers: ...

@@ -131,7 +131,7 @@ def insert_callers(world: World) -> Callers:
     for caller, role in ROLES.items():
         world.member(acme, people[caller], role)
     world.member(globex, people[Caller.OTHER_OWNER], "owner")
-    world.service(globex, "till")
+    till = world.service(globex, "till")
     world.connection.execute(
         "UPDATE users SET is_platform_owner = true WHERE id = %s", (people[Caller.PLATFORM_OWNER],)
     )
@@ -150,6 +150,7 @@ def insert_callers(world: World) -> Callers:
         foreign={
             "user_id": str(people[Caller.OTHER_OWNER]),
             "service_slug": "till",
+            "plan_id": str(world.plan(globex, till.id)),
             "session_id": str(sessions[Caller.OTHER_OWNER]),
         },
     )
