@@ -37,6 +37,10 @@ from adapters.postgres.platform.organizations import PostgresPlatformOrganizatio
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
+from adapters.postgres.service_api.analytics import PostgresServiceFigures
+from adapters.postgres.service_api.subscriptions import PostgresServiceSubscriptions
+from adapters.postgres.service_api.users import PostgresServiceUsers
+from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
 from adapters.postgres.services.plans import PostgresPlans
@@ -53,6 +57,8 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import AccessContext
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid, PresentedKey, ServiceCaller
 from core.sessions.callers import Caller, Origin
 from ports.doorbells import Bell
 
@@ -89,7 +95,11 @@ class PostgresUnitOfWork:
     relations: PostgresRelations
     services: PostgresServices
     plans: PostgresPlans
+    api_keys: PostgresApiKeys
     subscriptions: PostgresSubscriptions
+    service_users: PostgresServiceUsers
+    service_subscriptions: PostgresServiceSubscriptions
+    service_figures: PostgresServiceFigures
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog
@@ -112,6 +122,7 @@ class PostgresUnitOfWork:
         *,
         session_id: UUID | None = None,
         client_id: UUID | None = None,
+        api_key: PresentedKey | None = None,
     ) -> None:
         self.now = tools.clock()
         self.origin = origin
@@ -123,6 +134,8 @@ class PostgresUnitOfWork:
         self._client_id = client_id
         self._session_id = session_id
         self._caller: Caller | None = None
+        self._api_key = api_key
+        self._service_caller: ServiceCaller | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -130,6 +143,7 @@ class PostgresUnitOfWork:
             vault=tools.vault,
             randomness=tools.randomness,
             session_id=session_id,
+            api_key=api_key,
         )
 
     if not TYPE_CHECKING:
@@ -160,6 +174,14 @@ class PostgresUnitOfWork:
         self._caller = self._admitted(context.caller if context is not None else None)
         assert context is not None, "a caller was found without an access context"
         return context
+
+    @property
+    def service_caller(self) -> ServiceCaller:
+        if self._service_caller is None:
+            if self._api_key is None:
+                raise ApiKeyInvalid
+            self._service_caller = api_keys.identify(self.api_keys.callers(self._api_key), self._api_key, at=self.now)
+        return self._service_caller
 
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
@@ -227,6 +249,8 @@ class PostgresUnitOfWork:
                     "impersonator_id": str(self.caller.impersonator_id),
                     "impersonation_session": str(self._session_id),
                 }
+        if self._api_key is not None:
+            details |= {"api_key_id": str(self.service_caller.key_id)}
         self.audit_entries.add(
             action,
             target_id,

@@ -14,13 +14,17 @@ from uuid import UUID
 
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
+from core.rate_limits import RateLimit
 from core.services import access as service_access
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
+    from core.services.api_keys import Permission
     from entrypoints.web.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -83,6 +87,8 @@ class AccessPolicy:
     operation: Operation | None = None
     # Whether a grant on the service of the path allows the operation as well.
     is_on_service: bool = False
+    # The permission that the API key must have.
+    permission: Permission | None = None
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
@@ -94,6 +100,8 @@ class AccessPolicy:
             return "platform owner"
         if self.is_in_person:
             return f"{self.kind.label} in person"
+        if self.permission is not None:
+            return f"{self.kind.label} {self.permission}"
         if self.operation is None:
             return self.kind.label
         return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes
@@ -187,6 +195,26 @@ def platform_owner(handler: Handler) -> Handler:
     )
 
 
+def service_key(permission: Permission) -> Callable[[Handler], Handler]:
+    """Require an API key with this permission; the use case decides it with `api_keys.authorize`."""
+
+    async def require_permission(call: Call, _words: Mapping[str, str]) -> None:
+        await call.read(api_keys.authorize, permission)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.API_KEY,
+                admit=_admit_api_key,
+                before_refusing=require_permission,
+                permission=permission,
+            ),
+        )
+
+    return declare
+
+
 def awaiting_second_factor(handler: Handler) -> Handler:
     """Require a pre-auth token; the handler reads it from the body when it is not in the header."""
     return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
@@ -244,6 +272,14 @@ async def _admit_access_token(call: Call) -> None:
 
 def _slug(words: Mapping[str, str]) -> str:
     return words[next(name for name in SLUG_PARAMETERS if name in words)]
+
+
+async def _admit_api_key(call: Call) -> None:
+    key = call.request.headers.get("X-Api-Key")
+    if key is None:
+        raise ApiKeyInvalid
+    call.api_key = api_keys.presented(key)
+    call.limit_key(call.api_key, RateLimit.API_KEY)
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+from core.services.api_keys import ServiceCaller
+from ports.services.api_keys import ApiKeys
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants
 from ports.services.plans import Plans
@@ -11,6 +13,14 @@ from ports.services.subscriptions import Subscriptions
 
 class ServicesUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
+
+    @property
+    def service_caller(self) -> ServiceCaller:
+        """The backend of a service that calls with an API key, loaded once; raise `ApiKeyInvalid`."""
+        ...
+
+    @property
+    def api_keys(self) -> ApiKeys: ...
 
     @property
     def service_grants(self) -> ServiceGrants: ...

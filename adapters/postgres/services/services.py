@@ -85,6 +85,11 @@ _PLENTIFUL: Final = (
         WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
         LIMIT  %(limit)s))
     """,
+    # What the trigger wrote about the links.
+    """
+    DELETE FROM service_user_changes
+    WHERE  id = ANY (ARRAY(SELECT id FROM service_user_changes WHERE service_id = %(service_id)s LIMIT %(limit)s))
+    """,
 )
 DELETED_AT_ONCE_MAX: Final = 50_000
 

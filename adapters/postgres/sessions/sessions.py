@@ -131,6 +131,9 @@ class PostgresSessions(Aggregate):
         text = f"{_REVOKE} AND organization_id = %(organization_id)s {_REVOKED}"
         return self._revoked(text, user_id, organization_id=organization_id)
 
+    def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
+
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
         common_values = {
             "user_id": user_id,
