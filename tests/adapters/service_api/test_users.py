@@ -10,11 +10,13 @@ import pytest
 
 from adapters.postgres.service_api import users as service_users
 from adapters.postgres.service_api.users import PAGE, PostgresServiceUsers
+from core.service_api import users
 from core.services.api_keys import presented
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.transactions import transaction_on
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from tests.world.builder import Builder
@@ -150,6 +152,16 @@ def test_two_counters_never_count_at_once(shop: Shop, raw_connection: Any) -> No
         assert shop.count() == 0
 
     assert shop.count() == 1
+
+
+def test_the_use_cases_of_the_counter_do_both_steps(shop: Shop, transact: Callable[..., Any]) -> None:
+    shop.add(*range(1, 12))
+
+    assert transact(users.count_changes, 4) == 4
+    assert transact(users.count_changes, 100) == 7
+    assert transact(users.add_milestones) == 2
+    assert shop.milestones() == [5, 10]
+    assert shop.all_pages() == list(range(11, 0, -1))
 
 
 def test_another_key_finds_nobody(shop: Shop) -> None:

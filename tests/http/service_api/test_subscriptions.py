@@ -7,8 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trio
 
 from tests.concurrency import at_once, statuses_of
+from tests.waiting import waiting_for_a_lock
 from tests.world.backend import Backend, insert_backend
 from tests.world.builder import NO_ID
 from tests.world.signing_in import claims_of
@@ -17,6 +19,7 @@ from tests.world.world import assert_refused
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from adapters.postgres.driver.connection import RawConnection
     from tests.application import Answer
     from tests.clock import SettableClock
 
@@ -331,7 +334,37 @@ class TestDelete:
 
 
 class TestRaces:
-    """What belongs to a subscription never goes while it is made."""
+    """Another subscription is made, or what belongs to one goes, at the same moment."""
+
+    @pytest.mark.parametrize("is_resumed", [False, True])
+    async def test_a_subscription_that_another_overtakes_is_409(
+        self, backend: Backend, bob: UUID, pro: UUID, raw_connection: RawConnection, is_resumed: bool
+    ) -> None:
+        if is_resumed:
+            await create(backend, bob, pro, status="cancelled")
+        answers: list[Answer] = []
+
+        async def subscribe() -> None:
+            late = change(backend, bob, status="active") if is_resumed else create(backend, bob, pro)
+            answers.append(await late)
+
+        async with trio.open_nursery() as nursery:
+            with raw_connection.transaction():
+                raw_connection.execute(
+                    """
+                    INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, created_at,
+                                               updated_at)
+                    SELECT gen_random_uuid(), organization_id, service_id, %s, id, 'active', now(), now()
+                    FROM   plans
+                    WHERE  id = %s
+                    """,
+                    (bob, pro),
+                )
+                nursery.start_soon(subscribe)
+                await waiting_for_a_lock(backend.world.connection)
+
+        assert_refused(answers[0], 409, "CONFLICT")
+        assert backend.world.value("SELECT count(*) FROM subscriptions WHERE status = 'active'") == 1
 
     async def test_a_plan_is_deleted_or_subscribed_to(self, backend: Backend, bob: UUID, pro: UUID) -> None:
         world = backend.world
