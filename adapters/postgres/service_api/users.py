@@ -31,10 +31,8 @@ SCANNED_USERS_MAX: Final = 100_000
 _FIRST: Final = "00000000-0000-0000-0000-000000000000"
 _LAST: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
-# The users before and after the page are skipped from the nearest of three points: the newest user, for the first
-# pages; the last milestone that no pending change can put behind the page; and the oldest user.
-PAGE: Final = f"""
-    WITH   service (id) AS MATERIALIZED (
+_TOTAL: Final = f"""
+           service (id) AS MATERIALIZED (
                SELECT service_id FROM api_keys WHERE prefix = %(prefix)s AND key_hash = %(key_hash)s),
            pending (change, additions) AS MATERIALIZED (
                SELECT coalesce(sum(change), 0), count(*) FILTER (WHERE change > 0)
@@ -44,7 +42,28 @@ PAGE: Final = f"""
                SELECT coalesce((SELECT users
                                 FROM   service_user_milestones
                                 WHERE  service_id = (SELECT id FROM service) AND user_id = '{_LAST}'), 0) + change
-               FROM   pending),
+               FROM   pending)
+"""  # noqa: S608 - made of constants of this module alone
+_SHOWN: Final = """
+    SELECT total.users, u.id, u.email, u.created_at
+    FROM   total
+    LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
+    ORDER  BY u.id DESC
+"""
+# Near the beginning, the newer users are skipped.
+PAGE_OF_NEWEST: Final = f"""
+    WITH   {_TOTAL},
+           page (user_id) AS MATERIALIZED (
+               SELECT   user_id
+               FROM     service_users
+               WHERE    service_id = (SELECT id FROM service)
+               ORDER BY user_id DESC
+               LIMIT    %(limit)s OFFSET %(offset)s)
+    {_SHOWN}
+"""  # noqa: S608 - likewise
+# Anywhere else, the older ones are, from the last milestone that no pending change can put behind the page.
+PAGE: Final = f"""
+    WITH   {_TOTAL},
            older (users) AS MATERIALIZED (
                SELECT greatest(users - %(offset)s - %(limit)s, 0) FROM total WHERE users > %(offset)s),
            milestone AS MATERIALIZED (
@@ -64,28 +83,17 @@ PAGE: Final = f"""
                              LIMIT    1)
                             UNION ALL
                             SELECT '{_FIRST}', 0) AS passed
-               WHERE    older.users - passed.users < %(offset)s
                ORDER BY passed.users DESC
                LIMIT    1),
            page (user_id) AS MATERIALIZED (
-               (SELECT   user_id
-                FROM     service_users
-                WHERE    service_id = (SELECT id FROM service)
-                  AND    EXISTS (SELECT FROM older) AND NOT EXISTS (SELECT FROM milestone)
-                ORDER BY user_id DESC
-                LIMIT    %(limit)s OFFSET %(offset)s)
-               UNION ALL
-               (SELECT   user_id
-                FROM     service_users
-                WHERE    service_id = (SELECT id FROM service) AND user_id > (SELECT user_id FROM milestone)
-                ORDER BY user_id
-                LIMIT    (SELECT greatest(least(%(limit)s, users - %(offset)s), 0) FROM total)
-                OFFSET   (SELECT skipped FROM milestone)))
-    SELECT total.users, u.id, u.email, u.created_at
-    FROM   total
-    LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
-    ORDER  BY u.id DESC
-"""  # noqa: S608 - made of constants of this module alone
+               SELECT   user_id
+               FROM     service_users
+               WHERE    service_id = (SELECT id FROM service) AND user_id > (SELECT user_id FROM milestone)
+               ORDER BY user_id
+               LIMIT    (SELECT greatest(least(%(limit)s, users - %(offset)s), 0) FROM total)
+               OFFSET   (SELECT skipped FROM milestone))
+    {_SHOWN}
+"""  # noqa: S608 - likewise
 FIND_OR_CREATE: Final = """
     WITH existing AS MATERIALIZED (
              -- Locked, because the account may be deleted at this moment.
@@ -123,7 +131,8 @@ class PostgresServiceUsers(Aggregate):
         key = self._transaction.api_key
         assert key is not None, "a page of a key was requested without one"
         rows = self._connection.cursor(binary=True).defer(
-            PAGE, {"prefix": key.prefix, "key_hash": key.key_hash, "limit": limit, "offset": offset}
+            PAGE_OF_NEWEST if offset <= MILESTONE_USERS else PAGE,
+            {"prefix": key.prefix, "key_hash": key.key_hash, "limit": limit, "offset": offset},
         )
         return lambda: _page(rows.fetchall())
 

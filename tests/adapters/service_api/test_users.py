@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from adapters.postgres.service_api import users as service_users
-from adapters.postgres.service_api.users import PAGE, PostgresServiceUsers
+from adapters.postgres.service_api.users import PAGE, PAGE_OF_NEWEST, PostgresServiceUsers
 from core.service_api import users
 from core.services.api_keys import presented
 from tests.plans import explained, rows_read, tables_read_whole
@@ -197,7 +197,7 @@ def test_a_page_anywhere_reads_few_rows(builder: Builder, offset: int) -> None:
 
     plan = explained(
         connection,
-        PAGE,
+        PAGE_OF_NEWEST if offset == 0 else PAGE,
         {"prefix": presented(KEY).prefix, "key_hash": presented(KEY).key_hash, "limit": 50, "offset": offset},
     )
 
