@@ -634,7 +634,7 @@ ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_billing_subscription_id_key UNIQUE (billing_subscription_id);
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
-CREATE INDEX subscriptions_of_organization ON subscriptions USING btree (organization_id);
+CREATE INDEX subscriptions_of_organization ON subscriptions USING btree (organization_id, service_id);
 CREATE INDEX subscriptions_of_plan ON subscriptions USING btree (plan_id, status);
 CREATE INDEX subscriptions_of_service ON subscriptions USING btree (service_id, created_at DESC, id DESC);
 CREATE INDEX subscriptions_of_status ON subscriptions USING btree (service_id, status, created_at DESC, id DESC);

@@ -53,7 +53,7 @@ CREATE INDEX subscriptions_of_service ON subscriptions (service_id, created_at D
 CREATE INDEX subscriptions_of_status ON subscriptions (service_id, status, created_at DESC, id DESC);
 CREATE INDEX subscriptions_of_user ON subscriptions (user_id, service_id, created_at DESC);
 CREATE INDEX subscriptions_of_plan ON subscriptions (plan_id, status);
-CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id);
+CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, service_id);
 
 CREATE TABLE api_keys (
     id              uuid PRIMARY KEY,
