@@ -29,6 +29,8 @@ class RateLimit(Enum):
     INVITATION_ANSWER = (1.0, 30)
     # Counted for each user who is signed in, on all addresses together; an impersonation counts for the impersonator.
     SIGNED_IN = (0.05, 100)
+    # Of an API key, not of an address.
+    API_KEY = (0.01, 200)
 
     seconds_per_request: float
     burst: int

@@ -24,6 +24,7 @@ from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
@@ -175,6 +176,7 @@ async def connected(
                 supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
+                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
 
             async def load_secrets() -> None:

@@ -18,12 +18,29 @@ CREATE FUNCTION password_decoy(hash text) RETURNS text
 
 COMMENT ON FUNCTION password_decoy(hash text) IS 'A hash that costs as much to compare and matches no password.';
 
+CREATE FUNCTION service_users_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (NEW.service_id, NEW.user_id, 1);
+    ELSE
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (OLD.service_id, OLD.user_id, -1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_users_changed() IS 'Records that a service got or lost a user, to be counted later.';
+
 CREATE FUNCTION service_users_email() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    -- Locked, because the address may be changed at this moment.
+    -- Locked, because the address may be changed or the account deleted at this moment.
     SELECT email INTO NEW.email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
+    NEW.email := coalesce(NEW.email, '');
     RETURN NEW;
 END
 $$;
@@ -36,6 +53,26 @@ CREATE SEQUENCE passkey_challenge_numbers
     NO MINVALUE
     NO MAXVALUE
     CACHE 1;
+
+CREATE TABLE api_keys (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    name text NOT NULL,
+    prefix text NOT NULL,
+    key_hash bytea NOT NULL,
+    permissions text[] NOT NULL,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid
+);
+COMMENT ON TABLE api_keys IS 'Keys with which the backend of a service calls /api/service; stored as hashes.';
+ALTER TABLE ONLY api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX api_keys_of_service ON api_keys USING btree (organization_id, service_id, created_at DESC, id DESC);
+CREATE INDEX api_keys_prefix ON api_keys USING btree (prefix);
 
 CREATE TABLE audit_counting (
     is_the_only_row boolean DEFAULT true NOT NULL,
@@ -402,6 +439,31 @@ ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
 CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
 
+CREATE TABLE plans (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    name text NOT NULL,
+    price_cents bigint NOT NULL,
+    currency text NOT NULL,
+    features text[] DEFAULT '{}'::text[] NOT NULL,
+    billing_price_id text,
+    is_default boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT plans_currency_check CHECK ((currency ~ '^[a-z]{3}$'::text)),
+    CONSTRAINT plans_price_cents_check CHECK ((price_cents >= 0))
+);
+COMMENT ON TABLE plans IS 'What end users of a service subscribe to; the default plan holds for those without a subscription.';
+ALTER TABLE ONLY plans
+    ADD CONSTRAINT plans_billing_price_id_key UNIQUE (billing_price_id);
+ALTER TABLE ONLY plans
+    ADD CONSTRAINT plans_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY plans
+    ADD CONSTRAINT plans_service_id_id_key UNIQUE (service_id, id);
+CREATE INDEX plans_of_organization ON plans USING btree (organization_id, service_id, created_at, id);
+CREATE UNIQUE INDEX plans_one_default ON plans USING btree (service_id) WHERE is_default;
+
 CREATE TABLE platform_audit_entries (
     id uuid NOT NULL,
     actor_user_id uuid,
@@ -459,6 +521,28 @@ CREATE INDEX service_grants_granted_by ON service_grants USING btree (granted_by
 CREATE INDEX service_grants_of_service ON service_grants USING btree (organization_id, service_id, created_at, user_id);
 CREATE INDEX service_grants_of_user ON service_grants USING btree (user_id, organization_id);
 
+CREATE TABLE service_user_changes (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    change smallint NOT NULL,
+    CONSTRAINT service_user_changes_change_check CHECK ((change = ANY (ARRAY['-1'::integer, 1])))
+);
+COMMENT ON TABLE service_user_changes IS 'Users that services got or lost, which the milestones do not count yet.';
+ALTER TABLE ONLY service_user_changes
+    ADD CONSTRAINT service_user_changes_pkey PRIMARY KEY (id);
+CREATE INDEX service_user_changes_of_service ON service_user_changes USING btree (service_id, user_id) INCLUDE (change);
+
+CREATE TABLE service_user_milestones (
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    users bigint NOT NULL
+);
+COMMENT ON TABLE service_user_milestones IS 'How many users of a service have an id up to this one; the highest possible id stands for all of them.';
+ALTER TABLE ONLY service_user_milestones
+    ADD CONSTRAINT service_user_milestones_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_user_milestones_before ON service_user_milestones USING btree (service_id, users, user_id);
+
 CREATE TABLE service_users (
     service_id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -471,8 +555,10 @@ COMMENT ON TABLE service_users IS 'End users: who signs in with a service.';
 COMMENT ON COLUMN service_users.email IS 'The address of the account; whoever links somebody need not know it.';
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_users_linked ON service_users USING btree (service_id, first_login_at);
 CREATE INDEX service_users_of_organization ON service_users USING btree (organization_id, user_id DESC) INCLUDE (email, service_id);
 CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organization_id);
+CREATE TRIGGER service_users_changed AFTER INSERT OR DELETE ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_changed();
 CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_email();
 
 CREATE TABLE services (
@@ -496,9 +582,12 @@ COMMENT ON TABLE services IS 'The applications of an organization.';
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_client_id_key UNIQUE (client_id);
 ALTER TABLE ONLY services
+    ADD CONSTRAINT services_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY services
     ADD CONSTRAINT services_organization_id_slug_key UNIQUE (organization_id, slug);
 ALTER TABLE ONLY services
     ADD CONSTRAINT services_pkey PRIMARY KEY (id);
+CREATE INDEX services_newest ON services USING btree (organization_id, created_at, id);
 
 CREATE TABLE sessions (
     id uuid NOT NULL,
@@ -562,6 +651,31 @@ ALTER TABLE ONLY signing_keys
     ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (kid);
 CREATE UNIQUE INDEX signing_keys_one_of_each ON signing_keys USING btree (state) WHERE (state <> 'retired'::text);
 
+CREATE TABLE subscriptions (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    plan_id uuid NOT NULL,
+    status text NOT NULL,
+    current_period_end timestamp with time zone,
+    billing_subscription_id text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'cancelled'::text, 'expired'::text, 'past_due'::text])))
+);
+COMMENT ON TABLE subscriptions IS 'Who has which plan of a service. What billing knows of one is in billing_subscriptions.';
+ALTER TABLE ONLY subscriptions
+    ADD CONSTRAINT subscriptions_billing_subscription_id_key UNIQUE (billing_subscription_id);
+ALTER TABLE ONLY subscriptions
+    ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id);
+CREATE INDEX subscriptions_of_organization ON subscriptions USING btree (organization_id, service_id);
+CREATE INDEX subscriptions_of_plan ON subscriptions USING btree (plan_id, status);
+CREATE INDEX subscriptions_of_service ON subscriptions USING btree (service_id, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_status ON subscriptions USING btree (service_id, status, created_at DESC, id DESC);
+CREATE INDEX subscriptions_of_user ON subscriptions USING btree (user_id, service_id, created_at DESC);
+CREATE UNIQUE INDEX subscriptions_one_live ON subscriptions USING btree (service_id, user_id) WHERE (status = ANY (ARRAY['active'::text, 'past_due'::text]));
+
 CREATE TABLE tiers (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -602,18 +716,21 @@ CREATE TABLE users (
     deactivated_at timestamp with time zone,
     anonymized_at timestamp with time zone,
     passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
+    created_by_organization_id uuid,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
 COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
+COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
@@ -638,6 +755,12 @@ UNION ALL
    FROM service_grants;
 
 COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
+
+ALTER TABLE ONLY api_keys
+    ADD CONSTRAINT api_keys_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY api_keys
+    ADD CONSTRAINT api_keys_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -708,6 +831,9 @@ ALTER TABLE ONLY passkey_challenges
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY plans
+    ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;
 
@@ -716,6 +842,9 @@ ALTER TABLE ONLY service_grants
 
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_user_milestones
+    ADD CONSTRAINT service_user_milestones_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -747,5 +876,17 @@ ALTER TABLE ONLY sessions
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY subscriptions
+    ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY subscriptions
+    ADD CONSTRAINT subscriptions_service_id_plan_id_fkey FOREIGN KEY (service_id, plan_id) REFERENCES plans(service_id, id);
+
+ALTER TABLE ONLY subscriptions
+    ADD CONSTRAINT subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;

@@ -79,7 +79,7 @@ def request(uow: UnitOfWork, email: str) -> Profile:
     Requesting the present address drops an earlier request.
     """
     mine = profile.read(uow)
-    uow.caller.forbid_impersonation()
+    uow.caller.require_whole_account()
     address = normalize_email(email, uow.domain_names.to_ascii)
     # Locked: a request that is concurrent with a lockout must not be committed after it.
     caller = callers.lock_account(uow)

@@ -19,6 +19,7 @@ from core.events.events import EventType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 # Authentication methods (RFC 8176): a one-time password, and that more than one factor was proved.
@@ -90,6 +91,8 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session."""
     caller = uow.caller
     caller.forbid_impersonation()
+    if caller.has_service_token and session_id in _sessions_elsewhere(uow, caller):
+        caller.forbid_shared_account()
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
     if not ended:
         raise NotFound("You have no such session.")
@@ -99,7 +102,7 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller except the current one; return how many ended."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require_whole_account()
     # Locked, so that what another session does at this moment is either seen and ended, or refused.
     uow.users.lock(caller.user_id)
     return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
@@ -130,6 +133,11 @@ def end_in_organization(uow: UnitOfWork, organization_id: UUID, user_id: UUID) -
     uow.users.lock(user_id)
     uow.unfinished_sign_ins.end_in_organization(organization_id, user_id=user_id)
     return uow.sessions.revoke_in_organization(organization_id, user_id=user_id)
+
+
+def _sessions_elsewhere(uow: UnitOfWork, caller: Caller) -> set[UUID]:
+    """Return the caller's live sessions that do not belong to the service of this one."""
+    return {one.id for one in uow.sessions.alive_of(caller.user_id) if one.service_id != caller.service_id}
 
 
 def log_out(uow: UnitOfWork) -> None:

@@ -14,12 +14,17 @@ from uuid import UUID
 
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
+from core.rate_limits import RateLimit
+from core.services import access as service_access
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
+    from core.services.api_keys import Permission
     from entrypoints.web.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -27,6 +32,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 _BEARER: Final = "bearer"
 # The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
+# The name of the service's.
+SERVICE_PARAMETER: Final = "service_slug"
 
 
 class CredentialKind(Enum):
@@ -78,18 +85,30 @@ class AccessPolicy:
     before_refusing: AccessCheck | None = None
     # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
+    # Whether a grant on the service of the path allows the operation as well.
+    is_on_service: bool = False
+    # The permission that the API key must have.
+    permission: Permission | None = None
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
+    # Whether it changes the whole account, so that the token of a service that shares the account is refused.
+    is_account_wide: bool = False
 
     @property
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
         if self.governs_platform:
             return "platform owner"
+        if self.is_account_wide:
+            return f"{self.kind.label} account-wide"
         if self.is_in_person:
             return f"{self.kind.label} in person"
-        return self.operation.takes if self.operation is not None else self.kind.label
+        if self.permission is not None:
+            return f"{self.kind.label} {self.permission}"
+        if self.operation is None:
+            return self.kind.label
+        return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes
 
 
 def public(handler: Handler) -> Handler:
@@ -120,6 +139,23 @@ def in_person(handler: Handler) -> Handler:
     )
 
 
+def account_wide(handler: Handler) -> Handler:
+    """Require a valid access token; the use case refuses an impersonated session, and a service's token.
+
+    The token of a service is not refused while the account belongs to the organization of the service alone.
+    """
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token,
+            before_refusing=_require_whole_account,
+            is_in_person=True,
+            is_account_wide=True,
+        ),
+    )
+
+
 def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     """Require an access token whose user may do this in the organization of the path.
 
@@ -127,7 +163,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     """
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
+        await call.read(access.authorize, _slug(words), operation)
 
     def declare(handler: Handler) -> Handler:
         return _declared(
@@ -137,6 +173,30 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
                 admit=_admit_access_token,
                 before_refusing=require_operation,
                 operation=operation,
+            ),
+        )
+
+    return declare
+
+
+def on_service(operation: Operation) -> Callable[[Handler], Handler]:
+    """Require an access token whose user may do this to the service of the path, by their role or by a grant.
+
+    The use case decides it with `authorize` of `core.services.access`.
+    """
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.ACCESS_TOKEN,
+                admit=_admit_access_token,
+                before_refusing=require_operation,
+                operation=operation,
+                is_on_service=True,
             ),
         )
 
@@ -154,6 +214,26 @@ def platform_owner(handler: Handler) -> Handler:
             governs_platform=True,
         ),
     )
+
+
+def service_key(permission: Permission) -> Callable[[Handler], Handler]:
+    """Require an API key with this permission; the use case decides it with `api_keys.authorize`."""
+
+    async def require_permission(call: Call, _words: Mapping[str, str]) -> None:
+        await call.read(api_keys.authorize, permission)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.API_KEY,
+                admit=_admit_api_key,
+                before_refusing=require_permission,
+                permission=permission,
+            ),
+        )
+
+    return declare
 
 
 def awaiting_second_factor(handler: Handler) -> Handler:
@@ -225,12 +305,28 @@ async def _admit_access_token(call: Call) -> None:
     call.claims = claims
 
 
+def _slug(words: Mapping[str, str]) -> str:
+    return words[next(name for name in SLUG_PARAMETERS if name in words)]
+
+
+async def _admit_api_key(call: Call) -> None:
+    key = call.request.headers.get("X-Api-Key")
+    if key is None:
+        raise ApiKeyInvalid
+    call.api_key = api_keys.presented(key)
+    call.limit_key(call.api_key, RateLimit.API_KEY)
+
+
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(access.authorize_platform)
 
 
 async def _require_person(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(callers.require_in_person)
+
+
+async def _require_whole_account(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.require_whole_account)
 
 
 async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:

@@ -91,7 +91,7 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
         servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
     ):
         comparison = Comparison(
-            service=people.seed_users(service, Path(folder) / "data", _say),
+            service=people.seed_users(service, Path(folder) / "data", _say, users=options.users),
             bare=bare,
             loader=LOADERS[options.loader],
             seconds=options.seconds,
@@ -124,6 +124,12 @@ def _parser() -> argparse.ArgumentParser:
         default=CONNECTIONS,
         metavar="N,N",
         help=f"how many connections, one after the other (default: {','.join(map(str, CONNECTIONS))})",
+    )
+    add(
+        "--users",
+        type=_positive,
+        default=USERS,
+        help=f"how many users are seeded, who all use one service (default: {USERS:,})",
     )
     add(
         "--only",

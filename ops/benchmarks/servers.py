@@ -56,12 +56,12 @@ class RunningServer:
         """Return the body at a path; raise `CannotMeasure` for any status but 200."""
         return self._required(path, *_request(self.port, "GET", path))
 
-    def post(self, path: str, body: object) -> bytes:
-        """Send JSON to a path and return the body; raise `CannotMeasure` for any status but 200."""
-        return self._required(path, *_request(self.port, "POST", path, json.dumps(body)))
+    def post(self, path: str, body: object, *, token: str | None = None) -> bytes:
+        """Send JSON to a path and return the body; raise `CannotMeasure` for a refusal."""
+        return self._required(path, *_request(self.port, "POST", path, json.dumps(body), token=token))
 
     def _required(self, path: str, status: int, body: bytes) -> bytes:
-        if status != http.HTTPStatus.OK:
+        if status not in {http.HTTPStatus.OK, http.HTTPStatus.CREATED}:
             raise CannotMeasure(f"{self.name} returned {status} for {path}: {body.decode(errors='replace')}")
         return body
 
@@ -134,10 +134,15 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _request(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+def _request(
+    port: int, method: str, path: str, body: str | None = None, *, token: str | None = None
+) -> tuple[int, bytes]:
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS_MAX)
     try:
-        connection.request(method, path, body, {} if body is None else {"Content-Type": "application/json"})
+        connection.request(method, path, body, headers)
         response = connection.getresponse()
         return response.status, response.read()
     finally:

@@ -49,7 +49,7 @@ class Users(Protocol):
         """Mark the account's address as proved."""
         ...
 
-    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime, at: datetime) -> bool:
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
         """Change the address of an account; False when it is taken, also by a concurrent transaction."""
         ...
 

@@ -211,6 +211,20 @@ def test_audit_entries_are_counted_as_the_counter_leaves_them(connection: RawCon
     assert one(connection, "SELECT counted_through FROM audit_counting") == last
 
 
+@pytest.mark.parametrize("bulk_rows_min", [1, 1_000_000])
+def test_the_users_of_services_are_counted_with_and_without_triggers(
+    connection: RawConnection, bulk_rows_min: int
+) -> None:
+    seed_quietly(connection, bulk_rows_min=bulk_rows_min)
+
+    counted = connection.execute(
+        "SELECT service_id, users FROM service_user_milestones WHERE user_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+    )
+    present = connection.execute("SELECT service_id, count(*) FROM service_users GROUP BY service_id")
+    assert sorted(counted.fetchall()) == sorted(present.fetchall())
+    assert one(connection, "SELECT count(*) FROM service_user_changes") == 0
+
+
 def test_many_rows_come_without_indexes_which_are_the_same_afterwards(connection: RawConnection) -> None:
     burdens = row_of(connection, BURDENS)
     few = replace(PLAN, audit_entries=20)

@@ -67,7 +67,9 @@ class Answer:
 class NoDatabase:
     """The port `Database` for tests that must not use one."""
 
-    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> NoDatabase:
+    def on_behalf_of(
+        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+    ) -> NoDatabase:
         """Return the same database."""
         return self
 

@@ -20,7 +20,9 @@ class RecordingDatabase:
     calls: list[tuple[str, Origin, Any]] = field(default_factory=list[tuple[str, Origin, Any]])
     origin: Origin = BACKGROUND
 
-    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> "RecordingDatabase":
+    def on_behalf_of(
+        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+    ) -> "RecordingDatabase":
         """Return a recorder for that origin."""
         return replace(self, origin=origin)
 

@@ -113,7 +113,7 @@ class PostgresUsers(Aggregate):
             "UPDATE users SET email_verified_at = %s, updated_at = %s WHERE id = %s", (at, at, user_id)
         )
 
-    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime, at: datetime) -> bool:
+    def set_email(self, user_id: UUID, email: str, *, verified_at: datetime | None, at: datetime) -> bool:
         try:
             # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():

@@ -37,6 +37,16 @@ INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
 SELECT pg_temp.numbered('03', (n + k) % 1000), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('01', n), now()
 FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k;
 
+INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, is_default, created_at, updated_at)
+SELECT pg_temp.numbered('06', n * 10 + k), pg_temp.numbered('02', n), pg_temp.numbered('03', n), 'Plan', 0, 'usd', k = 0,
+       now(), now()
+FROM   generate_series(0, 999) AS n, generate_series(0, 3) AS k;
+
+INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, created_at, updated_at)
+SELECT gen_random_uuid(), pg_temp.numbered('02', (n + k) % 1000), pg_temp.numbered('03', (n + k) % 1000),
+       pg_temp.numbered('01', n), pg_temp.numbered('06', (n + k) % 1000 * 10 + 1), status, now(), now()
+FROM   generate_series(1, 5000) AS n, generate_series(0, 4) AS k, unnest('{active,cancelled}'::text[]) AS status;
+
 INSERT INTO sessions (id, user_id, organization_id, service_id, provider, amr, authenticated_at, refresh_hash,
                       refreshed_at, expires_at, impersonator_id, created_at)
 SELECT pg_temp.numbered('05', (n - 1) * 200 + k), user_id, organization_id, service_id, 'password', '{pwd}', now(), '\x00',

@@ -26,16 +26,18 @@ if TYPE_CHECKING:
 
 SECOND = timedelta(seconds=1)
 A_MILLION_SESSIONS = Path(__file__).with_name("a_million_sessions.sql")
-# A few for each of the eight tables.
-PAGES_MAX = 30
+# A few for each of the ten tables, some of which are searched twice for a session of a service.
+PAGES_MAX = 40
 FOUND_BY = {
     # Either of them has both columns of the condition.
     "memberships": {"memberships_organization_id_user_id_key", "memberships_of_user"},
     "organization_roles": {"organization_roles_pkey"},
     "organizations": {"organizations_pkey"},
-    "service_users": {"service_users_pkey"},
+    "plans": {"plans_one_default", "plans_pkey", "plans_service_id_id_key"},
+    "service_users": {"service_users_pkey", "service_users_of_user"},
     "services": {"services_pkey"},
     "sessions": {"sessions_pkey"},
+    "subscriptions": {"subscriptions_of_user"},
     "users": {"users_pkey"},
 }
 FREE_TIER = UUID("00000000-0000-7000-8000-000000000001")

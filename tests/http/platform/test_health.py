@@ -24,7 +24,9 @@ class BrokenDatabase:
     def __init__(self, failure: Exception) -> None:
         self.failure = failure
 
-    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> BrokenDatabase:
+    def on_behalf_of(
+        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+    ) -> BrokenDatabase:
         """Return this same database."""
         return self
 
