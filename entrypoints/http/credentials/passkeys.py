@@ -47,7 +47,7 @@ routes = Routes(
 # The maximum of WebAuthn (4, Credential ID).
 CREDENTIAL_ID_BYTES_MAX: Final = 1023
 # Many times the size of what authenticators send.
-ENCODED_CHARACTERS_MAX: Final = 64 * 1024
+ENCODED_CHARACTERS_MAX: Final = 32 * 1024
 TRANSPORTS_MAX: Final = 20
 
 _BASE64URL: Final = re.compile(r"[A-Za-z0-9_-]*={0,2}")

@@ -205,6 +205,7 @@ class TestRegistration:
             ("credential.response.clientDataJSON", "a"),
             ("credential.response.clientDataJSON", 7),
             ("credential.response.attestationObject", "ä"),
+            ("credential.response.attestationObject", "A" * 40_000),
             ("credential.response.transports", "usb"),
         ],
     )
