@@ -1,4 +1,4 @@
-"""The adapters that the settings choose: the mail gateway, locations, password hashing, metrics.
+"""The adapters that the settings choose: the mail gateway, the payment provider, locations, password hashing, metrics.
 
 Invalid settings are refused here with `CannotStart`, before anything is started. `main.py` connects the adapters.
 """
@@ -12,8 +12,10 @@ from adapters import prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
+from adapters.gateways.stripe import StripeGateway
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from core.mail.mail import MailDeferred, MailRefused
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from adapters.geoip_database import MaxMindLocations
     from entrypoints.settings import Settings
     from ports.clock import Clock
+    from ports.database import Database
 
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
@@ -38,6 +41,13 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def billing_gateway(settings: Settings, database: Database, clock: Clock) -> StripeGateway | SandboxGateway:
+    """Return the payment provider; without a key it is the sandbox."""
+    if settings.billing_secret_key is None:
+        return SandboxGateway(database=database, base_url=settings.base_url)
+    return StripeGateway(url=settings.billing_url, key=settings.billing_secret_key, clock=clock)
 
 
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:

@@ -7,6 +7,7 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.billing.gateway import BillingGateway, BillingReceiver
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
@@ -30,5 +31,7 @@ class Installation:
     passwords: PasswordHasher
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    billing: BillingGateway
+    billing_receiver: BillingReceiver
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

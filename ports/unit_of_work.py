@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ports.accounts.unit import AccountsUnit
 from ports.audit.unit import AuditUnit
+from ports.billing.unit import BillingUnit
 from ports.clock import Randomness
 from ports.credentials.unit import CredentialsUnit
 from ports.events.unit import EventsUnit
@@ -29,6 +30,7 @@ class UnitOfWork(
     SessionsUnit,
     OrganizationsUnit,
     ServicesUnit,
+    BillingUnit,
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,

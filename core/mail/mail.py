@@ -38,6 +38,8 @@ class MailTemplate(StrEnum):
     PASSKEY_REMOVED = "passkey_removed"
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
+    TRIAL_ENDING = "trial_ending"
+    PAYMENT_ACTION_REQUIRED = "payment_action_required"
 
 
 class MailState(StrEnum):

@@ -106,6 +106,8 @@ class Operation(Enum):
     END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
     AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
     ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)
+    CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
 
     takes: Capability | Standing

@@ -129,7 +129,9 @@ def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
     from entrypoints.web.surface import surface
 
-    _print_line(surface(capabilities.routes(is_development=settings.dev)))
+    _print_line(
+        surface(capabilities.routes(is_development=settings.dev, has_billing_sandbox=settings.has_billing_sandbox))
+    )
 
 
 def _config(settings: Settings, _options: argparse.Namespace) -> None:

@@ -1,0 +1,280 @@
+"""The provider's subscriptions, in the table `billing_subscriptions`, and their users' rows in `subscriptions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psycopg.errors import UniqueViolation
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.billing.facts import facts_as_json, facts_from_json
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.billing.notices import Buyer
+from core.billing.provider_objects import Binding
+from core.billing.reconciliation import DueSubscription
+from core.billing.subscriptions import BillingSubscription, CurrentSubscription, Outcome, PricedPlan
+from core.services.subscriptions import LIVE, SubscriptionStatus
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.deferred import Deferred
+
+
+class PostgresBillingSubscriptions(Aggregate):
+    """The port `BillingSubscriptions`."""
+
+    def defer_lock(self, subscription_id: str, customer_id: str | None) -> Deferred[BillingSubscription]:
+        now = self._transaction.now
+        self._connection.execute_later(
+            """
+            INSERT INTO billing_subscriptions (id, customer_id, outcome, created_at, updated_at)
+            VALUES (%s, %s, 'parked', %s, %s)
+            ON CONFLICT (id) DO NOTHING
+            """,
+            (subscription_id, customer_id, now, now),
+        )
+        locked = self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
+            """
+            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, subscription_id, outcome,
+                   read_facts, read_as_of, check_at
+            FROM   billing_subscriptions
+            WHERE  id = %s
+            FOR    UPDATE
+            """,
+            (subscription_id,),
+        )
+
+        def read() -> BillingSubscription:
+            found = locked.fetchone()
+            assert found is not None, "a subscription was added and is not there"
+            return found
+
+        return read
+
+    def save(self, subscription: BillingSubscription) -> None:
+        binding = subscription.binding
+        self._connection.execute_later(
+            """
+            UPDATE billing_subscriptions
+            SET    customer_id = %(customer_id)s, organization_id = %(organization_id)s, service_id = %(service_id)s,
+                   plan_id = %(plan_id)s, user_id = %(user_id)s, subscription_id = %(subscription_id)s,
+                   outcome = %(outcome)s, read_facts = %(read_facts)s, read_as_of = %(read_as_of)s,
+                   check_at = %(check_at)s, updated_at = %(now)s
+            WHERE  id = %(id)s
+            """,
+            {
+                "id": subscription.id,
+                "customer_id": subscription.customer_id,
+                "organization_id": binding.organization_id if binding is not None else None,
+                "service_id": binding.service_id if binding is not None else None,
+                "plan_id": binding.plan_id if binding is not None else None,
+                "user_id": binding.user_id if binding is not None else None,
+                "subscription_id": subscription.subscription_id,
+                "outcome": subscription.outcome.value,
+                "read_facts": Jsonb(facts_as_json(subscription.read)) if subscription.read is not None else None,
+                "read_as_of": subscription.read_as_of,
+                "check_at": subscription.check_at,
+                "now": self._transaction.now,
+            },
+        )
+        if subscription.check_at is not None and subscription.check_at <= self._transaction.now:
+            self._transaction.bells.add(Bell.BILLING)
+
+    def of_customer(self, customer_id: str) -> Sequence[str]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT id FROM billing_subscriptions WHERE customer_id = %(customer_id)s
+                UNION
+                SELECT s.id
+                FROM   billing_events e
+                JOIN   billing_subscriptions s ON s.id = e.billing_subscription_id AND s.organization_id IS NULL
+                WHERE  e.billing_customer_id = %(customer_id)s
+                ORDER BY 1
+                """,
+                {"customer_id": customer_id},
+            )
+            .fetchall()
+        )
+
+    def conflicts(self, binding: Binding) -> Sequence[str]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT   id
+                FROM     billing_subscriptions
+                WHERE    organization_id = %s AND user_id = %s AND service_id = %s AND outcome = 'conflict'
+                ORDER BY created_at, id
+                """,
+                (binding.organization_id, binding.user_id, binding.service_id),
+            )
+            .fetchall()
+        )
+
+    def due(self, organization_id: UUID, customer_id: str, *, at: datetime, limit: int) -> Sequence[DueSubscription]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(DueSubscription))
+            .execute(
+                """
+                SELECT   s.id, (SELECT max(e.occurred_at)
+                                FROM   billing_events e
+                                WHERE  e.billing_subscription_id = s.id) AS newest_event_at
+                FROM     billing_subscriptions s
+                WHERE    s.organization_id = %s AND s.customer_id = %s AND s.check_at <= %s
+                ORDER BY s.check_at
+                LIMIT    %s
+                """,
+                (organization_id, customer_id, at, limit),
+            )
+            .fetchall()
+        )
+
+    def postpone(self, subscription_id: str, *, until: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE billing_subscriptions SET check_at = %s WHERE id = %s", (until, subscription_id)
+        )
+
+    def is_purchasable(self, binding: Binding) -> bool:
+        found = self._connection.execute(
+            """
+            SELECT
+            FROM   services s
+            JOIN   plans p ON p.organization_id = s.organization_id AND p.service_id = s.id
+            WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s AND EXISTS (SELECT FROM users WHERE id = %s)
+            """,
+            (binding.organization_id, binding.service_id, binding.plan_id, binding.user_id),
+        )
+        return found.fetchone() is not None
+
+    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, PricedPlan]]:
+        found = self._connection.cursor().defer(
+            """
+            SELECT billing_price_id, id, service_id
+            FROM   plans
+            WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
+                                        FROM   billing_events
+                                        WHERE  billing_subscription_id = %(id)s
+                                        UNION
+                                        SELECT read_facts ->> 'price_id'
+                                        FROM   billing_subscriptions
+                                        WHERE  id = %(id)s)
+            """,
+            {"id": subscription_id},
+        )
+        return lambda: {price: PricedPlan(plan_id=plan, service_id=service) for price, plan, service in found}
+
+    def defer_current(self, subscription_id: str) -> Deferred[CurrentSubscription | None]:
+        found = self._connection.cursor(row_factory=kwargs_row(_current)).defer(
+            """
+            SELECT u.id AS subscription_id, u.plan_id, u.status, u.current_period_end
+            FROM   billing_subscriptions b
+            JOIN   subscriptions u ON u.id = b.subscription_id AND u.organization_id = b.organization_id
+            WHERE  b.id = %s
+            FOR    UPDATE OF u
+            """,
+            (subscription_id,),
+        )
+        return found.fetchone
+
+    def begin(self, subscription_id: str, binding: Binding, new: CurrentSubscription) -> bool:
+        begun = self._connection.execute(
+            """
+            INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, current_period_end,
+                                       billing_subscription_id, created_at, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            ON CONFLICT (service_id, user_id) WHERE status IN ('active', 'past_due') DO NOTHING
+            """,
+            (
+                new.id,
+                binding.organization_id,
+                binding.service_id,
+                binding.user_id,
+                new.plan_id,
+                new.status.value,
+                new.period_end,
+                subscription_id,
+                self._transaction.now,
+                self._transaction.now,
+            ),
+        )
+        return begun.rowcount == 1
+
+    def change(self, organization_id: UUID, changed: CurrentSubscription, *, was_live: bool) -> bool:
+        if was_live or changed.status not in LIVE:
+            self._change(organization_id, changed)
+            return True
+        try:
+            # A savepoint, because only the unique index detects another live subscription.
+            with self._connection.transaction():
+                self._change(organization_id, changed)
+        except UniqueViolation:
+            return False
+        return True
+
+    def buyer(self, binding: Binding) -> Buyer | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Buyer))
+            .execute(
+                """
+                SELECT u.email, s.name AS service_name, o.name AS organization_name
+                FROM   users u, services s
+                JOIN   organizations o ON o.id = s.organization_id
+                WHERE  u.id = %s AND u.deactivated_at IS NULL AND s.organization_id = %s AND s.id = %s
+                """,
+                (binding.user_id, binding.organization_id, binding.service_id),
+            )
+            .fetchone()
+        )
+
+    def _change(self, organization_id: UUID, changed: CurrentSubscription) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE subscriptions
+            SET    plan_id = %s, status = %s, current_period_end = %s, updated_at = %s
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (
+                changed.plan_id,
+                changed.status.value,
+                changed.period_end,
+                self._transaction.now,
+                organization_id,
+                changed.id,
+            ),
+        )
+
+
+def _subscription(
+    *,
+    organization_id: UUID | None,
+    service_id: UUID | None,
+    plan_id: UUID | None,
+    user_id: UUID | None,
+    outcome: str,
+    read_facts: dict[str, Any] | None,
+    **columns: Any,
+) -> BillingSubscription:
+    binding = None
+    if organization_id is not None and service_id is not None and plan_id is not None and user_id is not None:
+        binding = Binding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
+    return BillingSubscription(
+        binding=binding,
+        outcome=Outcome(outcome),
+        read=facts_from_json(read_facts) if read_facts is not None else None,
+        **columns,
+    )
+
+
+def _current(
+    *, subscription_id: UUID, plan_id: UUID, status: str, current_period_end: datetime | None
+) -> CurrentSubscription:
+    return CurrentSubscription(
+        id=subscription_id, plan_id=plan_id, status=SubscriptionStatus(status), period_end=current_period_end
+    )
