@@ -7,6 +7,7 @@ portal page makes a subscription renew, fail, recover or end, and has the events
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -34,6 +35,8 @@ LATE_MAX: Final = timedelta(days=3)
 RETRY_MIN: Final = timedelta(seconds=5)
 ATTEMPTS_MAX: Final = 12
 LEASE: Final = timedelta(minutes=1)
+_ID_ALPHABET: Final = string.ascii_letters + string.digits
+_ID_CHARACTERS: Final = 24
 # The secret that signs the sandbox's events is derived from the pepper for this purpose, so it is stored nowhere.
 SIGNING_PURPOSE: Final = "billing sandbox signatures"
 
@@ -178,7 +181,7 @@ def open_checkout(uow: UnitOfWork, order: CheckoutOrder, *, base_url: str, key: 
     """Make a checkout page; the same key always returns the same one."""
     session = uow.sandbox.add_session(
         SandboxSession(
-            id=_new_id(uow, "cs"),
+            id=_new_capability(uow, "cs"),
             kind=SessionKind.CHECKOUT,
             customer_id=order.customer_id,
             price_id=order.price_id,
@@ -200,7 +203,7 @@ def open_checkout(uow: UnitOfWork, order: CheckoutOrder, *, base_url: str, key: 
 def open_portal(uow: UnitOfWork, customer_id: str, return_url: str, *, base_url: str) -> str:
     """Make a portal page and return its address."""
     session = SandboxSession(
-        id=_new_id(uow, "bps"),
+        id=_new_capability(uow, "bps"),
         kind=SessionKind.PORTAL,
         customer_id=customer_id,
         metadata={},
@@ -380,4 +383,9 @@ def _post(uow: UnitOfWork, customer_id: str, events: Sequence[SandboxEvent], pos
 
 
 def _new_id(uow: UnitOfWork, kind: str) -> str:
+    return f"{kind}_sandbox_{uow.randomness.choice(_ID_ALPHABET, _ID_CHARACTERS)}"
+
+
+def _new_capability(uow: UnitOfWork, kind: str) -> str:
+    """Return the id of a page, which is all that is needed to use it."""
     return f"{kind}_sandbox_{uow.randomness.token().reveal()}"
