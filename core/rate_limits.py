@@ -27,6 +27,8 @@ class RateLimit(Enum):
     IMPERSONATION = (6.0, 10)
     EMAIL_CHANGE = (6.0, 10)
     INVITATION_ANSWER = (1.0, 30)
+    # Of an API key, not of an address.
+    API_KEY = (0.01, 200)
 
     seconds_per_request: float
     burst: int

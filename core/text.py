@@ -21,13 +21,13 @@ _CONTROL_CATEGORIES: Final = frozenset({"Cc", "Zl", "Zp"})
 _DIRECTION_CLASSES: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
-def checked_name(name: str, *, characters_min: int) -> str:
+def checked_name(name: str, *, characters_min: int, field: str = "name") -> str:
     """Return a name in the form in which it is stored; raise `BadRequest` when it is invalid."""
     trimmed = name.strip()
     if not characters_min <= len(trimmed) <= NAME_CHARACTERS_MAX:
-        raise BadRequest.of_field("name", f"A name has {characters_min} to {NAME_CHARACTERS_MAX} characters.")
+        raise BadRequest.of_field(field, f"A name has {characters_min} to {NAME_CHARACTERS_MAX} characters.")
     if any(_is_forbidden(character) for character in trimmed):
-        raise BadRequest.of_field("name", "A name is one line, without control characters.")
+        raise BadRequest.of_field(field, "A name is one line, without control characters.")
     return trimmed
 
 

@@ -14,7 +14,11 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
-from entrypoints.http.services import end_users, grants
+from entrypoints.http.service_api import analytics as service_analytics
+from entrypoints.http.service_api import info as service_info
+from entrypoints.http.service_api import subscriptions as service_subscriptions
+from entrypoints.http.service_api import users as service_users
+from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.pages import assets
@@ -51,7 +55,15 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    services.routes,
     grants.routes,
+    plans.routes,
+    api_keys.routes,
+    service_users.routes,
+    service_subscriptions.routes,
+    service_analytics.routes,
+    service_info.routes,
+    subscriptions.routes,
     invitations.routes,
     invitation_pages.routes,
     end_users.routes,

@@ -12,12 +12,29 @@ CREATE FUNCTION letter_groups(value text) RETURNS text[]
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
 
+CREATE FUNCTION service_users_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (NEW.service_id, NEW.user_id, 1);
+    ELSE
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (OLD.service_id, OLD.user_id, -1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION service_users_changed() IS 'Records that a service got or lost a user, to be counted later.';
+
 CREATE FUNCTION service_users_email() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 BEGIN
-    -- Locked, because the address may be changed at this moment.
+    -- Locked, because the address may be changed or the account deleted at this moment.
     SELECT email INTO NEW.email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
+    NEW.email := coalesce(NEW.email, '');
     RETURN NEW;
 END
 $$;
@@ -180,7 +197,6 @@ CREATE TABLE billing_subscriptions (
     service_id uuid,
     user_id uuid,
     plan_id uuid,
-    subscription_id uuid,
     outcome text NOT NULL,
     read_facts jsonb,
     read_as_of timestamp with time zone,
@@ -198,7 +214,6 @@ CREATE INDEX billing_subscriptions_due ON billing_subscriptions USING btree (che
 CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING btree (customer_id, check_at);
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
-CREATE INDEX billing_subscriptions_subscription ON billing_subscriptions USING btree (subscription_id) WHERE (subscription_id IS NOT NULL);
 
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
@@ -637,6 +652,28 @@ CREATE INDEX service_grants_granted_by ON service_grants USING btree (granted_by
 CREATE INDEX service_grants_of_service ON service_grants USING btree (organization_id, service_id, created_at, user_id);
 CREATE INDEX service_grants_of_user ON service_grants USING btree (user_id, organization_id);
 
+CREATE TABLE service_user_changes (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    change smallint NOT NULL,
+    CONSTRAINT service_user_changes_change_check CHECK ((change = ANY (ARRAY['-1'::integer, 1])))
+);
+COMMENT ON TABLE service_user_changes IS 'Users that services got or lost, which the milestones do not count yet.';
+ALTER TABLE ONLY service_user_changes
+    ADD CONSTRAINT service_user_changes_pkey PRIMARY KEY (id);
+CREATE INDEX service_user_changes_of_service ON service_user_changes USING btree (service_id, user_id) INCLUDE (change);
+
+CREATE TABLE service_user_milestones (
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    users bigint NOT NULL
+);
+COMMENT ON TABLE service_user_milestones IS 'How many users of a service have an id up to this one; the highest possible id stands for all of them.';
+ALTER TABLE ONLY service_user_milestones
+    ADD CONSTRAINT service_user_milestones_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_user_milestones_before ON service_user_milestones USING btree (service_id, users, user_id);
+
 CREATE TABLE service_users (
     service_id uuid NOT NULL,
     organization_id uuid NOT NULL,
@@ -649,8 +686,10 @@ COMMENT ON TABLE service_users IS 'End users: who signs in with a service.';
 COMMENT ON COLUMN service_users.email IS 'The address of the account; whoever links somebody need not know it.';
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_pkey PRIMARY KEY (service_id, user_id);
+CREATE INDEX service_users_linked ON service_users USING btree (service_id, first_login_at);
 CREATE INDEX service_users_of_organization ON service_users USING btree (organization_id, user_id DESC) INCLUDE (email, service_id);
 CREATE INDEX service_users_of_user ON service_users USING btree (user_id, organization_id);
+CREATE TRIGGER service_users_changed AFTER INSERT OR DELETE ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_changed();
 CREATE TRIGGER service_users_email BEFORE INSERT ON service_users FOR EACH ROW EXECUTE FUNCTION service_users_email();
 
 CREATE TABLE services (
@@ -871,9 +910,6 @@ ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY billing_subscriptions
-    ADD CONSTRAINT billing_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) ON DELETE SET NULL;
-
-ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_tokens
@@ -959,6 +995,9 @@ ALTER TABLE ONLY service_grants
 
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY service_user_milestones
+    ADD CONSTRAINT service_user_milestones_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_users
     ADD CONSTRAINT service_users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -9,6 +9,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 from core.errors import Refusal
+from core.services.api_keys import PresentedKey
 from core.sessions.callers import Origin
 from ports.unit_of_work import UnitOfWork
 
@@ -58,9 +59,16 @@ class Database(Protocol):
         """
         ...
 
-    def on_behalf_of(self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None) -> "Database":
+    def on_behalf_of(
+        self,
+        origin: Origin,
+        session_id: UUID | None = None,
+        client_id: UUID | None = None,
+        api_key: PresentedKey | None = None,
+    ) -> "Database":
         """Return the same database for a request from that origin.
 
-        The session identifies the caller; its service must be that client, or none.
+        The session identifies the caller; its service must be that client, or none. An API key identifies the backend
+        of a service instead.
         """
         ...

@@ -19,6 +19,7 @@ from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
 from ports.privacy.unit import PrivacyUnit
+from ports.service_api.unit import ServiceApiUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
 from ports.sign_in.unit import SignInUnit
@@ -37,6 +38,7 @@ class UnitOfWork(
     InvitationsUnit,
     AuditUnit,
     PrivacyUnit,
+    ServiceApiUnit,
     PlatformUnit,
     Protocol,
 ):

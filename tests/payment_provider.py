@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
 KEY = "sk_test_of_the_tests"
 
@@ -111,7 +111,7 @@ def _error(kind: str, code: str | None) -> dict[str, Any]:
 
 
 @contextmanager
-def running_provider() -> Iterator[PaymentProvider]:
+def running_provider() -> Generator[PaymentProvider]:
     """Run a provider on a free port."""
     provider = PaymentProvider()
 
@@ -124,7 +124,7 @@ def running_provider() -> Iterator[PaymentProvider]:
         def do_POST(self) -> None:
             self._serve()
 
-        def log_message(self, *_arguments: Any) -> None:
+        def log_request(self, code: object = "-", size: object = "-") -> None:
             """Log nothing."""
 
         def _serve(self) -> None:

@@ -23,10 +23,12 @@ SECRET_FIELDS = frozenset(
     {
         "access_token",
         "backup_codes",
+        "client_secret",
         "code",
         "current_password",
         "device_code",
         "device_token",
+        "key",
         "new_password",
         "password",
         "preauth_token",

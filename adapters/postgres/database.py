@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.driver.pool import Pool
     from adapters.postgres.transaction import Tools
+    from core.services.api_keys import PresentedKey
     from ports.doorbells import Bell, Doorbells
     from ports.unit_of_work import UnitOfWork
 
@@ -97,9 +98,14 @@ class PostgresDatabase:
     origin: Origin = BACKGROUND
     session_id: UUID | None = None
     client_id: UUID | None = None
+    api_key: PresentedKey | None = None
 
     def on_behalf_of(
-        self, origin: Origin, session_id: UUID | None = None, client_id: UUID | None = None
+        self,
+        origin: Origin,
+        session_id: UUID | None = None,
+        client_id: UUID | None = None,
+        api_key: PresentedKey | None = None,
     ) -> PostgresDatabase:
         # Written out, because every request passes here and `dataclasses.replace` takes several times as long.
         return PostgresDatabase(
@@ -109,11 +115,17 @@ class PostgresDatabase:
             origin=origin,
             session_id=session_id,
             client_id=client_id,
+            api_key=api_key,
         )
 
     def _unit_of_work(self, connection: Connection) -> PostgresUnitOfWork:
         return PostgresUnitOfWork(
-            connection, self.origin, self.tools, session_id=self.session_id, client_id=self.client_id
+            connection,
+            self.origin,
+            self.tools,
+            session_id=self.session_id,
+            client_id=self.client_id,
+            api_key=self.api_key,
         )
 
     async def transact(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from adapters.crypto.vault import Vault
     from adapters.postgres.driver.connection import Connection
+    from core.services.api_keys import PresentedKey
     from core.sessions.callers import Origin
     from ports.clock import Clock, Randomness
     from ports.credentials.devices import Locations
@@ -46,6 +47,7 @@ class Transaction:
     vault: Vault
     randomness: Randomness
     session_id: UUID | None = None
+    api_key: PresentedKey | None = None
     bells: set[Bell] = field(default_factory=set["Bell"])
 
 

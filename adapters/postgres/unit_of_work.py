@@ -42,9 +42,15 @@ from adapters.postgres.platform.organizations import PostgresPlatformOrganizatio
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
+from adapters.postgres.service_api.analytics import PostgresServiceFigures
+from adapters.postgres.service_api.subscriptions import PostgresServiceSubscriptions
+from adapters.postgres.service_api.users import PostgresServiceUsers
+from adapters.postgres.services.api_keys import PostgresApiKeys
 from adapters.postgres.services.end_users import PostgresEndUsers
 from adapters.postgres.services.grants import PostgresServiceGrants
+from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
+from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
@@ -56,6 +62,8 @@ from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.events.platform_actions import PlatformAction
 from core.organizations.access import AccessContext
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid, PresentedKey, ServiceCaller
 from core.sessions.callers import Caller, Origin
 from ports.doorbells import Bell
 
@@ -91,6 +99,12 @@ class PostgresUnitOfWork:
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
+    plans: PostgresPlans
+    api_keys: PostgresApiKeys
+    subscriptions: PostgresSubscriptions
+    service_users: PostgresServiceUsers
+    service_subscriptions: PostgresServiceSubscriptions
+    service_figures: PostgresServiceFigures
     billing_checkouts: PostgresBillingCheckouts
     billing_customers: PostgresBillingCustomers
     billing_events: PostgresBillingEvents
@@ -118,6 +132,7 @@ class PostgresUnitOfWork:
         *,
         session_id: UUID | None = None,
         client_id: UUID | None = None,
+        api_key: PresentedKey | None = None,
     ) -> None:
         self.now = tools.clock()
         self.origin = origin
@@ -129,6 +144,8 @@ class PostgresUnitOfWork:
         self._client_id = client_id
         self._session_id = session_id
         self._caller: Caller | None = None
+        self._api_key = api_key
+        self._service_caller: ServiceCaller | None = None
         self._transaction = Transaction(
             connection=connection,
             now=self.now,
@@ -136,6 +153,7 @@ class PostgresUnitOfWork:
             vault=tools.vault,
             randomness=tools.randomness,
             session_id=session_id,
+            api_key=api_key,
         )
 
     if not TYPE_CHECKING:
@@ -166,6 +184,14 @@ class PostgresUnitOfWork:
         self._caller = self._admitted(context.caller if context is not None else None)
         assert context is not None, "a caller was found without an access context"
         return context
+
+    @property
+    def service_caller(self) -> ServiceCaller:
+        if self._service_caller is None:
+            if self._api_key is None:
+                raise ApiKeyInvalid
+            self._service_caller = api_keys.identify(self.api_keys.callers(self._api_key), self._api_key, at=self.now)
+        return self._service_caller
 
     def _admitted(self, found: Caller | None) -> Caller:
         if found is None:
@@ -233,6 +259,8 @@ class PostgresUnitOfWork:
                     "impersonator_id": str(self.caller.impersonator_id),
                     "impersonation_session": str(self._session_id),
                 }
+        if self._api_key is not None:
+            details |= {"api_key_id": str(self.service_caller.key_id)}
         self.audit_entries.add(
             action,
             target_id,

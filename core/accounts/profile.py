@@ -56,7 +56,6 @@ def _profile_of(caller: Caller) -> Profile:
         created_at=caller.user_created_at,
         role=caller.role,
         permissions=sorted(capabilities),
-        # Services have no plans yet.
-        plan=None,
-        features=[],
+        plan=caller.service_plan.name if caller.service_plan is not None else None,
+        features=caller.service_plan.features if caller.service_plan is not None else [],
     )

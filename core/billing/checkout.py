@@ -18,7 +18,7 @@ from core.billing.provider import CheckoutOrder
 from core.billing.provider_objects import Binding
 from core.errors import BadRequest, Conflict
 from core.organizations.access import Operation, authorize
-from core.services.grants import ServiceUnknown
+from core.services.services import ServiceUnknown
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.billing.customers import CustomerWish
     from core.billing.provider import BillingMode
     from core.organizations.organizations import Organization
+    from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
 URL_CHARACTERS_MAX: Final = 2048
@@ -66,18 +67,6 @@ class AlreadySubscribed(Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfferedPlan:
-    """A plan that somebody wants to buy, and the name of its service."""
-
-    id: UUID
-    service_id: UUID
-    name: str
-    price_cents: int
-    currency: str
-    billing_price_id: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
     """A checkout that was started; without a session the provider has not answered yet."""
 
@@ -104,7 +93,7 @@ class Started:
     checkout: Checkout
     customer_id: str | None
     customer: CustomerWish | None
-    plan: OfferedPlan
+    plan: Plan
     service_name: str
 
     def order(self, customer_id: str) -> CheckoutOrder:
@@ -147,14 +136,15 @@ def start(
     service = uow.services.by_slug(organization.id, service_slug)
     if service is None:
         raise ServiceUnknown
-    plan = uow.billing_checkouts.plan(organization.id, plan_id)
+    plan = uow.plans.find_in_organization(organization.id, plan_id)
     if plan is None:
         raise PlanNotFound
     if plan.service_id != service.id:
         raise PlanOfAnotherService
     if plan.billing_price_id is None:
         raise PlanNotForSale
-    if uow.billing_checkouts.has_live_subscription(service.id, authorized.caller.user_id):
+    current = uow.subscriptions.current(service.id, authorized.caller.user_id)
+    if current is not None and current.is_live:
         raise AlreadySubscribed
     checkout = Checkout(
         id=uow.randomness.new_id(),

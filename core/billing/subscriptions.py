@@ -11,23 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from core.billing import notices
 from core.billing.histories import HISTORICAL, Entry, state_of
 from core.billing.provider_events import Effect
-from core.events.actions import AuditAction
-from core.services.subscriptions import LIVE
+from core.services import subscriptions as service_subscriptions
+from core.services.subscriptions import LIVE, Subscription
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from uuid import UUID
 
     from core.billing.customers import BillingCustomer
     from core.billing.histories import State
     from core.billing.provider_objects import Binding, Facts
-    from core.services.subscriptions import SubscriptionStatus
+    from core.services.plans import Plan
     from ports.unit_of_work import UnitOfWork
 
 # The provider is asked so long after the end of a period, so often when that has passed, and after so long a silence.
@@ -58,7 +57,6 @@ class BillingSubscription:
     id: str
     customer_id: str | None
     binding: Binding | None
-    subscription_id: UUID | None
     outcome: Outcome
     read: Facts | None
     read_as_of: datetime | None
@@ -74,24 +72,6 @@ class StoredEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PricedPlan:
-    """The plan that has a price of the provider."""
-
-    plan_id: UUID
-    service_id: UUID
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurrentSubscription:
-    """The user's subscription as it is stored."""
-
-    id: UUID
-    plan_id: UUID
-    status: SubscriptionStatus
-    period_end: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """The result of settling: the outcome, and the events that were refused."""
 
@@ -104,8 +84,8 @@ class _Known:
     """What is stored about a subscription, read in one round trip."""
 
     history: Sequence[StoredEntry]
-    plans: Mapping[str, PricedPlan]
-    current: CurrentSubscription | None
+    plans: Mapping[str, Plan]
+    current: Subscription | None
 
 
 def settle(
@@ -134,7 +114,7 @@ def settle(
         is_customer_deleted=customer is not None and customer.deleted_at is not None,
     )
     if state is not None:
-        subscription = _write(uow, subscription, binding, _plan_of(state, binding, known), state, known, source)
+        subscription = _write(uow, subscription, binding, state, known, source)
     subscription = replace(subscription, check_at=_next_check(state, at=uow.now))
     uow.billing_subscriptions.save(subscription)
     notices.send(uow, entries, binding, invoice_url=invoice_url)
@@ -214,9 +194,12 @@ def _has_own_price(entry: Entry, binding: Binding, known: _Known) -> bool:
     return plan is None or plan.service_id == binding.service_id
 
 
-def _plan_of(state: State, binding: Binding, known: _Known) -> UUID:
+def _plan_of(uow: UnitOfWork, state: State, binding: Binding, known: _Known) -> Plan | None:
+    """Return the plan of the present price, else the plan that was bought; None when that was deleted."""
     plan = known.plans.get(state.price_id or "")
-    return plan.plan_id if plan is not None and plan.service_id == binding.service_id else binding.plan_id
+    if plan is not None and plan.service_id == binding.service_id:
+        return plan
+    return uow.plans.find(binding.service_id, binding.plan_id)
 
 
 def _refuse(uow: UnitOfWork, event_ids: Sequence[str]) -> tuple[str, ...]:
@@ -229,73 +212,52 @@ def _write(
     uow: UnitOfWork,
     subscription: BillingSubscription,
     binding: Binding,
-    plan_id: UUID,
     state: State,
     known: _Known,
     source: Source,
 ) -> BillingSubscription:
     """Write the state to the user's subscription, which begins now if there is none."""
-    current = known.current
+    plan, current = _plan_of(uow, state, binding, known), known.current
+    details = {"billing_subscription_id": subscription.id, "source": source.value}
     if current is None:
-        if subscription.outcome is Outcome.CONFLICT and state.status not in LIVE:
+        is_over = subscription.outcome is Outcome.CONFLICT and state.status not in LIVE
+        if plan is None or is_over:
             return subscription
-        new = CurrentSubscription(
-            id=uow.randomness.new_id(), plan_id=plan_id, status=state.status, period_end=state.period_end
-        )
-        if not uow.billing_subscriptions.begin(subscription.id, binding, new):
-            return replace(subscription, outcome=Outcome.CONFLICT)
-        _record(uow, AuditAction.SUBSCRIPTION_CREATED, subscription, binding, new, source)
-        return replace(subscription, outcome=Outcome.APPLIED, subscription_id=new.id)
-    changed = replace(current, plan_id=plan_id, status=state.status, period_end=state.period_end)
-    if changed == current:
-        return replace(subscription, outcome=Outcome.APPLIED)
-    if not uow.billing_subscriptions.change(binding.organization_id, changed, was_live=current.status in LIVE):
+        has_begun = service_subscriptions.begin(uow, _new(uow, subscription, binding, plan, state), **details)
+        return replace(subscription, outcome=Outcome.APPLIED if has_begun else Outcome.CONFLICT)
+    changed = replace(
+        current.to_plan(plan) if plan is not None else current,
+        status=state.status,
+        current_period_end=state.period_end,
+    )
+    if not service_subscriptions.save(uow, current, changed, **details):
         return replace(subscription, outcome=Outcome.CONFLICT)
-    has_ended = current.status in LIVE and changed.status not in LIVE
-    action = AuditAction.SUBSCRIPTION_CANCELED if has_ended else AuditAction.SUBSCRIPTION_UPDATED
-    _record(uow, action, subscription, binding, changed, source, before=current)
-    if has_ended:
+    if current.is_live and not changed.is_live:
         _promote(uow, binding)
     return replace(subscription, outcome=Outcome.APPLIED)
+
+
+def _new(
+    uow: UnitOfWork, subscription: BillingSubscription, binding: Binding, plan: Plan, state: State
+) -> Subscription:
+    return Subscription(
+        id=uow.randomness.new_id(),
+        organization_id=binding.organization_id,
+        service_id=binding.service_id,
+        user_id=binding.user_id,
+        plan_id=plan.id,
+        plan_name=plan.name,
+        status=state.status,
+        current_period_end=state.period_end,
+        created_at=uow.now,
+        billing_subscription_id=subscription.id,
+    )
 
 
 def _promote(uow: UnitOfWork, binding: Binding) -> None:
     """Settle the subscriptions that waited for the end of this one."""
     for subscription_id in uow.billing_subscriptions.conflicts(binding):
         settle(uow, uow.billing_subscriptions.defer_lock(subscription_id, None)())
-
-
-def _record(
-    uow: UnitOfWork,
-    action: AuditAction,
-    subscription: BillingSubscription,
-    binding: Binding,
-    present: CurrentSubscription,
-    source: Source,
-    *,
-    before: CurrentSubscription | None = None,
-) -> None:
-    details: dict[str, Any] = {
-        "subscription_id": str(present.id),
-        "service_id": str(binding.service_id),
-        "user_id": str(binding.user_id),
-        "plan_id": str(present.plan_id),
-        "status": present.status.value,
-        "current_period_end": _json_time(present.period_end),
-        "billing_subscription_id": subscription.id,
-        "source": source.value,
-    }
-    if before is not None:
-        details["previous"] = {
-            "plan_id": str(before.plan_id),
-            "status": before.status.value,
-            "current_period_end": _json_time(before.period_end),
-        }
-    uow.record(action, present.id, organization_id=binding.organization_id, **details)
-
-
-def _json_time(time: datetime | None) -> str | None:
-    return time.isoformat().replace("+00:00", "Z") if time is not None else None
 
 
 def _next_check(state: State | None, *, at: datetime) -> datetime | None:

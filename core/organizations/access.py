@@ -16,7 +16,7 @@ from core.organizations.memberships import ADMIN, MEMBER, OWNER
 from core.organizations.organizations import OrganizationStatus, is_device_trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from core.organizations.memberships import Membership
     from core.organizations.organizations import Organization
@@ -106,9 +106,18 @@ class Operation(Enum):
     END_USERS_CHANGE = ("end the sessions of end users", Capability.END_USERS_MANAGE, _ACTIVE)
     AUDIT_LOG_READ = ("read the audit log", Capability.AUDIT_LOGS_VIEW, _ACTIVE)
     ANALYTICS_READ = ("read the analytics", Capability.ANALYTICS_VIEW, _ACTIVE)
+    SERVICES_LIST = ("list the services", Capability.SERVICES_VIEW, _ACTIVE)
+    SERVICE_CREATE = ("create services", Capability.SERVICES_CREATE, _ACTIVE)
+    SERVICE_READ = ("read a service", Capability.SERVICES_VIEW, _ACTIVE)
+    SERVICE_UPDATE = ("change a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SERVICE_DELETE = ("delete a service", Standing.OWNER, _ACTIVE)
+    SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
+    PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE)
+    PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
+    API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
-    SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
 
     takes: Capability | Standing
     statuses: frozenset[OrganizationStatus]
@@ -152,8 +161,17 @@ class OrganizationAccess:
             raise _missing(capability)
 
 
-def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
-    """Authorize the caller for an operation in an organization, or refuse in the order of decisions 1.6."""
+def authorize(
+    uow: UnitOfWork,
+    slug: str,
+    operation: Operation,
+    *,
+    is_granted: Callable[[OrganizationAccess], bool] | None = None,
+) -> OrganizationAccess:
+    """Authorize the caller for an operation in an organization, or refuse in the order of decisions 1.6.
+
+    `is_granted` may allow the operation to a member whose role lacks the capability.
+    """
     context = uow.access_context(slug)
     organization, membership = context.organization, context.membership
     if organization is None:
@@ -163,15 +181,18 @@ def authorize(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationA
     context.caller.forbid_service_tokens()
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
-    capabilities = capabilities_of(membership.role, context.custom_permissions)
-    _require(operation.takes, membership, capabilities)
+    authorized = OrganizationAccess(
+        caller=context.caller,
+        organization=organization,
+        membership=membership,
+        capabilities=capabilities_of(membership.role, context.custom_permissions),
+    )
+    _require(operation.takes, authorized, is_granted)
     # Otherwise a sign-in that does not name the organization would bypass its setting.
     if organization.mfa_required and operation not in _WITH_ONE_FACTOR:
         require_second_factor(context.caller)
         require_device_trust(uow, context.caller, organization)
-    return OrganizationAccess(
-        caller=context.caller, organization=organization, membership=membership, capabilities=capabilities
-    )
+    return authorized
 
 
 def authorize_and_lock(uow: UnitOfWork, slug: str, operation: Operation) -> OrganizationAccess:
@@ -209,11 +230,18 @@ def require_device_trust(uow: UnitOfWork, caller: Caller, organization: Organiza
         raise DeviceTrustedTooLongAgo
 
 
-def _require(takes: Capability | Standing, membership: Membership, capabilities: frozenset[Capability]) -> None:
-    if takes is Standing.OWNER and membership.role != OWNER:
+def _require(
+    takes: Capability | Standing,
+    authorized: OrganizationAccess,
+    is_granted: Callable[[OrganizationAccess], bool] | None,
+) -> None:
+    if takes is Standing.OWNER and authorized.membership.role != OWNER:
         raise Forbidden("Only the owner of the organization can do this.")
-    if isinstance(takes, Capability) and takes not in capabilities:
-        raise _missing(takes)
+    if isinstance(takes, Capability) and takes not in authorized.capabilities:
+        # Decided last, because it takes further statements.
+        may_by_grant = is_granted is not None and is_granted(authorized)
+        if not may_by_grant:
+            raise _missing(takes)
 
 
 def _missing(capability: Capability) -> Forbidden:

@@ -13,10 +13,11 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import NotFound
 from core.events.actions import AuditAction
-from core.organizations import access, relations
-from core.organizations.access import Capability, Operation
+from core.organizations import access
+from core.organizations.access import Operation
 from core.organizations.members import MemberUnknown
-from core.organizations.relations import RelationObject, ServiceRelation
+from core.organizations.relations import ServiceRelation  # noqa: TC001 - likewise
+from core.services.services import ServiceUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     from core.organizations.access import OrganizationAccess
     from core.services.services import Service
     from ports.unit_of_work import UnitOfWork
-
-
-class ServiceUnknown(NotFound):
-    """The organization has no service with that slug."""
-
-    default_message = "This organization has no such service."
 
 
 class GrantUnknown(NotFound):
@@ -62,20 +57,6 @@ class GrantsPage:
 
     grants: Sequence[ServiceGrant]
     total: int
-
-
-def may_manage_service(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> bool:
-    """Return whether the caller may manage the service, by their role or by a grant."""
-    return Capability.SERVICES_MANAGE in authorized.capabilities or _has_relation(
-        uow, authorized, service, ServiceRelation.MANAGER
-    )
-
-
-def may_view_service(uow: UnitOfWork, authorized: OrganizationAccess, service: Service) -> bool:
-    """Return whether the caller may view the service, by their role or by a grant."""
-    return Capability.SERVICES_VIEW in authorized.capabilities or _has_relation(
-        uow, authorized, service, ServiceRelation.VIEWER
-    )
 
 
 def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, page: int, limit: int) -> GrantsPage:
@@ -117,11 +98,6 @@ def revoke(uow: UnitOfWork, slug: str, service_slug: str, user_id: UUID) -> None
     if relation is None:
         raise GrantUnknown
     _record(uow, service, user_id, "access_revoked", relation=relation)
-
-
-def _has_relation(uow: UnitOfWork, authorized: OrganizationAccess, service: Service, relation: ServiceRelation) -> bool:
-    object_ = RelationObject(organization_id=authorized.organization.id, service_id=service.id)
-    return relations.check(uow, object_, relation, authorized.caller.user_id)
 
 
 def _service(uow: UnitOfWork, authorized: OrganizationAccess, slug: str) -> Service:

@@ -1,14 +1,74 @@
-"""Plans of a service, which its end users subscribe to; `subscriptions.py` has the subscriptions, `billing/` the payment."""
+"""Plans of a service, to which its end users subscribe: creating, listing, changing and deleting them.
+
+Each service has one default plan, which holds for users without a subscription. Subscriptions are in
+`subscriptions.py`; buying one is not part of this area.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `Plan`
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - likewise
+
+from core.errors import BadRequest, Conflict, NotFound
+from core.events.actions import AuditAction
+from core.organizations.access import Operation
+from core.services import access
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
 
 DEFAULT_PLAN_NAME: Final = "Free"
 DEFAULT_CURRENCY: Final = "usd"
+# Enough for any service, and few enough to be listed without pages.
+PLANS_MAX: Final = 100
+PRICE_CENTS_MAX: Final = 99_999_999
+FEATURES_MAX: Final = 50
+# The features of a plan are in every access token, which travels with every request.
+FEATURES_JSON_CHARACTERS_MAX: Final = 2_000
+BILLING_PRICE_ID_CHARACTERS_MAX: Final = 255
+
+_CURRENCY: Final = re.compile("[a-z]{3}")
+_BILLING_PRICE_ID: Final = re.compile(r"[\x21-\x7e]+")
+
+
+class PlanUnknown(NotFound):
+    """The service has no plan with that id."""
+
+    default_message = "This service has no such plan."
+
+
+class PriceTaken(Conflict):
+    """Another plan of the installation has the price of the payment provider."""
+
+    default_message = "Another plan has this billing_price_id already. A price belongs to one plan."
+
+
+class PlanIsDefault(BadRequest):
+    """The default plan cannot be deleted."""
+
+    default_message = "The default plan cannot be deleted: it holds for everyone without a subscription."
+
+
+class PlanInUse(BadRequest):
+    """Users are subscribed to the plan."""
+
+    default_message = (
+        "This plan has active subscriptions. Move them to another plan, or cancel them, before deleting it."
+    )
+
+
+class TooManyPlans(BadRequest):
+    """The service has the maximum number of plans."""
+
+    default_message = f"A service can have at most {PLANS_MAX} plans. Delete one that is not in use."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +85,183 @@ class Plan:
     billing_price_id: str | None
     is_default: bool
     created_at: datetime
+
+    def changes(self, before: Plan) -> dict[str, Any]:
+        """Return the old and the new value of each changed field, in the form of an audit entry."""
+        return {
+            field.name: {"from": getattr(before, field.name), "to": getattr(self, field.name)}
+            for field in fields(self)
+            if getattr(before, field.name) != getattr(self, field.name)
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedPlan:
+    """A plan, and how many users are subscribed to it."""
+
+    plan: Plan
+    subscription_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFields:
+    """The fields of a plan that its makers set."""
+
+    name: str
+    price_cents: int
+    currency: str = DEFAULT_CURRENCY
+    features: Sequence[str] = ()
+    billing_price_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChanges:
+    """The fields of a plan to change; those that are not given stay. A price id of None removes it."""
+
+    name: str | None = None
+    price_cents: int | None = None
+    currency: str | None = None
+    features: Sequence[str] | None = None
+    billing_price_id: str | None = None
+    changes_price_id: bool = False
+
+    def checked(self) -> dict[str, Any]:
+        """Return the given fields in the form in which they are stored; raise `BadRequest` for an invalid one."""
+        checked: dict[str, Any] = {}
+        if self.name is not None:
+            checked["name"] = checked_name(self.name, characters_min=1)
+        if self.price_cents is not None:
+            checked["price_cents"] = self.price_cents
+        if self.currency is not None:
+            checked["currency"] = _checked_currency(self.currency)
+        if self.features is not None:
+            checked["features"] = _checked_features(self.features)
+        if self.changes_price_id:
+            checked["billing_price_id"] = _checked_price_id(self.billing_price_id)
+        if not checked:
+            raise BadRequest("Name at least one field to change.")
+        return checked
+
+
+def default_plan(uow: UnitOfWork, service: Service) -> Plan:
+    """Return the default plan of a new service (operations 2.2)."""
+    return Plan(
+        id=uow.randomness.new_id(),
+        organization_id=service.organization_id,
+        service_id=service.id,
+        name=DEFAULT_PLAN_NAME,
+        price_cents=0,
+        currency=DEFAULT_CURRENCY,
+        features=[],
+        billing_price_id=None,
+        is_default=True,
+        created_at=uow.now,
+    )
+
+
+def list_all(uow: UnitOfWork, slug: str, service_slug: str) -> Sequence[CountedPlan]:
+    """List the plans of a service, the oldest first."""
+    service = access.authorize(uow, slug, service_slug, Operation.PLANS_READ).service
+    return uow.plans.of_service(service)
+
+
+def create(uow: UnitOfWork, slug: str, service_slug: str, given: PlanFields) -> Plan:
+    """Create a plan; raise `PriceTaken` when its price belongs to another one."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    plan = Plan(
+        id=uow.randomness.new_id(),
+        organization_id=service.organization_id,
+        service_id=service.id,
+        name=checked_name(given.name, characters_min=1),
+        price_cents=given.price_cents,
+        currency=_checked_currency(given.currency),
+        features=_checked_features(given.features),
+        billing_price_id=_checked_price_id(given.billing_price_id),
+        is_default=False,
+        created_at=uow.now,
+    )
+    # The organization is locked, so no other transaction adds a plan meanwhile.
+    if uow.plans.count(service) >= PLANS_MAX:
+        raise TooManyPlans
+    if not uow.plans.add(plan):
+        raise PriceTaken
+    _record(uow, AuditAction.PLAN_CREATED, service, plan, price_cents=plan.price_cents, currency=plan.currency)
+    return plan
+
+
+def change(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID, changes: PlanChanges) -> Plan:
+    """Change the given fields of a plan; subscriptions go on with the new ones."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    # Invalid input is refused before an unknown plan (decisions 1.6).
+    checked = changes.checked()
+    before = _find(uow, service, plan_id)
+    after = replace(before, **checked)
+    if after == before:
+        return before
+    if not uow.plans.save(after):
+        raise PriceTaken
+    _record(uow, AuditAction.PLAN_UPDATED, service, after, changes=after.changes(before))
+    return after
+
+
+def delete(uow: UnitOfWork, slug: str, service_slug: str, plan_id: UUID) -> None:
+    """Delete a plan with its ended subscriptions; raise `PlanInUse` when it has active ones."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.PLANS_CHANGE).service
+    # Locked, so that nobody subscribes between the check and the deletion.
+    plan = uow.plans.lock(service, plan_id)
+    if plan is None:
+        raise PlanUnknown
+    if plan.is_default:
+        raise PlanIsDefault
+    if uow.subscriptions.are_live_of_plan(plan):
+        raise PlanInUse
+    uow.plans.remove(plan)
+    _record(uow, AuditAction.PLAN_DELETED, service, plan)
+
+
+def _find(uow: UnitOfWork, service: Service, plan_id: UUID) -> Plan:
+    plan = uow.plans.find(service.id, plan_id)
+    if plan is None:
+        raise PlanUnknown
+    return plan
+
+
+def _record(uow: UnitOfWork, action: AuditAction, service: Service, plan: Plan, **details: Any) -> None:
+    uow.record(
+        action,
+        plan.id,
+        organization_id=service.organization_id,
+        plan_id=str(plan.id),
+        plan_name=plan.name,
+        service_id=str(service.id),
+        service_slug=service.slug,
+        **details,
+    )
+
+
+def _checked_currency(currency: str) -> str:
+    if not _CURRENCY.fullmatch(currency):
+        raise BadRequest.of_field("currency", "A currency has three lower-case letters, such as usd.")
+    return currency
+
+
+def _checked_features(features: Iterable[str]) -> list[str]:
+    checked = list(dict.fromkeys(checked_name(feature, characters_min=1, field="features") for feature in features))
+    if len(checked) > FEATURES_MAX or len(json.dumps(checked)) > FEATURES_JSON_CHARACTERS_MAX:
+        raise BadRequest.of_field(
+            "features",
+            f"A plan has at most {FEATURES_MAX} features, which take {FEATURES_JSON_CHARACTERS_MAX:,} characters as"
+            " JSON: they are in every access token.",
+        )
+    return checked
+
+
+def _checked_price_id(billing_price_id: str | None) -> str | None:
+    if billing_price_id is None:
+        return None
+    is_possible = len(billing_price_id) <= BILLING_PRICE_ID_CHARACTERS_MAX
+    if not is_possible or not _BILLING_PRICE_ID.fullmatch(billing_price_id):
+        raise BadRequest.of_field(
+            "billing_price_id", "This must be the id of a price at the payment provider, such as price_1234."
+        )
+    return billing_price_id

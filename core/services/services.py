@@ -1,14 +1,36 @@
-"""Services, the applications of an organization."""
+"""Services, the applications of an organization: the entity and the rules for its fields.
+
+What members do with services is in `management.py`, access to one in `access.py`, redirect URIs in `redirect_uris.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import BadRequest, NotFound
+from core.services import redirect_uris
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from uuid import UUID
+
+SCOPES_MAX: Final = 50
+SCOPE_CHARACTERS_MAX: Final = 255
+
+# A scope as RFC 6749, 3.3 defines it.
+_SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+# Left out of `changes`, because every change sets it.
+_UPDATED_AT: Final = "updated_at"
+
+
+class ServiceUnknown(NotFound):
+    """The organization has no service with that slug."""
+
+    default_message = "This organization has no such service."
 
 
 class ServiceType(StrEnum):
@@ -19,10 +41,15 @@ class ServiceType(StrEnum):
     MOBILE = "mobile"
     DESKTOP = "desktop"
 
+    @property
+    def is_confidential(self) -> bool:
+        """Whether such an application can keep a secret."""
+        return self in {ServiceType.WEB, ServiceType.API}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """An application that users sign in to."""
+    """An application that users sign in to. A scope list of None means the provider's default scopes."""
 
     id: UUID
     organization_id: UUID
@@ -30,5 +57,38 @@ class Service:
     name: str
     service_type: ServiceType
     client_id: UUID
+    codehost_scopes: list[str] | None
+    websuite_scopes: list[str] | None
+    officesuite_scopes: list[str] | None
     redirect_uris: list[str]
+    device_activation_uri: str | None
     created_at: datetime
+    updated_at: datetime
+
+    def changes(self, before: Service) -> dict[str, Any]:
+        """Return the old and the new value of each changed field, in the form of an audit entry."""
+        return {
+            field.name: {"from": getattr(before, field.name), "to": getattr(self, field.name)}
+            for field in fields(self)
+            if field.name != _UPDATED_AT and getattr(before, field.name) != getattr(self, field.name)
+        }
+
+    def require_valid_uris(self) -> None:
+        """Raise `BadRequest` for a redirect or activation URI that a service of this type may not have."""
+        redirect_uris.require_valid(self.redirect_uris, is_native=not self.service_type.is_confidential)
+        if self.device_activation_uri is not None:
+            redirect_uris.require_web_uri(self.device_activation_uri, "device_activation_uri")
+
+
+def checked_scopes(scopes: Iterable[str] | None, field: str) -> list[str] | None:
+    """Return the scopes, each once; raise `BadRequest` for the field when one of them is no scope."""
+    if scopes is None:
+        return None
+    unique = list(dict.fromkeys(scopes))
+    if len(unique) > SCOPES_MAX:
+        raise BadRequest.of_field(field, f"At most {SCOPES_MAX} scopes.")
+    if not all(len(scope) <= SCOPE_CHARACTERS_MAX and _SCOPE.fullmatch(scope) for scope in unique):
+        raise BadRequest.of_field(
+            field, f"A scope has 1 to {SCOPE_CHARACTERS_MAX} characters, without blanks, quotes and backslashes."
+        )
+    return unique

@@ -31,12 +31,27 @@ BACKGROUND = Origin()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServicePlan:
+    """What the caller may use of the service of their session: their plan, and the state of the subscription to it.
+
+    Without a subscription it is the default plan, as if subscribed to. A subscription that has ended is shown as such,
+    with the features of the default plan.
+    """
+
+    id: UUID
+    name: str
+    features: list[str]
+    subscription_status: str
+    current_period_end: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """A signed-in user, with the current state of their account and live session.
 
     `organization_*` and `service_*` are the context in which the session began or which was selected since, not the
     organization of a path. `role` is the user's role in that organization, `custom_permissions` what it allows if it is
-    a custom role, and `is_end_user` whether the user is linked to that service.
+    a custom role, `is_end_user` whether the user is linked to that service, and `service_plan` their plan of it.
     """
 
     user_id: UUID
@@ -59,6 +74,7 @@ class Caller:
     is_end_user: bool
     impersonator_id: UUID | None
     organization_requires_mfa: bool = False
+    service_plan: ServicePlan | None = None
 
     @property
     def is_verified(self) -> bool:

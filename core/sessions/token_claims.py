@@ -60,6 +60,10 @@ def _optional_claims(caller: Caller) -> dict[str, Any]:
         claims["role"] = caller.role
     if caller.service_slug is not None:
         claims["service"] = caller.service_slug
+    if caller.service_plan is not None:
+        claims["plan"] = caller.service_plan.name
+        claims["subscription_status"] = caller.service_plan.subscription_status
+        claims["features"] = caller.service_plan.features
     if caller.is_platform_owner:
         claims["is_platform_owner"] = True
     if caller.impersonator_id is not None:

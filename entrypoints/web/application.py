@@ -216,7 +216,7 @@ class Application(QuartTrio):
             "route": path,
             "duration_ms": round(seconds * 1000, 2),
             "ip_address": request.call.address,
-            "caller": request.call.claims.get("sub"),
+            "caller": request.call.caller_name,
         }
         if status is None:
             # The client disconnected before the response.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from core.rate_limits import RateLimit
+    from core.services.api_keys import PresentedKey
     from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
     from ports.database import Database
@@ -34,6 +35,7 @@ class Call:
     __slots__ = (
         "_limiter",
         "address",
+        "api_key",
         "claims",
         "client_id",
         "headers",
@@ -66,6 +68,8 @@ class Call:
         # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
+        # The API key of a route for the backends of services.
+        self.api_key: PresentedKey | None = None
         # Headers that the handler adds to its response.
         self.headers: dict[str, str] = {}
         # The status of the response where it is not the declared one.
@@ -86,12 +90,22 @@ class Call:
         """The network whose failed sign-ins are counted together; None when rate limits are off."""
         return throttled_network(self.address) if self.installation.settings.rate_limits else None
 
+    @property
+    def caller_name(self) -> str | None:
+        """What the log calls the caller: the id of a user, or the prefix of an API key."""
+        return self.claims.get("sub") if self.api_key is None else self.api_key.prefix or None
+
     def limit(self, *limits: RateLimit) -> None:
         """Take one request from these rate limits, or raise `RateLimitExceeded`.
 
         A handler calls this where the content of the request decides which limits apply.
         """
         self._limiter.take(limits, limited_network(self.address))
+
+    def limit_key(self, key: PresentedKey, limit: RateLimit) -> None:
+        """Take one request from the bucket of an API key, whatever address it comes from."""
+        # By its hash, because others know the prefix and could empty the bucket.
+        self._limiter.take((limit,), key.key_hash.hex())
 
     async def transact(
         self,
@@ -136,4 +150,4 @@ class Call:
         )
 
     def _database(self) -> Database:
-        return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id)
+        return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id, self.api_key)

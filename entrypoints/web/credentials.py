@@ -15,12 +15,17 @@ from uuid import UUID
 from core.billing import signatures
 from core.errors import TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
+from core.rate_limits import RateLimit
+from core.services import access as service_access
+from core.services import api_keys
+from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
+    from core.services.api_keys import Permission
     from entrypoints.web.calls import Call
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -28,6 +33,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 _BEARER: Final = "bearer"
 # The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
+# The name of the service's.
+SERVICE_PARAMETER: Final = "service_slug"
 
 
 class CredentialKind(Enum):
@@ -79,6 +86,10 @@ class AccessPolicy:
     before_refusing: AccessCheck | None = None
     # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
+    # Whether a grant on the service of the path allows the operation as well.
+    is_on_service: bool = False
+    # The permission that the API key must have.
+    permission: Permission | None = None
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
@@ -90,7 +101,11 @@ class AccessPolicy:
             return "platform owner"
         if self.is_in_person:
             return f"{self.kind.label} in person"
-        return self.operation.takes if self.operation is not None else self.kind.label
+        if self.permission is not None:
+            return f"{self.kind.label} {self.permission}"
+        if self.operation is None:
+            return self.kind.label
+        return f"{self.operation.takes} or a grant" if self.is_on_service else self.operation.takes
 
 
 def public(handler: Handler) -> Handler:
@@ -128,7 +143,7 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
     """
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
-        await call.read(access.authorize, words[next(name for name in SLUG_PARAMETERS if name in words)], operation)
+        await call.read(access.authorize, _slug(words), operation)
 
     def declare(handler: Handler) -> Handler:
         return _declared(
@@ -138,6 +153,30 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
                 admit=_admit_access_token,
                 before_refusing=require_operation,
                 operation=operation,
+            ),
+        )
+
+    return declare
+
+
+def on_service(operation: Operation) -> Callable[[Handler], Handler]:
+    """Require an access token whose user may do this to the service of the path, by their role or by a grant.
+
+    The use case decides it with `authorize` of `core.services.access`.
+    """
+
+    async def require_operation(call: Call, words: Mapping[str, str]) -> None:
+        await call.read(service_access.authorize, _slug(words), words[SERVICE_PARAMETER], operation)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.ACCESS_TOKEN,
+                admit=_admit_access_token,
+                before_refusing=require_operation,
+                operation=operation,
+                is_on_service=True,
             ),
         )
 
@@ -155,6 +194,26 @@ def platform_owner(handler: Handler) -> Handler:
             governs_platform=True,
         ),
     )
+
+
+def service_key(permission: Permission) -> Callable[[Handler], Handler]:
+    """Require an API key with this permission; the use case decides it with `api_keys.authorize`."""
+
+    async def require_permission(call: Call, _words: Mapping[str, str]) -> None:
+        await call.read(api_keys.authorize, permission)
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(
+            handler,
+            AccessPolicy(
+                kind=CredentialKind.API_KEY,
+                admit=_admit_api_key,
+                before_refusing=require_permission,
+                permission=permission,
+            ),
+        )
+
+    return declare
 
 
 def awaiting_second_factor(handler: Handler) -> Handler:
@@ -225,6 +284,18 @@ async def _admit_access_token(call: Call) -> None:
     except ValueError:
         raise TokenInvalid from None
     call.claims = claims
+
+
+def _slug(words: Mapping[str, str]) -> str:
+    return words[next(name for name in SLUG_PARAMETERS if name in words)]
+
+
+async def _admit_api_key(call: Call) -> None:
+    key = call.request.headers.get("X-Api-Key")
+    if key is None:
+        raise ApiKeyInvalid
+    call.api_key = api_keys.presented(key)
+    call.limit_key(call.api_key, RateLimit.API_KEY)
 
 
 async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None:

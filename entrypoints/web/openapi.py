@@ -32,7 +32,12 @@ CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
     CredentialKind.NONE: (),
     CredentialKind.ACCESS_TOKEN: _TOKEN_REFUSALS,
     CredentialKind.PRE_AUTH_TOKEN: _TOKEN_REFUSALS,
-    CredentialKind.API_KEY: (ErrorCode.UNAUTHORIZED,),
+    CredentialKind.API_KEY: (
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.ORGANIZATION_NOT_ACTIVE,
+        ErrorCode.RATE_LIMIT_EXCEEDED,
+    ),
     CredentialKind.SCIM_TOKEN: (ErrorCode.UNAUTHORIZED,),
     CredentialKind.SIGNATURE: (ErrorCode.UNAUTHORIZED,),
 }

@@ -8,12 +8,14 @@ from uuid import UUID
 from core.billing.notices import Buyer
 from core.billing.provider_objects import Binding
 from core.billing.reconciliation import DueSubscription
-from core.billing.subscriptions import BillingSubscription, CurrentSubscription, PricedPlan
+from core.billing.subscriptions import BillingSubscription
 from core.deferred import Deferred
+from core.services.plans import Plan
+from core.services.subscriptions import Subscription
 
 
 class BillingSubscriptions(Protocol):
-    """The provider's subscriptions by its ids, each with at most one subscription of a user."""
+    """The provider's subscriptions by its ids, each each with at most one subscription of a user."""
 
     def defer_lock(self, subscription_id: str, customer_id: str | None) -> Deferred[BillingSubscription]:
         """Lock a subscription until the transaction ends; one that is new is stored as parked."""
@@ -43,20 +45,12 @@ class BillingSubscriptions(Protocol):
         """Return whether organization, service, plan and user exist and belong together."""
         ...
 
-    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, PricedPlan]]:
+    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, Plan]]:
         """Query the plans of the prices that a subscription's events and its last reading name."""
         ...
 
-    def defer_current(self, subscription_id: str) -> Deferred[CurrentSubscription | None]:
-        """Query the user's subscription that belongs to a subscription of the provider."""
-        ...
-
-    def begin(self, subscription_id: str, binding: Binding, new: CurrentSubscription) -> bool:
-        """Add a subscription of a user; False when it is live and the user has another live one to the service."""
-        ...
-
-    def change(self, organization_id: UUID, changed: CurrentSubscription, *, was_live: bool) -> bool:
-        """Change a subscription of a user; False when that makes a second live one to the service."""
+    def defer_current(self, subscription_id: str) -> Deferred[Subscription | None]:
+        """Query the user's subscription that the provider bills under this id, locked until the transaction ends."""
         ...
 
     def buyer(self, binding: Binding) -> Buyer | None:

@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.services.services import Service
+from core.organizations.organizations import Organization
+from core.services.management import ServicesPage, Usage
+from core.services.services import Service, ServiceType
 
 
 class Services(Protocol):
@@ -12,6 +14,40 @@ class Services(Protocol):
 
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
         """Return a service of an organization; None when there is none with that slug."""
+        ...
+
+    def by_id(self, organization_id: UUID, service_id: UUID) -> Service | None:
+        """Return a service of an organization; None when there is none with that id."""
+        ...
+
+    def usage(self, organization: Organization) -> Usage:
+        """Return how many services the organization has, and how many it may have."""
+        ...
+
+    def page(
+        self, organization: Organization, *, service_type: ServiceType | None, limit: int | None, offset: int
+    ) -> ServicesPage:
+        """Return services with their counts, the oldest first, and the usage; in one statement."""
+        ...
+
+    def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
+        """Store a new service; False when the slug is taken."""
+        ...
+
+    def save(self, service: Service) -> None:
+        """Store the new state of a service; its slug and client id do not change."""
+        ...
+
+    def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
+        """Replace the stored hash of the secret; None removes it."""
+        ...
+
+    def lock(self, service: Service) -> None:
+        """Lock a service against everything that would refer to it, until this transaction ends."""
+        ...
+
+    def remove(self, service: Service) -> None:
+        """Delete a locked service without live subscriptions, with everything that belongs to it."""
         ...
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:

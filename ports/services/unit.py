@@ -2,19 +2,37 @@
 
 from typing import Protocol
 
+from core.services.api_keys import ServiceCaller
+from ports.services.api_keys import ApiKeys
 from ports.services.end_users import EndUsers
 from ports.services.grants import ServiceGrants
+from ports.services.plans import Plans
 from ports.services.services import Services
+from ports.services.subscriptions import Subscriptions
 
 
 class ServicesUnit(Protocol):
     """The aggregates of the area, each in this transaction."""
 
     @property
+    def service_caller(self) -> ServiceCaller:
+        """The backend of a service that calls with an API key, loaded once; raise `ApiKeyInvalid`."""
+        ...
+
+    @property
+    def api_keys(self) -> ApiKeys: ...
+
+    @property
     def service_grants(self) -> ServiceGrants: ...
 
     @property
     def services(self) -> Services: ...
+
+    @property
+    def plans(self) -> Plans: ...
+
+    @property
+    def subscriptions(self) -> Subscriptions: ...
 
     @property
     def end_users(self) -> EndUsers: ...

@@ -59,6 +59,10 @@ class Sessions(Protocol):
         """Revoke the live sessions of a user in the context of an organization, its services included."""
         ...
 
+    def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        """Revoke the live sessions of a user that belong to a service."""
+        ...
+
     def end_impersonations(self, user_id: UUID) -> None:
         """Revoke the impersonations that this user began, and those of this user."""
         ...

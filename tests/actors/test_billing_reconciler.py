@@ -111,7 +111,7 @@ async def test_a_subscription_whose_period_ended_is_read_and_repaired_with_an_au
     assert shop.period_end() == shop.at + 500
     details = shop.world.audit_entries("subscription.updated", "details")[-1][0]
     assert details["source"] == "billing_reconciliation"
-    assert details["previous"]["plan_id"] == str(shop.plans["pro"])
+    assert details["changes"]["plan_name"] == {"from": "Pro", "to": "Team"}
 
 
 async def test_a_subscription_that_has_not_drifted_leaves_no_entry(

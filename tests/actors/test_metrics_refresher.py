@@ -59,7 +59,9 @@ class FakePorts:
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the refresher called step() instead of read()")
 
-    def on_behalf_of(self, origin: object, session_id: object = None, client_id: object = None) -> Database:
+    def on_behalf_of(
+        self, origin: object, session_id: object = None, client_id: object = None, api_key: object = None
+    ) -> Database:
         return self
 
 

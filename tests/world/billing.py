@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from core.billing import signatures
 from tests.application import BILLING_WEBHOOK_SECRET
-from tests.world.builder import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,34 +174,11 @@ def insert_seller(world: World) -> Seller:
     buyer_id = world.user("buyer@example.com")
     world.member(organization_id, buyer_id)
     plans = {
-        "free": insert_plan(world, organization_id, service.id, "Free", None, price_cents=0, is_default=True),
-        "pro": insert_plan(world, organization_id, service.id, "Pro", "price_pro", price_cents=1900),
-        "team": insert_plan(world, organization_id, service.id, "Team", "price_team", price_cents=9900),
+        "free": world.value("SELECT id FROM plans WHERE service_id = %s", service.id),
+        "pro": world.plan(organization_id, service.id, "Pro", billing_price_id="price_pro"),
+        "team": world.plan(organization_id, service.id, "Team", billing_price_id="price_team"),
     }
     return Seller(world, organization_id, service, plans, buyer_id)
-
-
-def insert_plan(
-    world: World,
-    organization_id: UUID,
-    service_id: UUID,
-    name: str,
-    price_id: str | None,
-    *,
-    price_cents: int = 500,
-    is_default: bool = False,
-) -> UUID:
-    """Insert a plan."""
-    plan_id, now = new_id(), world.clock()
-    world.connection.execute(
-        """
-        INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, billing_price_id, is_default,
-                           created_at, updated_at)
-        VALUES (%s, %s, %s, %s, %s, 'usd', %s, %s, %s, %s)
-        """,
-        (plan_id, organization_id, service_id, name, price_cents, price_id, is_default, now, now),
-    )
-    return plan_id
 
 
 def seconds(at: datetime) -> int:

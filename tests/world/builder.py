@@ -6,6 +6,7 @@ It needs a database and a clock and no application; `World` of `world.py` adds o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -143,7 +144,63 @@ class Builder(Records):
                 now,
             ),
         )
+        self.plan(organization_id, service.id, "Free", is_default=True)
         return service
+
+    def plan(
+        self,
+        organization_id: UUID,
+        service_id: UUID,
+        name: str = "Pro",
+        *,
+        features: Any = (),
+        billing_price_id: str | None = None,
+        is_default: bool = False,
+    ) -> UUID:
+        """Insert a plan of a service."""
+        plan_id, now = new_id(), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO plans (id, organization_id, service_id, name, price_cents, currency, features, billing_price_id,
+                               is_default, created_at, updated_at)
+            VALUES (%s, %s, %s, %s, %s, 'usd', %s, %s, %s, %s, %s)
+            """,
+            (
+                plan_id,
+                organization_id,
+                service_id,
+                name,
+                0 if is_default else 990,
+                list(features),
+                billing_price_id,
+                is_default,
+                now,
+                now,
+            ),
+        )
+        return plan_id
+
+    def subscription(self, plan_id: UUID, user_id: UUID, status: str = "active") -> UUID:
+        """Subscribe a user to a plan."""
+        subscription_id, now = new_id(), self.clock()
+        self.connection.execute(
+            """
+            INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, current_period_end,
+                                       created_at, updated_at)
+            SELECT %s, organization_id, service_id, %s, id, %s, %s, %s, %s
+            FROM   plans
+            WHERE  id = %s
+            """,
+            (subscription_id, user_id, status, now + timedelta(days=30), now, now, plan_id),
+        )
+        return subscription_id
+
+    def link(self, organization_id: UUID, service_id: UUID, user_id: UUID) -> None:
+        """Make a user an end user of a service, to which they have not signed in."""
+        self.connection.execute(
+            "INSERT INTO service_users (service_id, organization_id, user_id, first_login_at) VALUES (%s, %s, %s, %s)",
+            (service_id, organization_id, user_id, self.clock()),
+        )
 
     def grant(self, organization_id: UUID, service_id: UUID, user_id: UUID, relation: str) -> None:
         """Grant a member a relation to a service."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.organizations.access import capabilities_of
 from core.sessions.tokens import TokenKind
+from tests.world.backend import insert_key
 from tests.world.builder import new_id
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def insert_callers(world: World) -> Callers:
     for caller, role in ROLES.items():
         world.member(acme, people[caller], role)
     world.member(globex, people[Caller.OTHER_OWNER], "owner")
-    world.service(globex, "till")
+    till = world.service(globex, "till")
     world.connection.execute(
         "UPDATE users SET is_platform_owner = true WHERE id = %s", (people[Caller.PLATFORM_OWNER],)
     )
@@ -150,6 +151,8 @@ def insert_callers(world: World) -> Callers:
         foreign={
             "user_id": str(people[Caller.OTHER_OWNER]),
             "service_slug": "till",
+            "api_key_id": str(insert_key(world, globex, till.id, f"sk_globex_{'g' * 43}")),
+            "plan_id": str(world.plan(globex, till.id)),
             "session_id": str(sessions[Caller.OTHER_OWNER]),
         },
     )

@@ -6,38 +6,16 @@ from typing import TYPE_CHECKING
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.billing.checkout import Checkout, OfferedPlan
+from core.billing.checkout import Checkout
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from uuid import UUID
 
     from core.billing.provider import BillingMode
 
 
 class PostgresBillingCheckouts(Aggregate):
     """The port `BillingCheckouts`."""
-
-    def plan(self, organization_id: UUID, plan_id: UUID) -> OfferedPlan | None:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(OfferedPlan))
-            .execute(
-                """
-                SELECT id, service_id, name, price_cents, currency, billing_price_id
-                FROM   plans
-                WHERE  organization_id = %s AND id = %s
-                """,
-                (organization_id, plan_id),
-            )
-            .fetchone()
-        )
-
-    def has_live_subscription(self, service_id: UUID, user_id: UUID) -> bool:
-        found = self._connection.execute(
-            "SELECT FROM subscriptions WHERE service_id = %s AND user_id = %s AND status IN ('active', 'past_due')",
-            (service_id, user_id),
-        )
-        return found.fetchone() is not None
 
     def start(self, checkout: Checkout, mode: BillingMode, *, unfinished_since: datetime) -> Checkout:
         # The lock makes concurrent requests for the same purchase one checkout.

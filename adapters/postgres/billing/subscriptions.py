@@ -1,20 +1,20 @@
-"""The provider's subscriptions, in the table `billing_subscriptions`, and their users' rows in `subscriptions`."""
+"""The provider's subscriptions, in the table `billing_subscriptions`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psycopg.errors import UniqueViolation
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.billing.facts import facts_as_json, facts_from_json
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.services.subscriptions import subscription_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.notices import Buyer
 from core.billing.provider_objects import Binding
 from core.billing.reconciliation import DueSubscription
-from core.billing.subscriptions import BillingSubscription, CurrentSubscription, Outcome, PricedPlan
-from core.services.subscriptions import LIVE, SubscriptionStatus
+from core.billing.subscriptions import BillingSubscription, Outcome
+from core.services.plans import Plan
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.deferred import Deferred
+    from core.services.subscriptions import Subscription
 
 
 class PostgresBillingSubscriptions(Aggregate):
@@ -40,7 +41,7 @@ class PostgresBillingSubscriptions(Aggregate):
         )
         locked = self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
             """
-            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, subscription_id, outcome,
+            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, outcome,
                    read_facts, read_as_of, check_at
             FROM   billing_subscriptions
             WHERE  id = %s
@@ -62,7 +63,7 @@ class PostgresBillingSubscriptions(Aggregate):
             """
             UPDATE billing_subscriptions
             SET    customer_id = %(customer_id)s, organization_id = %(organization_id)s, service_id = %(service_id)s,
-                   plan_id = %(plan_id)s, user_id = %(user_id)s, subscription_id = %(subscription_id)s,
+                   plan_id = %(plan_id)s, user_id = %(user_id)s,
                    outcome = %(outcome)s, read_facts = %(read_facts)s, read_as_of = %(read_as_of)s,
                    check_at = %(check_at)s, updated_at = %(now)s
             WHERE  id = %(id)s
@@ -74,7 +75,6 @@ class PostgresBillingSubscriptions(Aggregate):
                 "service_id": binding.service_id if binding is not None else None,
                 "plan_id": binding.plan_id if binding is not None else None,
                 "user_id": binding.user_id if binding is not None else None,
-                "subscription_id": subscription.subscription_id,
                 "outcome": subscription.outcome.value,
                 "read_facts": Jsonb(facts_as_json(subscription.read)) if subscription.read is not None else None,
                 "read_as_of": subscription.read_as_of,
@@ -153,10 +153,11 @@ class PostgresBillingSubscriptions(Aggregate):
         )
         return found.fetchone() is not None
 
-    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, PricedPlan]]:
-        found = self._connection.cursor().defer(
+    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, Plan]]:
+        found = self._connection.cursor(row_factory=kwargs_row(Plan)).defer(
             """
-            SELECT billing_price_id, id, service_id
+            SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
+                   created_at
             FROM   plans
             WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
                                         FROM   billing_events
@@ -168,55 +169,21 @@ class PostgresBillingSubscriptions(Aggregate):
             """,
             {"id": subscription_id},
         )
-        return lambda: {price: PricedPlan(plan_id=plan, service_id=service) for price, plan, service in found}
+        return lambda: {plan.billing_price_id or "": plan for plan in found}
 
-    def defer_current(self, subscription_id: str) -> Deferred[CurrentSubscription | None]:
-        found = self._connection.cursor(row_factory=kwargs_row(_current)).defer(
+    def defer_current(self, subscription_id: str) -> Deferred[Subscription | None]:
+        found = self._connection.cursor(row_factory=kwargs_row(subscription_row)).defer(
             """
-            SELECT u.id AS subscription_id, u.plan_id, u.status, u.current_period_end
-            FROM   billing_subscriptions b
-            JOIN   subscriptions u ON u.id = b.subscription_id AND u.organization_id = b.organization_id
-            WHERE  b.id = %s
-            FOR    UPDATE OF u
+            SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
+                   b.current_period_end, b.created_at, b.billing_subscription_id
+            FROM   subscriptions b
+            JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
+            WHERE  b.billing_subscription_id = %s
+            FOR    NO KEY UPDATE OF b
             """,
             (subscription_id,),
         )
         return found.fetchone
-
-    def begin(self, subscription_id: str, binding: Binding, new: CurrentSubscription) -> bool:
-        begun = self._connection.execute(
-            """
-            INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status, current_period_end,
-                                       billing_subscription_id, created_at, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            ON CONFLICT (service_id, user_id) WHERE status IN ('active', 'past_due') DO NOTHING
-            """,
-            (
-                new.id,
-                binding.organization_id,
-                binding.service_id,
-                binding.user_id,
-                new.plan_id,
-                new.status.value,
-                new.period_end,
-                subscription_id,
-                self._transaction.now,
-                self._transaction.now,
-            ),
-        )
-        return begun.rowcount == 1
-
-    def change(self, organization_id: UUID, changed: CurrentSubscription, *, was_live: bool) -> bool:
-        if was_live or changed.status not in LIVE:
-            self._change(organization_id, changed)
-            return True
-        try:
-            # A savepoint, because only the unique index detects another live subscription.
-            with self._connection.transaction():
-                self._change(organization_id, changed)
-        except UniqueViolation:
-            return False
-        return True
 
     def buyer(self, binding: Binding) -> Buyer | None:
         return (
@@ -231,23 +198,6 @@ class PostgresBillingSubscriptions(Aggregate):
                 (binding.user_id, binding.organization_id, binding.service_id),
             )
             .fetchone()
-        )
-
-    def _change(self, organization_id: UUID, changed: CurrentSubscription) -> None:
-        self._connection.execute_later(
-            """
-            UPDATE subscriptions
-            SET    plan_id = %s, status = %s, current_period_end = %s, updated_at = %s
-            WHERE  organization_id = %s AND id = %s
-            """,
-            (
-                changed.plan_id,
-                changed.status.value,
-                changed.period_end,
-                self._transaction.now,
-                organization_id,
-                changed.id,
-            ),
         )
 
 
@@ -269,12 +219,4 @@ def _subscription(
         outcome=Outcome(outcome),
         read=facts_from_json(read_facts) if read_facts is not None else None,
         **columns,
-    )
-
-
-def _current(
-    *, subscription_id: UUID, plan_id: UUID, status: str, current_period_end: datetime | None
-) -> CurrentSubscription:
-    return CurrentSubscription(
-        id=subscription_id, plan_id=plan_id, status=SubscriptionStatus(status), period_end=current_period_end
     )

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.organizations.organizations import organization_row
-from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION
+from adapters.postgres.sessions.sessions import CALLER, LIVE, LIVE_SESSION, caller_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.access import AccessContext
 from core.organizations.memberships import Membership
 from core.organizations.organizations import Organization
-from core.sessions.callers import Caller
 from core.sessions.sessions import IDLE_LIFETIME
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class PostgresAccess(Aggregate):
 def _context(*, path_permissions: list[str] | None, **columns: Any) -> AccessContext:
     organization, membership = _pop(columns, _ORGANIZATION), _pop(columns, _MEMBERSHIP)
     return AccessContext(
-        caller=Caller(**columns),
+        caller=caller_row(**columns),
         organization=organization_row(**organization) if organization["id"] is not None else None,
         membership=Membership(**membership) if membership["id"] is not None else None,
         custom_permissions=path_permissions,

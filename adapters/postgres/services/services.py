@@ -2,15 +2,96 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.driver.rows import dict_row, kwargs_row
 from adapters.postgres.transaction import Aggregate
+from core.services.management import CountedService, ServicesPage, Usage
 from core.services.services import Service, ServiceType
 
 if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
+
+    from core.organizations.organizations import Organization
+
+_SERVICE: Final = """
+    SELECT id, organization_id, slug, name, service_type, client_id, codehost_scopes, websuite_scopes,
+           officesuite_scopes, redirect_uris, device_activation_uri, created_at, updated_at
+    FROM   services
+"""
+USAGE: Final = """
+    SELECT (SELECT count(*) FROM services WHERE organization_id = %(organization_id)s) AS current_services,
+           coalesce(%(max_services)s, t.default_max_services)                          AS max_services,
+           t.display_name                                                              AS tier
+    FROM   tiers t
+    WHERE  t.id = %(tier_id)s
+"""
+# At least one row, for the usage.
+PAGE: Final = f"""
+    SELECT    used.current_services, used.max_services, used.tier, page.*
+    FROM      ({USAGE}) AS used
+    LEFT JOIN LATERAL (SELECT   s.id, s.organization_id, s.slug, s.name, s.service_type, s.client_id,
+                                s.codehost_scopes, s.websuite_scopes, s.officesuite_scopes, s.redirect_uris,
+                                s.device_activation_uri, s.created_at, s.updated_at,
+                                (SELECT count(*)
+                                 FROM   plans
+                                 WHERE  organization_id = s.organization_id AND service_id = s.id) AS plan_count,
+                                (SELECT count(*)
+                                 FROM   subscriptions
+                                 WHERE  service_id = s.id
+                                   AND  status IN ('active', 'past_due')) AS subscription_count
+                       FROM     services s
+                       WHERE    s.organization_id = %(organization_id)s
+                         AND    s.service_type = coalesce(%(service_type)s, s.service_type)
+                       ORDER BY s.created_at, s.id
+                       LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
+    ORDER BY  page.created_at, page.id
+"""  # noqa: S608 - made of constants of this module alone
+# What a service may have millions of is deleted in parts, each within the time limit of a statement. The other rows
+# follow from the foreign keys.
+_PLENTIFUL: Final = (
+    """
+    DELETE FROM sessions
+    WHERE  id = ANY (ARRAY(
+        SELECT id
+        FROM   sessions
+        WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+        LIMIT  %(limit)s))
+    """,
+    """
+    UPDATE login_events
+    SET    service_id = NULL
+    WHERE  id = ANY (ARRAY(
+        SELECT id
+        FROM   login_events
+        WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+        LIMIT  %(limit)s))
+    """,
+    """
+    DELETE FROM subscriptions
+    WHERE  id = ANY (ARRAY(
+        SELECT id
+        FROM   subscriptions
+        WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+        LIMIT  %(limit)s))
+    """,
+    """
+    DELETE FROM service_users
+    WHERE  service_id = %(service_id)s
+      AND  user_id = ANY (ARRAY(
+        SELECT user_id
+        FROM   service_users
+        WHERE  organization_id = %(organization_id)s AND service_id = %(service_id)s
+        LIMIT  %(limit)s))
+    """,
+    # What the trigger wrote about the links.
+    """
+    DELETE FROM service_user_changes
+    WHERE  id = ANY (ARRAY(SELECT id FROM service_user_changes WHERE service_id = %(service_id)s LIMIT %(limit)s))
+    """,
+)
+DELETED_AT_ONCE_MAX: Final = 50_000
 
 
 class PostgresServices(Aggregate):
@@ -18,16 +99,125 @@ class PostgresServices(Aggregate):
 
     def by_slug(self, organization_id: UUID, slug: str) -> Service | None:
         return (
-            self._connection.cursor(row_factory=kwargs_row(_service))
-            .execute(
-                """
-                SELECT id, organization_id, slug, name, service_type, client_id, redirect_uris, created_at
-                FROM   services
-                WHERE  organization_id = %s AND slug = %s
-                """,
-                (organization_id, slug),
-            )
+            self._connection.cursor(row_factory=kwargs_row(service_row))
+            .execute(f"{_SERVICE} WHERE organization_id = %s AND slug = %s", (organization_id, slug))
             .fetchone()
+        )
+
+    def by_id(self, organization_id: UUID, service_id: UUID) -> Service | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(service_row))
+            .execute(f"{_SERVICE} WHERE organization_id = %s AND id = %s", (organization_id, service_id))
+            .fetchone()
+        )
+
+    def usage(self, organization: Organization) -> Usage:
+        [usage] = self._connection.cursor(row_factory=kwargs_row(Usage)).execute(USAGE, _limits(organization))
+        return usage
+
+    def page(
+        self, organization: Organization, *, service_type: ServiceType | None, limit: int | None, offset: int
+    ) -> ServicesPage:
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                PAGE,
+                _limits(organization)
+                | {
+                    "service_type": service_type.value if service_type is not None else None,
+                    "limit": limit,
+                    "offset": offset,
+                },
+            )
+            .fetchall()
+        )
+        usages = [
+            Usage(
+                current_services=row.pop("current_services"),
+                max_services=row.pop("max_services"),
+                tier=row.pop("tier"),
+            )
+            for row in rows
+        ]
+        return ServicesPage(services=[_counted(**row) for row in rows if row["id"] is not None], usage=usages[0])
+
+    def add(self, service: Service, *, client_secret_hash: bytes | None) -> bool:
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO services (id, organization_id, slug, name, service_type, client_id, client_secret_hash,
+                                      codehost_scopes, websuite_scopes, officesuite_scopes, redirect_uris,
+                                      device_activation_uri, created_at, updated_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                ON CONFLICT (organization_id, slug) DO NOTHING
+                """,
+                (
+                    service.id,
+                    service.organization_id,
+                    service.slug,
+                    service.name,
+                    service.service_type.value,
+                    service.client_id,
+                    client_secret_hash,
+                    service.codehost_scopes,
+                    service.websuite_scopes,
+                    service.officesuite_scopes,
+                    service.redirect_uris,
+                    service.device_activation_uri,
+                    service.created_at,
+                    service.updated_at,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def save(self, service: Service) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE services
+            SET    name = %s, service_type = %s, codehost_scopes = %s, websuite_scopes = %s, officesuite_scopes = %s,
+                   redirect_uris = %s, device_activation_uri = %s, updated_at = %s
+            WHERE  organization_id = %s AND id = %s
+            """,
+            (
+                service.name,
+                service.service_type.value,
+                service.codehost_scopes,
+                service.websuite_scopes,
+                service.officesuite_scopes,
+                service.redirect_uris,
+                service.device_activation_uri,
+                service.updated_at,
+                service.organization_id,
+                service.id,
+            ),
+        )
+
+    def set_client_secret(self, service: Service, client_secret_hash: bytes | None) -> None:
+        self._connection.execute_later(
+            "UPDATE services SET client_secret_hash = %s, updated_at = %s WHERE organization_id = %s AND id = %s",
+            (client_secret_hash, self._transaction.now, service.organization_id, service.id),
+        )
+
+    def lock(self, service: Service) -> None:
+        # FOR UPDATE, because a row that refers to the service locks it FOR KEY SHARE.
+        self._connection.execute(
+            "SELECT FROM services WHERE organization_id = %s AND id = %s FOR UPDATE",
+            (service.organization_id, service.id),
+        )
+
+    def remove(self, service: Service) -> None:
+        values = {
+            "organization_id": service.organization_id,
+            "service_id": service.id,
+            "limit": DELETED_AT_ONCE_MAX,
+        }
+        for statement in _PLENTIFUL:
+            changed = DELETED_AT_ONCE_MAX
+            while changed == DELETED_AT_ONCE_MAX:
+                changed = self._connection.execute(statement, values).rowcount
+        self._connection.execute(
+            "DELETE FROM services WHERE organization_id = %s AND id = %s", (service.organization_id, service.id)
         )
 
     def link_user(self, service: Service, user_id: UUID, *, at: datetime) -> None:
@@ -46,5 +236,18 @@ class PostgresServices(Aggregate):
         )
 
 
-def _service(*, service_type: str, **columns: Any) -> Service:
+def service_row(*, service_type: str, **columns: Any) -> Service:
+    """Return the service of a row."""
     return Service(service_type=ServiceType(service_type), **columns)
+
+
+def _counted(*, plan_count: int, subscription_count: int, **columns: Any) -> CountedService:
+    return CountedService(service=service_row(**columns), plan_count=plan_count, subscription_count=subscription_count)
+
+
+def _limits(organization: Organization) -> dict[str, Any]:
+    return {
+        "organization_id": organization.id,
+        "max_services": organization.max_services,
+        "tier_id": organization.tier_id,
+    }

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, LiteralString
+from uuid import UUID
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
-from core.sessions.callers import Caller
+from core.sessions.callers import Caller, ServicePlan
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
 
 # Revokes live sessions of a user; each statement appends its own condition, and returns the organizations.
@@ -131,6 +131,9 @@ class PostgresSessions(Aggregate):
         text = f"{_REVOKE} AND organization_id = %(organization_id)s {_REVOKED}"
         return self._revoked(text, user_id, organization_id=organization_id)
 
+    def revoke_of_service(self, service_id: UUID, *, user_id: UUID) -> Sequence[UUID | None]:
+        return self._revoked(f"{_REVOKE} AND service_id = %(service_id)s {_REVOKED}", user_id, service_id=service_id)
+
     def _revoked(self, text: LiteralString, user_id: UUID, **values: UUID | None) -> Sequence[UUID | None]:
         common_values = {
             "user_id": user_id,
@@ -155,7 +158,7 @@ class PostgresCallers(Aggregate):
 
     def of_session(self, session_id: UUID) -> Caller | None:
         return (
-            self._connection.cursor(row_factory=kwargs_row(Caller))
+            self._connection.cursor(row_factory=kwargs_row(caller_row))
             .execute(OF_SESSION, (session_id, self._transaction.now, self._transaction.now - IDLE_LIFETIME))
             .fetchone()
         )
@@ -182,7 +185,25 @@ CALLER: Final = """
     v.client_id           AS service_client_id,
     e.user_id IS NOT NULL AS is_end_user,
     s.impersonator_id,
-    coalesce(o.mfa_required, false) AS organization_requires_mfa
+    coalesce(o.mfa_required, false) AS organization_requires_mfa,
+    -- One column, which is not computed for a session without a service, because most of them have none.
+    CASE WHEN s.service_id IS NOT NULL THEN (
+        SELECT jsonb_build_object(
+                   'id', coalesce(p.id, d.id),
+                   'name', coalesce(p.name, d.name),
+                   'features', CASE WHEN b.is_live THEN p.features ELSE d.features END,
+                   'subscription_status', coalesce(b.status, 'active'),
+                   'current_period_end', b.current_period_end)
+        FROM   plans d
+        LEFT   JOIN LATERAL (SELECT   plan_id, status, current_period_end,
+                                      status IN ('active', 'past_due') AS is_live
+                             FROM     subscriptions
+                             WHERE    user_id = s.user_id AND service_id = s.service_id
+                             ORDER BY is_live DESC, created_at DESC, id DESC
+                             LIMIT    1) AS b ON true
+        LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
+        WHERE  d.service_id = s.service_id AND d.is_default
+    ) END                 AS service_plan
 """
 LIVE: Final = """
     FROM   sessions s
@@ -206,9 +227,22 @@ OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
 REFRESHABLE: Final = f"SELECT {CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {LIVE} {LIVE_SESSION}"
 
 
+def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:
+    """Return the caller of a row with the columns of `CALLER`."""
+    if service_plan is None:
+        return Caller(**columns)
+    plan_id, period_end = service_plan.pop("id"), service_plan.pop("current_period_end")
+    plan = ServicePlan(
+        id=UUID(plan_id),
+        current_period_end=datetime.fromisoformat(period_end).astimezone(UTC) if period_end is not None else None,
+        **service_plan,
+    )
+    return Caller(service_plan=plan, **columns)
+
+
 def _refreshable(
     *, refresh_hash: bytes, exchanged_at: list[datetime], expires_at: datetime, **caller: Any
 ) -> Refreshable:
     return Refreshable(
-        caller=Caller(**caller), refresh_hash=refresh_hash, exchanged_at=exchanged_at, expires_at=expires_at
+        caller=caller_row(**caller), refresh_hash=refresh_hash, exchanged_at=exchanged_at, expires_at=expires_at
     )

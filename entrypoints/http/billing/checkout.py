@@ -9,7 +9,7 @@ from core.billing import checkout
 from core.billing.checkout import AlreadySubscribed, PlanNotForSale, PlanNotFound, PlanOfAnotherService
 from core.billing.provider import BillingFailed, CheckoutSession
 from core.organizations.access import Operation
-from core.services.grants import ServiceUnknown
+from core.services.services import ServiceUnknown
 from entrypoints.http.billing.customers import ensure_customer
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization

@@ -8,7 +8,8 @@ from core.organizations.access import Operation
 from core.organizations.members import MemberUnknown
 from core.organizations.relations import ServiceRelation
 from core.services import grants as service_grants
-from core.services.grants import GrantUnknown, ServiceGrant, ServiceUnknown
+from core.services.grants import GrantUnknown, ServiceGrant
+from core.services.services import ServiceUnknown
 from entrypoints.http.organizations.members import ShortPagination
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_organization

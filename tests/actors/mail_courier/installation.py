@@ -116,7 +116,9 @@ class TimelessDatabase:
     async def step(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the courier called step() instead of transact()")
 
-    def on_behalf_of(self, origin: Origin, session_id: object = None, client_id: object = None) -> Database:
+    def on_behalf_of(
+        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+    ) -> Database:
         return self
 
     async def run_uncounted(self, use_case: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -14,7 +14,7 @@ from core.secrets import Secret
 from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.payment_provider import KEY, PaymentProvider, running_provider
-from tests.world.billing import SUBSCRIPTION, Seller, insert_plan, insert_seller
+from tests.world.billing import SUBSCRIPTION, Seller, insert_seller
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ async def test_a_plan_without_a_billing_price_is_refused(shop: Seller, buyer: Si
 
 async def test_a_plan_of_another_service_is_refused(shop: Seller, buyer: SignedInUser) -> None:
     blog = shop.world.service(shop.organization_id, "blog")
-    plan_id = insert_plan(shop.world, shop.organization_id, blog.id, "Blog", "price_blog")
+    plan_id = shop.world.plan(shop.organization_id, blog.id, "Blog", billing_price_id="price_blog")
 
     assert_refused(await buyer.post(CHECKOUT, purchase(shop, plan_id=str(plan_id))), 400, "BAD_REQUEST")
 
@@ -313,7 +313,7 @@ async def test_a_plan_of_another_service_is_refused(shop: Seller, buyer: SignedI
 async def test_a_plan_of_another_organization_is_unknown(shop: Seller, buyer: SignedInUser) -> None:
     globex = shop.world.organization("globex")
     till = shop.world.service(globex, "till")
-    plan_id = insert_plan(shop.world, globex, till.id, "Gold", "price_gold")
+    plan_id = shop.world.plan(globex, till.id, "Gold", billing_price_id="price_gold")
 
     foreign = await buyer.post(CHECKOUT, purchase(shop, plan_id=str(plan_id)))
     unknown = await buyer.post(CHECKOUT, purchase(shop, plan_id=str(NOTHING)))

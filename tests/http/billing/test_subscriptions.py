@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.concurrency import at_once
-from tests.world.billing import CUSTOMER, MONTH, SUBSCRIPTION, Seller, insert_plan
+from tests.world.billing import CUSTOMER, MONTH, SUBSCRIPTION, Seller
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -71,7 +71,8 @@ async def test_a_change_is_recorded_with_what_was_before(seller: Seller) -> None
 
     [(_, _, _, details)] = seller.world.audit_entries("subscription.updated")
     assert (details["status"], details["plan_id"]) == ("past_due", str(seller.plans["team"]))
-    assert (details["previous"]["status"], details["previous"]["plan_id"]) == ("active", str(seller.plans["pro"]))
+    assert details["changes"]["status"] == {"from": "active", "to": "past_due"}
+    assert details["changes"]["plan_name"] == {"from": "Pro", "to": "Team"}
 
 
 async def test_an_event_that_changes_nothing_is_not_recorded(seller: Seller) -> None:
@@ -239,7 +240,7 @@ def stranger(seller: Seller) -> tuple[UUID, UUID, UUID]:
     world = seller.world
     organization_id = world.organization("globex")
     service = world.service(organization_id, "till")
-    plan_id = insert_plan(world, organization_id, service.id, "Gold", "price_gold")
+    plan_id = world.plan(organization_id, service.id, "Gold", billing_price_id="price_gold")
     seller.bind_customer("cus_globex", organization_id)
     return organization_id, service.id, plan_id
 

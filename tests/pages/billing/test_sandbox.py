@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.doorbells import RecordedDoorbells
 
 FORM = "application/x-www-form-urlencoded"
+BUTTON = {"subscription_id": "sub_sandbox_1", "action": "renew"}
 
 
 class Shopper:
@@ -32,6 +33,7 @@ class Shopper:
     def __init__(self, seller: Seller, doorbells: Any) -> None:
         self.seller = seller
         installation = seller.world.installation
+        self.portal_address = ""
         self._sender = SandboxSender(
             database=installation.database, doorbells=doorbells, receiver=installation.billing_receiver
         )
@@ -40,9 +42,11 @@ class Shopper:
         """Open a page by its address."""
         return await self.seller.world.client.get(address.removeprefix("http://localhost:8000"))
 
-    async def press(self, address: str, *, headers: dict[str, str] | None = None, **fields: str) -> Answer:
+    async def press(
+        self, address: str, fields: dict[str, str] | None = None, *, headers: dict[str, str] | None = None
+    ) -> Answer:
         """Send the form of a page."""
-        data = "&".join(f"{name}={value}" for name, value in fields.items()).encode()
+        data = "&".join(f"{name}={value}" for name, value in (fields or {}).items()).encode()
         path = address.removeprefix("http://localhost:8000")
         return await self.seller.world.client.post(path, data=data, headers={"Content-Type": FORM} | (headers or {}))
 
@@ -89,7 +93,7 @@ async def test_the_checkout_page_shows_service_plan_and_price_and_that_no_money_
     page = await shopper.open((await shopper.start())["checkout_url"])
 
     assert page.status == 200
-    for words in ("Shop", "Pro", "19.00 USD", "no money moves", "Pay 19.00 USD", "Cancel"):
+    for words in ("Shop", "Pro", "9.90 USD", "no money moves", "Pay 9.90 USD", "Cancel"):
         assert words in page.text
     assert 'href="https://app.example.com/prices"' in page.text
 
@@ -150,7 +154,7 @@ async def test_the_events_bind_the_customer(shopper: Shopper, seller: Seller) ->
 async def test_an_unknown_page_is_not_found(shopper: Shopper, session_id: str) -> None:
     for kind in ("checkout", "portal"):
         assert (await shopper.open(f"/sandbox/{kind}/{session_id}")).status == 404
-        assert (await shopper.press(f"/sandbox/{kind}/{session_id}", subscription_id="a", action="renew")).status == 404
+        assert (await shopper.press(f"/sandbox/{kind}/{session_id}", BUTTON)).status == 404
 
 
 async def test_a_page_expires_after_a_day(shopper: Shopper, seller: Seller) -> None:
@@ -183,7 +187,7 @@ async def test_a_form_of_another_site_is_refused(shopper: Shopper, seller: Selle
     session, portal = await shopper.start(), await shopper.portal()
 
     paid = await shopper.press(session["checkout_url"], headers=headers)
-    acted = await shopper.press(portal, headers=headers, subscription_id="sub", action="renew")
+    acted = await shopper.press(portal, BUTTON, headers=headers)
 
     assert (paid.status, acted.status) == (403, 403)
     assert seller.world.rows("SELECT FROM sandbox_subscriptions") == []
@@ -199,7 +203,7 @@ async def test_the_portal_lists_the_subscriptions_with_their_buttons(shopper: Sh
 
     page = await shopper.open(await shopper.portal())
 
-    for words in ("Shop: Pro", "19.00 USD", "active", "no money moves", "Renew", "Let a payment fail", "Cancel"):
+    for words in ("Shop: Pro", "9.90 USD", "active", "no money moves", "Renew", "Let a payment fail", "Cancel"):
         assert words in page.text
 
 
@@ -210,9 +214,9 @@ async def test_the_portal_of_a_customer_without_subscriptions_says_what_to_do(sh
 async def act(shopper: Shopper, action: str, **fields: str) -> Answer:
     """Press a button of the portal, and let the events arrive."""
     shopper.seller.world.clock.advance(timedelta(seconds=2))
-    portal = await shopper.portal() if not hasattr(shopper, "address") else shopper.address
-    shopper.address = portal
-    answer = await shopper.press(portal, subscription_id=shopper.subscription_id(), action=action, **fields)
+    shopper.portal_address = shopper.portal_address or await shopper.portal()
+    form = {"subscription_id": shopper.subscription_id(), "action": action} | fields
+    answer = await shopper.press(shopper.portal_address, form)
     await shopper.send()
     return answer
 
@@ -245,7 +249,7 @@ async def test_a_cancelled_subscription_has_ended(shopper: Shopper, seller: Sell
 
     assert seller.state() == ("pro", "cancelled")
     assert again.status == 400
-    assert "This subscription has ended" in (await shopper.open(shopper.address)).text
+    assert "This subscription has ended" in (await shopper.open(shopper.portal_address)).text
 
 
 async def test_a_payment_to_be_confirmed_is_mailed_to_the_buyer(shopper: Shopper, seller: Seller) -> None:
@@ -284,7 +288,9 @@ async def test_a_portal_reaches_no_other_customer_s_subscription(shopper: Shoppe
     other = await seller.world.signed_in_member(globex, email="globex@example.com")
     answer = await other.post("/api/organizations/globex/billing/portal", {"return_url": "https://globex.example.com/"})
 
-    pressed = await shopper.press(answer.json["portal_url"], subscription_id=shopper.subscription_id(), action="cancel")
+    pressed = await shopper.press(
+        answer.json["portal_url"], {"subscription_id": shopper.subscription_id(), "action": "cancel"}
+    )
     await shopper.send()
 
     assert pressed.status == 404
@@ -297,7 +303,7 @@ async def test_a_portal_reaches_no_other_customer_s_subscription(shopper: Shoppe
 async def test_a_damaged_form_is_refused(shopper: Shopper, fields: dict[str, str]) -> None:
     await shopper.buy()
 
-    answer = await shopper.press(await shopper.portal(), **({"subscription_id": "sub", "action": "renew"} | fields))
+    answer = await shopper.press(await shopper.portal(), BUTTON | fields)
 
     assert answer.status == 400
 

@@ -1,4 +1,4 @@
--- What an organization sells: plans of services, subscriptions to them, and the API keys of services.
+-- What an organization sells: plans of services and subscriptions to them; the API keys of services; and their users.
 
 ALTER TABLE services ADD UNIQUE (organization_id, id);
 CREATE INDEX services_newest ON services (organization_id, created_at, id);
@@ -73,3 +73,59 @@ COMMENT ON TABLE api_keys IS 'Keys with which the backend of a service calls /ap
 CREATE INDEX api_keys_prefix ON api_keys (prefix);
 CREATE INDEX api_keys_of_service ON api_keys (organization_id, service_id, created_at DESC, id DESC);
 CREATE INDEX api_keys_created_by ON api_keys (created_by) WHERE created_by IS NOT NULL;
+
+CREATE INDEX service_users_linked ON service_users (service_id, first_login_at);
+
+CREATE OR REPLACE FUNCTION service_users_email() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    -- Locked, because the address may be changed or the account deleted at this moment.
+    SELECT email INTO NEW.email FROM users WHERE id = NEW.user_id FOR KEY SHARE;
+    -- Without an account the foreign key refuses the row, and not the column, so that the transaction is repeated.
+    NEW.email := coalesce(NEW.email, '');
+    RETURN NEW;
+END
+$$;
+
+-- How many users each service has, counted in advance (ops/decisions/0017).
+
+CREATE TABLE service_user_milestones (
+    service_id uuid NOT NULL REFERENCES services ON DELETE CASCADE,
+    user_id    uuid NOT NULL,
+    users      bigint NOT NULL,
+    PRIMARY KEY (service_id, user_id)
+);
+COMMENT ON TABLE service_user_milestones
+    IS 'How many users of a service have an id up to this one; the highest possible id stands for all of them.';
+CREATE INDEX service_user_milestones_before ON service_user_milestones (service_id, users, user_id);
+
+CREATE TABLE service_user_changes (
+    id         uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    service_id uuid NOT NULL,
+    user_id    uuid NOT NULL,
+    change     smallint NOT NULL CHECK (change IN (-1, 1))
+);
+COMMENT ON TABLE service_user_changes IS 'Users that services got or lost, which the milestones do not count yet.';
+CREATE INDEX service_user_changes_of_service ON service_user_changes (service_id, user_id) INCLUDE (change);
+
+CREATE FUNCTION service_users_changed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (NEW.service_id, NEW.user_id, 1);
+    ELSE
+        INSERT INTO service_user_changes (service_id, user_id, change) VALUES (OLD.service_id, OLD.user_id, -1);
+    END IF;
+    RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION service_users_changed() IS 'Records that a service got or lost a user, to be counted later.';
+CREATE TRIGGER service_users_changed AFTER INSERT OR DELETE ON service_users
+    FOR EACH ROW EXECUTE FUNCTION service_users_changed();
+
+INSERT INTO service_user_milestones (service_id, user_id, users)
+SELECT   service_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff', count(*)
+FROM     service_users
+GROUP BY service_id;

@@ -48,7 +48,6 @@ CREATE TABLE billing_subscriptions (
     service_id      uuid,
     user_id         uuid REFERENCES users ON DELETE CASCADE,
     plan_id         uuid,
-    subscription_id uuid REFERENCES subscriptions ON DELETE SET NULL,
     outcome         text NOT NULL CHECK (outcome IN ('parked', 'applied', 'conflict')),
     read_facts      jsonb,
     read_as_of      timestamptz,
@@ -65,8 +64,6 @@ COMMENT ON COLUMN billing_subscriptions.read_facts
 CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions (customer_id, check_at);
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions (user_id, service_id);
-CREATE INDEX billing_subscriptions_subscription ON billing_subscriptions (subscription_id)
-    WHERE subscription_id IS NOT NULL;
 CREATE INDEX billing_subscriptions_due ON billing_subscriptions (check_at) WHERE check_at IS NOT NULL;
 
 CREATE TABLE billing_events (

@@ -1,0 +1,301 @@
+"""The users of services in their tables.
+
+A page is found without counting its service's users or skipping those before it. Milestones record how many users have
+an id up to one of them, and `service_user_changes` what has changed since; a trigger writes it
+(ops/decisions/0017-counted-service-users.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.service_api.users import Belonging, FoundAccount, ServiceUser, ServiceUsersPage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from typing import Any
+    from uuid import UUID
+
+    from core.accounts.users import User
+    from core.deferred import Deferred
+    from core.services.api_keys import ServiceCaller
+
+# The number of users between two milestones; skipping that many takes a tenth of a millisecond.
+MILESTONE_USERS: Final = 1_000
+# How many users are counted at most for new milestones of a service, so that the statement stays short.
+SCANNED_USERS_MAX: Final = 100_000
+# The lowest and the highest id.
+_FIRST: Final = "00000000-0000-0000-0000-000000000000"
+_LAST: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+# The users before and after the page are skipped from the nearest of three points: the newest user, for the first
+# pages; the last milestone that no pending change can put behind the page; and the oldest user.
+PAGE: Final = f"""
+    WITH   service (id) AS MATERIALIZED (
+               SELECT service_id FROM api_keys WHERE prefix = %(prefix)s AND key_hash = %(key_hash)s),
+           pending (change, additions) AS MATERIALIZED (
+               SELECT coalesce(sum(change), 0), count(*) FILTER (WHERE change > 0)
+               FROM   service_user_changes
+               WHERE  service_id = (SELECT id FROM service)),
+           total (users) AS MATERIALIZED (
+               SELECT coalesce((SELECT users
+                                FROM   service_user_milestones
+                                WHERE  service_id = (SELECT id FROM service) AND user_id = '{_LAST}'), 0) + change
+               FROM   pending),
+           older (users) AS MATERIALIZED (
+               SELECT greatest(users - %(offset)s - %(limit)s, 0) FROM total WHERE users > %(offset)s),
+           milestone AS MATERIALIZED (
+               SELECT   passed.user_id,
+                        older.users - passed.users
+                        - (SELECT coalesce(sum(change), 0)
+                           FROM   service_user_changes
+                           WHERE  service_id = (SELECT id FROM service) AND user_id <= passed.user_id) AS skipped
+               FROM     older
+               CROSS JOIN pending
+               CROSS JOIN LATERAL (
+                            (SELECT   user_id, users
+                             FROM     service_user_milestones
+                             WHERE    service_id = (SELECT id FROM service) AND users <= older.users - additions
+                               AND    user_id < '{_LAST}'
+                             ORDER BY users DESC, user_id DESC
+                             LIMIT    1)
+                            UNION ALL
+                            SELECT '{_FIRST}', 0) AS passed
+               WHERE    older.users - passed.users < %(offset)s
+               ORDER BY passed.users DESC
+               LIMIT    1),
+           page (user_id) AS MATERIALIZED (
+               (SELECT   user_id
+                FROM     service_users
+                WHERE    service_id = (SELECT id FROM service)
+                  AND    EXISTS (SELECT FROM older) AND NOT EXISTS (SELECT FROM milestone)
+                ORDER BY user_id DESC
+                LIMIT    %(limit)s OFFSET %(offset)s)
+               UNION ALL
+               (SELECT   user_id
+                FROM     service_users
+                WHERE    service_id = (SELECT id FROM service) AND user_id > (SELECT user_id FROM milestone)
+                ORDER BY user_id
+                LIMIT    (SELECT greatest(least(%(limit)s, users - %(offset)s), 0) FROM total)
+                OFFSET   (SELECT skipped FROM milestone)))
+    SELECT total.users, u.id, u.email, u.created_at
+    FROM   total
+    LEFT   JOIN users u ON u.id = ANY (ARRAY(SELECT user_id FROM page))
+    ORDER  BY u.id DESC
+"""  # noqa: S608 - made of constants of this module alone
+FIND_OR_CREATE: Final = """
+    WITH existing AS MATERIALIZED (
+             -- Locked, because the account may be deleted at this moment.
+             SELECT id, email, created_at, anonymized_at FROM users WHERE email = %(email)s FOR KEY SHARE),
+         created AS (
+             INSERT INTO users (id, email, created_by_organization_id, created_at, updated_at)
+             SELECT %(id)s, %(email)s, %(organization_id)s, %(created_at)s, %(created_at)s
+             WHERE  NOT EXISTS (SELECT FROM existing)
+             -- A change to nothing, to read the account that a concurrent transaction created.
+             ON CONFLICT (email) DO UPDATE SET email = excluded.email
+             RETURNING id, email, created_at, anonymized_at)
+    SELECT id, email, created_at, id = %(id)s AS is_new, anonymized_at IS NOT NULL AS is_anonymized
+    FROM   (SELECT * FROM existing UNION ALL SELECT * FROM created) AS account
+"""
+# A link counts once its user has signed in to the service; until then only the organization knows of it.
+BELONGING: Final = """
+    SELECT u.id, u.email, u.created_at, u.created_by_organization_id,
+           u.email_verified_at IS NOT NULL AS is_address_proved, u.is_platform_owner,
+           (SELECT role
+            FROM   memberships
+            WHERE  organization_id = %(organization_id)s AND user_id = u.id) AS role,
+           EXISTS (SELECT FROM memberships WHERE user_id = u.id AND organization_id <> %(organization_id)s)
+           OR EXISTS (SELECT FROM service_users
+                      WHERE  user_id = u.id AND organization_id <> %(organization_id)s
+                        AND  last_login_at IS NOT NULL) AS belongs_elsewhere
+    FROM   users u
+    WHERE  u.id = %(user_id)s
+"""
+
+
+class PostgresServiceUsers(Aggregate):
+    """The port `ServiceUsers`."""
+
+    def defer_page_of_key(self, *, limit: int, offset: int) -> Deferred[ServiceUsersPage]:
+        key = self._transaction.api_key
+        assert key is not None, "a page of a key was requested without one"
+        rows = self._connection.cursor(binary=True).defer(
+            PAGE, {"prefix": key.prefix, "key_hash": key.key_hash, "limit": limit, "offset": offset}
+        )
+        return lambda: _page(rows.fetchall())
+
+    def find(self, service_id: UUID, user_id: UUID) -> ServiceUser | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(ServiceUser))
+            .execute(
+                """
+                SELECT u.id, u.email, u.created_at
+                FROM   service_users l
+                JOIN   users u ON u.id = l.user_id
+                WHERE  l.service_id = %s AND l.user_id = %s
+                """,
+                (service_id, user_id),
+            )
+            .fetchone()
+        )
+
+    def find_or_create(self, user: User, organization_id: UUID) -> FoundAccount:
+        [found] = self._connection.cursor(row_factory=kwargs_row(_found)).execute(
+            FIND_OR_CREATE,
+            {"id": user.id, "email": user.email, "organization_id": organization_id, "created_at": user.created_at},
+        )
+        return found
+
+    def link(self, caller: ServiceCaller, user_id: UUID, *, at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)
+            VALUES (%s, %s, %s, %s)
+            ON CONFLICT (service_id, user_id) DO NOTHING
+            """,
+            (caller.service_id, caller.organization_id, user_id, at),
+        )
+
+    def hold(self, caller: ServiceCaller, user_id: UUID) -> bool:
+        return (
+            self._connection.execute(
+                """
+                SELECT FROM service_users
+                WHERE  organization_id = %s AND service_id = %s AND user_id = %s
+                FOR    KEY SHARE
+                """,
+                (caller.organization_id, caller.service_id, user_id),
+            ).rowcount
+            == 1
+        )
+
+    def lock(self, caller: ServiceCaller, user_id: UUID) -> Belonging | None:
+        locked = self._connection.execute(
+            """
+            SELECT FROM service_users l
+            JOIN   users u ON u.id = l.user_id
+            WHERE  l.organization_id = %s AND l.service_id = %s AND l.user_id = %s
+            FOR    UPDATE
+            """,
+            (caller.organization_id, caller.service_id, user_id),
+        )
+        if locked.rowcount == 0:
+            return None
+        # After the lock: what the account belongs to may have changed while this waited.
+        return (
+            self._connection.cursor(row_factory=kwargs_row(_belonging))
+            .execute(BELONGING, {"organization_id": caller.organization_id, "user_id": user_id})
+            .fetchone()
+        )
+
+    def unlink(self, caller: ServiceCaller, user_id: UUID) -> None:
+        values = (caller.organization_id, caller.service_id, user_id)
+        self._connection.execute_later(
+            "DELETE FROM subscriptions WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
+        )
+        self._connection.execute_later(
+            "DELETE FROM login_events WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
+        )
+        self._connection.execute_later(
+            "DELETE FROM service_users WHERE organization_id = %s AND service_id = %s AND user_id = %s", values
+        )
+
+    def delete_account(self, user_id: UUID) -> None:
+        self._connection.execute_later(
+            "DELETE FROM mails WHERE recipient = (SELECT email FROM users WHERE id = %s)", (user_id,)
+        )
+        self._connection.execute_later("DELETE FROM users WHERE id = %s", (user_id,))
+
+    def count_changes(self, limit: int) -> int:
+        lock = self._connection.execute("SELECT pg_try_advisory_xact_lock(hashtext('gatehouse.service_user_counting'))")
+        if lock.fetchone() != (True,):
+            return 0
+        # The statement waits for a service that is being deleted, and then leaves it out.
+        [counted] = self._connection.cursor(row_factory=scalar_row).execute(
+            f"""
+            WITH batch AS MATERIALIZED (
+                     DELETE FROM service_user_changes
+                     WHERE  id = ANY (ARRAY(SELECT id FROM service_user_changes LIMIT %s))
+                     RETURNING service_id, user_id, change),
+                 present AS MATERIALIZED (
+                     SELECT   id
+                     FROM     services
+                     WHERE    id IN (SELECT service_id FROM batch)
+                     ORDER BY id
+                     FOR KEY SHARE),
+                 changed AS MATERIALIZED (
+                     SELECT   batch.service_id, batch.user_id, sum(batch.change) AS change
+                     FROM     batch
+                     JOIN     present ON present.id = batch.service_id
+                     GROUP BY batch.service_id, batch.user_id
+                     HAVING   sum(batch.change) <> 0),
+                 counted AS (
+                     INSERT INTO service_user_milestones AS total (service_id, user_id, users)
+                     SELECT   service_id, '{_LAST}', sum(change)
+                     FROM     changed
+                     GROUP BY service_id
+                     ON CONFLICT (service_id, user_id) DO UPDATE SET users = total.users + excluded.users),
+                 shifted AS (
+                     UPDATE service_user_milestones AS milestone
+                     SET    users = milestone.users + below.change
+                     FROM   (SELECT   m.service_id, m.user_id, sum(c.change) AS change
+                             FROM     changed c
+                             JOIN     service_user_milestones m ON m.service_id = c.service_id
+                                                                   AND m.user_id >= c.user_id AND m.user_id < '{_LAST}'
+                             GROUP BY m.service_id, m.user_id) AS below
+                     WHERE  milestone.service_id = below.service_id AND milestone.user_id = below.user_id
+                       AND  below.change <> 0)
+            SELECT count(*) FROM batch
+            """,  # noqa: S608 - likewise
+            (limit,),
+        )
+        return counted
+
+    def add_milestones(self) -> int:
+        # A milestone counts what the others count, so the changes that are pending are left out.
+        return self._connection.execute(
+            f"""
+            INSERT INTO service_user_milestones (service_id, user_id, users)
+            SELECT gap.service_id, passed.user_id,
+                   gap.users_before + passed.users
+                   - (SELECT coalesce(sum(change), 0)
+                      FROM   service_user_changes
+                      WHERE  service_id = gap.service_id AND user_id > gap.after AND user_id <= passed.user_id)
+            FROM   (SELECT service_id, user_id AS until, users,
+                           coalesce(lag(user_id) OVER milestones, '{_FIRST}') AS after,
+                           coalesce(lag(users) OVER milestones, 0)            AS users_before
+                    FROM   service_user_milestones
+                    WINDOW milestones AS (PARTITION BY service_id ORDER BY user_id)) AS gap
+            CROSS JOIN LATERAL (
+                       SELECT user_id, row_number() OVER (ORDER BY user_id) AS users
+                       FROM   (SELECT   user_id
+                               FROM     service_users
+                               WHERE    service_id = gap.service_id AND user_id > gap.after AND user_id < gap.until
+                               ORDER BY user_id
+                               LIMIT    %s) AS between_milestones) AS passed
+            WHERE  gap.users - gap.users_before >= %s AND passed.users %% %s = 0
+            ON CONFLICT DO NOTHING
+            """,  # noqa: S608 - likewise
+            (SCANNED_USERS_MAX, 2 * MILESTONE_USERS, MILESTONE_USERS),
+        ).rowcount
+
+
+def _page(rows: Sequence[tuple[Any, ...]]) -> ServiceUsersPage:
+    # An empty page has one row without a user. With a key that is not valid there is none, and nobody reads the page.
+    users = [
+        ServiceUser(id=user_id, email=email, created_at=created_at)
+        for _, user_id, email, created_at in rows
+        if user_id is not None
+    ]
+    return ServiceUsersPage(users=users, total=int(rows[0][0]))
+
+
+def _found(*, is_new: bool, is_anonymized: bool, **columns: Any) -> FoundAccount:
+    return FoundAccount(user=ServiceUser(**columns), is_new=is_new, is_anonymized=is_anonymized)
+
+
+def _belonging(*, id: UUID, email: str, created_at: datetime, **columns: Any) -> Belonging:  # noqa: A002 - a column
+    return Belonging(user=ServiceUser(id=id, email=email, created_at=created_at), **columns)

@@ -1,0 +1,127 @@
+"""Subscriptions in their table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.errors import UniqueViolation
+
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from core.services.subscriptions import Subscription, SubscriptionStatus
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.services.plans import Plan
+
+SUBSCRIPTION: Final = """
+    SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
+           b.current_period_end, b.created_at, b.billing_subscription_id
+    FROM   subscriptions b
+    JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
+"""
+_CURRENT: Final = f"""
+    {SUBSCRIPTION}
+    WHERE    b.service_id = %s AND b.user_id = %s
+    ORDER BY b.status IN ('active', 'past_due') DESC, b.created_at DESC, b.id DESC
+    LIMIT    1
+"""
+_LOCKED: Final = "FOR NO KEY UPDATE OF b"
+
+
+class PostgresSubscriptions(Aggregate):
+    """The port `Subscriptions`."""
+
+    def current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(subscription_row))
+            .execute(_CURRENT, (service_id, user_id))
+            .fetchone()
+        )
+
+    def lock_current(self, service_id: UUID, user_id: UUID) -> Subscription | None:
+        # All of them first: which one is current may change while this waits for the lock.
+        self._connection.execute(
+            "SELECT FROM subscriptions WHERE service_id = %s AND user_id = %s ORDER BY id FOR NO KEY UPDATE",
+            (service_id, user_id),
+        )
+        return self.current(service_id, user_id)
+
+    def lock_by_billing_id(self, billing_subscription_id: str) -> Subscription | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(subscription_row))
+            .execute(f"{SUBSCRIPTION} WHERE b.billing_subscription_id = %s {_LOCKED}", (billing_subscription_id,))
+            .fetchone()
+        )
+
+    def add(self, subscription: Subscription) -> bool:
+        return (
+            self._connection.execute(
+                """
+                INSERT INTO subscriptions (id, organization_id, service_id, user_id, plan_id, status,
+                                           current_period_end, billing_subscription_id, created_at, updated_at)
+                VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                ON CONFLICT DO NOTHING
+                """,
+                (
+                    subscription.id,
+                    subscription.organization_id,
+                    subscription.service_id,
+                    subscription.user_id,
+                    subscription.plan_id,
+                    subscription.status.value,
+                    subscription.current_period_end,
+                    subscription.billing_subscription_id,
+                    subscription.created_at,
+                    self._transaction.now,
+                ),
+            ).rowcount
+            == 1
+        )
+
+    def save(self, subscription: Subscription) -> bool:
+        try:
+            # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
+            with self._connection.transaction():
+                self._connection.execute_later(
+                    """
+                    UPDATE subscriptions
+                    SET    plan_id = %s, status = %s, current_period_end = %s, updated_at = %s
+                    WHERE  organization_id = %s AND service_id = %s AND id = %s
+                    """,
+                    (
+                        subscription.plan_id,
+                        subscription.status.value,
+                        subscription.current_period_end,
+                        self._transaction.now,
+                        subscription.organization_id,
+                        subscription.service_id,
+                        subscription.id,
+                    ),
+                )
+        except UniqueViolation:
+            return False
+        return True
+
+    def are_live_of_plan(self, plan: Plan) -> bool:
+        [are_live] = self._connection.cursor(row_factory=scalar_row).execute(
+            "SELECT EXISTS (SELECT FROM subscriptions WHERE plan_id = %s AND status IN ('active', 'past_due'))",
+            (plan.id,),
+        )
+        return are_live
+
+    def are_live_of_service(self, organization_id: UUID, service_id: UUID) -> bool:
+        [are_live] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM subscriptions
+                           WHERE  organization_id = %s AND service_id = %s AND status IN ('active', 'past_due'))
+            """,
+            (organization_id, service_id),
+        )
+        return are_live
+
+
+def subscription_row(*, status: str, **columns: Any) -> Subscription:
+    """Return the subscription of a row."""
+    return Subscription(status=SubscriptionStatus(status), **columns)

@@ -1,0 +1,34 @@
+"""The service itself, as its backend reads and changes it with an API key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.services import api_keys, management
+from core.services.api_keys import ApiKeyInvalid, Permission
+
+if TYPE_CHECKING:
+    from core.services.api_keys import ServiceCaller
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+
+def read(uow: UnitOfWork) -> Service:
+    """Return the service of the key."""
+    return _service(uow, api_keys.authorize(uow, Permission.READ_SERVICE))
+
+
+def change(uow: UnitOfWork, changes: dict[str, Any]) -> Service:
+    """Change the named fields of the service, as its members can."""
+    caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
+    # Locked, as for the changes of members.
+    uow.organizations.lock(caller.organization_id)
+    return management.apply(uow, _service(uow, caller), changes)
+
+
+def _service(uow: UnitOfWork, caller: ServiceCaller) -> Service:
+    service = uow.services.by_id(caller.organization_id, caller.service_id)
+    if service is None:
+        # It was deleted at this moment, and its keys with it.
+        raise ApiKeyInvalid
+    return service

@@ -1,0 +1,207 @@
+"""The users of a service, as its backend lists, adds, changes and removes them with an API key.
+
+An account is for the whole platform, and the backend of one service must not take it from its user or from another
+organization. Only an account that the organization itself created, and that nobody else relies on, may get another
+address or be deleted; for any other account, removing it takes away what this service gave (decisions 5.7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `ServiceUser`
+from typing import TYPE_CHECKING
+from uuid import UUID  # noqa: TC003 - likewise
+
+from core.accounts import addresses, passwords
+from core.accounts.one_time_tokens import TokenPurpose
+from core.accounts.users import User
+from core.email_addresses import normalize_email
+from core.errors import BadRequest, Conflict, Forbidden, NotFound
+from core.events.actions import AuditAction
+from core.events.events import EventType
+from core.organizations.memberships import ADMIN, OWNER
+from core.services import api_keys
+from core.services.api_keys import Permission
+from core.sessions import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.services.api_keys import ServiceCaller
+    from ports.unit_of_work import UnitOfWork
+
+
+class ServiceUserUnknown(NotFound):
+    """The account does not use the service, whether or not it exists."""
+
+    default_message = "This service has no such user."
+
+
+class AddressTaken(BadRequest):
+    """Another account has the address, or may still get it back."""
+
+    default_message = "This email address belongs to another account. Choose another one."
+
+
+class AddressReserved(Conflict):
+    """Another account may still get the address back."""
+
+    default_message = "This email address cannot get an account at present. Try again in a week."
+
+
+class AccountShared(Forbidden):
+    """The account is not the organization's own, so only its user changes the address."""
+
+    default_message = "Only the user can change the address of this account: it is not yours alone."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceUser:
+    """A user of the service (identity 2.2)."""
+
+    id: UUID
+    email: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceUsersPage:
+    """A page of users, and their total number."""
+
+    users: Sequence[ServiceUser]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundAccount:
+    """The account of an address, which existed or was created just now."""
+
+    user: ServiceUser
+    is_new: bool
+    is_anonymized: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belonging:
+    """What decides whether an account is an organization's own.
+
+    `belongs_elsewhere` tells of memberships and service links outside the organization that the user has confirmed.
+    """
+
+    user: ServiceUser
+    created_by_organization_id: UUID | None
+    is_address_proved: bool
+    is_platform_owner: bool
+    role: str | None
+    belongs_elsewhere: bool
+
+    def is_own_of(self, organization_id: UUID) -> bool:
+        """Return whether the organization may change and delete the account (decisions 5.7)."""
+        return (
+            self.created_by_organization_id == organization_id
+            and not self.is_address_proved
+            and not self.is_platform_owner
+            and self.role not in {OWNER, ADMIN}
+            and not self.belongs_elsewhere
+        )
+
+
+def list_page(uow: UnitOfWork, *, limit: int, offset: int) -> ServiceUsersPage:
+    """List the users of the service, the newest accounts first."""
+    # Sent together with the statement that loads the caller, which decides whether the page is returned.
+    page = uow.service_users.defer_page_of_key(limit=limit, offset=offset)
+    api_keys.authorize(uow, Permission.READ_USERS)
+    return page()
+
+
+def add(uow: UnitOfWork, email: str) -> ServiceUser:
+    """Make the account of an address a user of the service; create it, without a password, if there is none.
+
+    Repeating it changes nothing. No mail is sent.
+    """
+    caller = api_keys.authorize(uow, Permission.WRITE_USERS)
+    found = uow.service_users.find_or_create(_new_user(uow, normalize_email(email)), caller.organization_id)
+    if found.is_anonymized:
+        raise BadRequest.of_field("email", "This is not the address of a person.")
+    uow.service_users.link(caller, found.user.id, at=uow.now)
+    if found.is_new:
+        if addresses.is_reserved(uow, _new_user(uow, found.user.email, user_id=found.user.id)):
+            raise AddressReserved
+        uow.publish(
+            EventType.USER_SIGNUP_SUCCESS,
+            organization_id=caller.organization_id,
+            user_id=str(found.user.id),
+            service_id=str(caller.service_id),
+            api_key_id=str(caller.key_id),
+        )
+    return found.user
+
+
+def show(uow: UnitOfWork, user_id: UUID) -> ServiceUser:
+    """Return a user of the service; raise `ServiceUserUnknown` for any other account."""
+    caller = api_keys.authorize(uow, Permission.READ_USERS)
+    user = uow.service_users.find(caller.service_id, user_id)
+    if user is None:
+        raise ServiceUserUnknown
+    return user
+
+
+def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser:
+    """Change the address of one of the organization's own users, who has to prove it; all their sessions end."""
+    caller = api_keys.authorize(uow, Permission.WRITE_USERS)
+    address = normalize_email(email) if email is not None else None
+    belonging = _lock(uow, caller, user_id)
+    before = belonging.user
+    if address is None or address == before.email:
+        return before
+    if not belonging.is_own_of(caller.organization_id):
+        raise AccountShared
+    after = replace(before, email=address)
+    is_free = uow.users.set_email(user_id, address, verified_at=None, at=uow.now)
+    if not is_free or addresses.is_reserved(uow, _new_user(uow, address, user_id=user_id)):
+        raise AddressTaken
+    for purpose in TokenPurpose:
+        uow.one_time_tokens.withdraw(user_id, purpose, at=uow.now)
+    passwords.lock_out(uow, user_id, address)
+    uow.mfa_events.add(user_id, "email_changed", is_success=True, details={"api_key_id": str(caller.key_id)})
+    return after
+
+
+def remove(uow: UnitOfWork, user_id: UUID) -> None:
+    """Delete one of the organization's own users for good; take from any other user what this service gave."""
+    caller = api_keys.authorize(uow, Permission.DELETE_USERS)
+    belonging = _lock(uow, caller, user_id)
+    is_own = belonging.is_own_of(caller.organization_id)
+    uow.record(
+        AuditAction.USER_REMOVED,
+        user_id,
+        organization_id=caller.organization_id,
+        user_id=str(user_id),
+        service_id=str(caller.service_id),
+        service_slug=caller.service_slug,
+        deleted=is_own,
+    )
+    if is_own:
+        uow.service_users.delete_account(user_id)
+        return
+    ended = uow.sessions.revoke_of_service(caller.service_id, user_id=user_id)
+    sessions.record_ended(uow, user_id, belonging.user.email, ended, service_id=str(caller.service_id))
+    uow.service_users.unlink(caller, user_id)
+
+
+def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Belonging:
+    belonging = uow.service_users.lock(caller, user_id)
+    if belonging is None:
+        raise ServiceUserUnknown
+    return belonging
+
+
+def _new_user(uow: UnitOfWork, email: str, *, user_id: UUID | None = None) -> User:
+    return User(
+        id=user_id or uow.randomness.new_id(),
+        email=email,
+        email_verified_at=None,
+        is_platform_owner=False,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )

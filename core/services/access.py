@@ -1,0 +1,57 @@
+"""Access to one service: by the caller's role in the organization, or by a grant on the service (decisions 5.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.organizations import access, relations
+from core.organizations.access import Capability, Standing
+from core.organizations.relations import RelationObject, ServiceRelation
+from core.services.services import ServiceUnknown
+
+if TYPE_CHECKING:
+    from core.organizations.access import Operation, OrganizationAccess
+    from core.organizations.organizations import Organization
+    from core.services.services import Service
+    from core.sessions.callers import Caller
+    from ports.unit_of_work import UnitOfWork
+
+# The grant that allows an operation on its service, by the capability that the operation requires.
+_GRANT_FOR: Final[dict[Capability | Standing, ServiceRelation]] = {
+    Capability.SERVICES_MANAGE: ServiceRelation.MANAGER,
+    Capability.SERVICES_VIEW: ServiceRelation.VIEWER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceAccess:
+    """The caller's authorized access to a service."""
+
+    caller: Caller
+    organization: Organization
+    service: Service
+
+
+def authorize(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
+    """Authorize the caller for an operation on a service; raise `ServiceUnknown` last (decisions 1.6)."""
+
+    def is_granted(member: OrganizationAccess) -> bool:
+        granted = uow.services.by_slug(member.organization.id, service_slug)
+        if granted is None:
+            return False
+        object_ = RelationObject(organization_id=granted.organization_id, service_id=granted.id)
+        return relations.check(uow, object_, _GRANT_FOR[operation.takes], member.caller.user_id)
+
+    authorized = access.authorize(uow, slug, operation, is_granted=is_granted)
+    service = uow.services.by_slug(authorized.organization.id, service_slug)
+    if service is None:
+        raise ServiceUnknown
+    return ServiceAccess(caller=authorized.caller, organization=authorized.organization, service=service)
+
+
+def authorize_and_lock(uow: UnitOfWork, slug: str, service_slug: str, operation: Operation) -> ServiceAccess:
+    """Lock the organization, so that neither permissions nor its services change meanwhile, and authorize."""
+    uow.organizations.lock(authorize(uow, slug, service_slug, operation).organization.id)
+    # Again, because the transaction that held the lock before may have removed the caller or the service.
+    return authorize(uow, slug, service_slug, operation)

@@ -1,0 +1,233 @@
+"""API keys: what the backend of a service calls `/api/service` with.
+
+A key belongs to one service and has permissions. It is shown once and stored as a hash. It is found by its prefix,
+which is not secret, and compared in constant time. What a key may do is in `core/service_api/`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `ApiKey`
+
+from core.errors import BadRequest, Forbidden, NotFound, OrganizationNotActive, Unauthorized
+from core.events.actions import AuditAction
+from core.organizations.access import Operation
+from core.organizations.organizations import OrganizationStatus
+from core.secrets import Secret, hash_token
+from core.services import access
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.services.services import Service
+    from ports.unit_of_work import UnitOfWork
+
+# Enough for any service; a key that nobody can find any more is a risk.
+KEYS_MAX: Final = 100
+LIFETIME_DAYS_MAX: Final = 3650
+# How exactly `last_used_at` is kept; more often would make a key's row the busiest of the database.
+USE_RECORDED_EVERY: Final = timedelta(minutes=1)
+
+_ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PREFIX_CHARACTERS: Final = 6
+# More than 256 random bits.
+_SECRET_CHARACTERS: Final = 43
+_KEY: Final = re.compile(rf"(sk_[0-9A-Za-z]{{{_PREFIX_CHARACTERS}}})_[0-9A-Za-z]{{{_SECRET_CHARACTERS}}}")
+# Compared with where no key has the prefix, so that the time does not tell which prefixes exist.
+_NO_HASH: Final = bytes(32)
+# What no key has as its prefix.
+_NO_PREFIX: Final = ""
+
+
+class Permission(StrEnum):
+    """What a key allows (identity 2.3)."""
+
+    READ_USERS = "read:users"
+    WRITE_USERS = "write:users"
+    DELETE_USERS = "delete:users"
+    READ_SUBSCRIPTIONS = "read:subscriptions"
+    WRITE_SUBSCRIPTIONS = "write:subscriptions"
+    DELETE_SUBSCRIPTIONS = "delete:subscriptions"
+    READ_ANALYTICS = "read:analytics"
+    READ_SERVICE = "read:service"
+    WRITE_SERVICE = "write:service"
+
+
+class ApiKeyUnknown(NotFound):
+    """The service has no API key with that id."""
+
+    default_message = "This service has no such API key."
+
+
+class ApiKeyInvalid(Unauthorized):
+    """The API key is missing, unknown, deleted or expired; the answer does not tell which."""
+
+    default_message = "A valid API key is missing. Send one in the X-Api-Key header."
+
+
+class PermissionMissing(Forbidden):
+    """The API key lacks the permission for this endpoint."""
+
+    default_message = "This API key lacks the permission for this. Create one that has it."
+
+
+class TooManyKeys(BadRequest):
+    """The service has the maximum number of API keys."""
+
+    default_message = f"A service can have at most {KEYS_MAX} API keys. Delete one that is not in use."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """An API key of a service, without its secret (identity 2.3)."""
+
+    id: UUID
+    service_id: UUID
+    name: str
+    prefix: str
+    permissions: list[Permission]
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    created_at: datetime
+    created_by: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKeysPage:
+    """A page of API keys, and their total number."""
+
+    api_keys: Sequence[ApiKey]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentedKey:
+    """The key that a request presents: the prefix to find it by, and its hash."""
+
+    prefix: str
+    key_hash: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceCaller:
+    """The backend of a service, which calls with an API key: the stored key, its service and its organization."""
+
+    key_id: UUID
+    key_hash: bytes = field(repr=False)
+    permissions: list[str]
+    last_used_at: datetime | None
+    expires_at: datetime | None
+    service_id: UUID
+    service_slug: str
+    organization_id: UUID
+    organization_status: str
+
+
+def presented(text: str) -> PresentedKey:
+    """Return a presented key; one of another form takes as long to refuse as any other."""
+    shape = _KEY.fullmatch(text)
+    return PresentedKey(prefix=shape[1] if shape is not None else _NO_PREFIX, key_hash=hash_token(text))
+
+
+def identify(candidates: Sequence[ServiceCaller], key: PresentedKey, *, at: datetime) -> ServiceCaller:
+    """Return the caller among those whose key has the prefix; raise `ApiKeyInvalid`."""
+    hashes = [candidate.key_hash for candidate in candidates] or [_NO_HASH]
+    matches = [hmac.compare_digest(key_hash, key.key_hash) for key_hash in hashes]
+    found = next((candidate for candidate, matched in zip(candidates, matches, strict=False) if matched), None)
+    if found is None or (found.expires_at is not None and found.expires_at <= at):
+        raise ApiKeyInvalid
+    return found
+
+
+def authorize(uow: UnitOfWork, permission: Permission) -> ServiceCaller:
+    """Authorize the backend of a service, and record that its key was used.
+
+    Raise `ApiKeyInvalid`, then `OrganizationNotActive`, then `PermissionMissing` (decisions 1.6).
+    """
+    caller = uow.service_caller
+    if caller.organization_status != OrganizationStatus.ACTIVE:
+        raise OrganizationNotActive(f"This organization is {caller.organization_status}.")
+    if permission not in caller.permissions:
+        raise PermissionMissing(f"This API key lacks the permission {permission}. Create one that has it.")
+    if caller.last_used_at is None or caller.last_used_at + USE_RECORDED_EVERY <= uow.now:
+        uow.api_keys.record_use(caller, at=uow.now)
+    return caller
+
+
+def create(
+    uow: UnitOfWork,
+    slug: str,
+    service_slug: str,
+    *,
+    name: str,
+    permissions: Iterable[Permission],
+    expires_in_days: int | None,
+) -> tuple[ApiKey, Secret]:
+    """Create a key and return it with its secret, which cannot be read again."""
+    authorized = access.authorize_and_lock(uow, slug, service_slug, Operation.API_KEYS_CHANGE)
+    given = set(permissions)
+    if not given:
+        raise BadRequest.of_field("permissions", "Name at least one permission.")
+    prefix = f"sk_{uow.randomness.choice(_ALPHABET, _PREFIX_CHARACTERS)}"
+    secret = Secret(f"{prefix}_{uow.randomness.choice(_ALPHABET, _SECRET_CHARACTERS)}")
+    key = ApiKey(
+        id=uow.randomness.new_id(),
+        service_id=authorized.service.id,
+        name=checked_name(name, characters_min=1),
+        prefix=prefix,
+        permissions=[permission for permission in Permission if permission in given],
+        last_used_at=None,
+        expires_at=uow.now + timedelta(days=expires_in_days) if expires_in_days is not None else None,
+        created_at=uow.now,
+        created_by=authorized.caller.user_id,
+    )
+    # The organization is locked, so no other transaction adds a key meanwhile.
+    if uow.api_keys.count(authorized.service) >= KEYS_MAX:
+        raise TooManyKeys
+    uow.api_keys.add(authorized.service, key, key_hash=hash_token(secret.reveal()))
+    _record(uow, AuditAction.API_KEY_CREATED, authorized.service, key)
+    return key, secret
+
+
+def list_page(uow: UnitOfWork, slug: str, service_slug: str, *, limit: int, offset: int) -> ApiKeysPage:
+    """List the keys of a service, the newest first, also those that have expired."""
+    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    return uow.api_keys.page(service, limit=limit, offset=offset)
+
+
+def show(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> ApiKey:
+    """Return a key; raise `ApiKeyUnknown` when the service has none with that id."""
+    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_READ).service
+    key = uow.api_keys.find(service, key_id)
+    if key is None:
+        raise ApiKeyUnknown
+    return key
+
+
+def delete(uow: UnitOfWork, slug: str, service_slug: str, key_id: UUID) -> None:
+    """Delete a key, which loses access at once."""
+    service = access.authorize(uow, slug, service_slug, Operation.API_KEYS_CHANGE).service
+    key = uow.api_keys.remove(service, key_id)
+    if key is None:
+        raise ApiKeyUnknown
+    _record(uow, AuditAction.API_KEY_DELETED, service, key)
+
+
+def _record(uow: UnitOfWork, action: AuditAction, service: Service, key: ApiKey) -> None:
+    uow.record(
+        action,
+        key.id,
+        organization_id=service.organization_id,
+        api_key_id=str(key.id),
+        service_id=str(service.id),
+        service_slug=service.slug,
+        name=key.name,
+        permissions=key.permissions,
+        expires_at=key.expires_at.isoformat().replace("+00:00", "Z") if key.expires_at is not None else None,
+    )

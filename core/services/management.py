@@ -1,0 +1,232 @@
+"""What members do with the services of their organization: create, list, read, change and delete them.
+
+A confidential service (`web` or `api`) has a secret beside its client id. The secret is shown once, when the service is
+created and when it is rotated; a service that becomes confidential has none until then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import BadRequest, Conflict, ErrorCode, Refusal
+from core.events.actions import AuditAction
+from core.organizations import access as organization_access
+from core.organizations.access import Operation
+from core.secrets import Secret, hash_token
+from core.services import access, plans
+from core.services.services import Service, ServiceType, checked_scopes
+from core.text import checked_name, checked_slug
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.organizations.organizations import Organization
+    from core.services.plans import Plan
+    from ports.unit_of_work import UnitOfWork
+
+_SCOPES: Final = ("codehost_scopes", "websuite_scopes", "officesuite_scopes")
+
+
+class ServiceLimitExceeded(Refusal):
+    """The organization has as many services as its tier allows."""
+
+    code = ErrorCode.SERVICE_LIMIT_EXCEEDED
+    default_message = "Your organization has as many services as its tier allows. Delete one, or ask for another tier."
+
+
+class ServiceSlugTaken(Conflict):
+    """Another service of the organization has this slug."""
+
+    default_message = "Another service of this organization has this slug already. Choose another one."
+
+
+class ServiceSubscribed(BadRequest):
+    """Users are subscribed to the service."""
+
+    default_message = "This service has active subscriptions. Cancel them before you delete it."
+
+
+class ServiceNotConfidential(BadRequest):
+    """Mobile and desktop services cannot keep a secret."""
+
+    default_message = "Only web and api services have a secret. Mobile and desktop services use PKCE."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How many services the organization has and may have (null means unlimited), and the name of its tier."""
+
+    current_services: int
+    max_services: int | None
+    tier: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedService:
+    """A new service with its default plan and, if it is confidential, its secret."""
+
+    service: Service
+    default_plan: Plan
+    usage: Usage
+    client_secret: Secret | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedService:
+    """A service with the numbers of its plans and of its live subscriptions."""
+
+    service: Service
+    plan_count: int
+    subscription_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServicesPage:
+    """The services that match, and the usage of the organization."""
+
+    services: Sequence[CountedService]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceFields:
+    """The fields of a service that its members set."""
+
+    name: str
+    service_type: ServiceType
+    codehost_scopes: Sequence[str] | None = None
+    websuite_scopes: Sequence[str] | None = None
+    officesuite_scopes: Sequence[str] | None = None
+    redirect_uris: Sequence[str] = ()
+    device_activation_uri: str | None = None
+
+
+def create(uow: UnitOfWork, slug: str, service_slug: str, given: ServiceFields) -> CreatedService:
+    """Create a service with its default plan, within the limit of the organization."""
+    authorized = organization_access.authorize_and_lock(uow, slug, Operation.SERVICE_CREATE)
+    service = _new(uow, authorized.organization, service_slug, given)
+    # The organization is locked, so no other transaction creates a service meanwhile.
+    usage = uow.services.usage(authorized.organization)
+    if usage.max_services is not None and usage.current_services >= usage.max_services:
+        raise ServiceLimitExceeded
+    secret = uow.randomness.token() if service.service_type.is_confidential else None
+    if not uow.services.add(service, client_secret_hash=_hash_of(secret)):
+        raise ServiceSlugTaken
+    default_plan = plans.default_plan(uow, service)
+    uow.plans.add(default_plan)
+    _record(uow, AuditAction.SERVICE_CREATED, service)
+    return CreatedService(
+        service=service,
+        default_plan=default_plan,
+        usage=replace(usage, current_services=usage.current_services + 1),
+        client_secret=secret,
+    )
+
+
+def list_page(
+    uow: UnitOfWork, slug: str, *, service_type: ServiceType | None, limit: int | None, offset: int
+) -> ServicesPage:
+    """List the services of an organization, the oldest first, optionally of one type."""
+    organization = organization_access.authorize(uow, slug, Operation.SERVICES_LIST).organization
+    return uow.services.page(organization, service_type=service_type, limit=limit, offset=offset)
+
+
+def read(uow: UnitOfWork, slug: str, service_slug: str) -> Service:
+    """Return a service."""
+    return access.authorize(uow, slug, service_slug, Operation.SERVICE_READ).service
+
+
+def change(uow: UnitOfWork, slug: str, service_slug: str, changes: dict[str, Any]) -> Service:
+    """Change the named fields of a service; lists are replaced, and without a difference nothing is recorded."""
+    before = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    return apply(uow, before, changes)
+
+
+def apply(uow: UnitOfWork, before: Service, changes: dict[str, Any]) -> Service:
+    """Store and record these changes to a service; raise `BadRequest` when there are none or one is invalid."""
+    if not changes:
+        raise BadRequest("Name at least one field to change.")
+    after = replace(before, **_checked(changes))
+    after.require_valid_uris()
+    if after == before:
+        return before
+    after = replace(after, updated_at=uow.now)
+    uow.services.save(after)
+    if not after.service_type.is_confidential:
+        uow.services.set_client_secret(after, None)
+    _record(uow, AuditAction.SERVICE_UPDATED, after, changes=after.changes(before))
+    return after
+
+
+def rotate_secret(uow: UnitOfWork, slug: str, service_slug: str) -> tuple[Service, Secret]:
+    """Replace the secret of a confidential service; the old one is refused from then on."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_UPDATE).service
+    if not service.service_type.is_confidential:
+        raise ServiceNotConfidential
+    secret = uow.randomness.token()
+    uow.services.set_client_secret(service, _hash_of(secret))
+    _record(uow, AuditAction.SERVICE_UPDATED, service, change="client_secret_rotated")
+    return service, secret
+
+
+def delete(uow: UnitOfWork, slug: str, service_slug: str) -> None:
+    """Delete a service and everything that belongs to it; raise `ServiceSubscribed` while it has live subscriptions."""
+    service = access.authorize_and_lock(uow, slug, service_slug, Operation.SERVICE_DELETE).service
+    # Locked, so that nobody subscribes between the check and the deletion.
+    uow.services.lock(service)
+    if uow.subscriptions.are_live_of_service(service.organization_id, service.id):
+        raise ServiceSubscribed
+    uow.services.remove(service)
+    _record(uow, AuditAction.SERVICE_DELETED, service)
+
+
+def _new(uow: UnitOfWork, organization: Organization, service_slug: str, given: ServiceFields) -> Service:
+    service = Service(
+        id=uow.randomness.new_id(),
+        organization_id=organization.id,
+        slug=checked_slug(service_slug),
+        name=checked_name(given.name, characters_min=1),
+        service_type=given.service_type,
+        client_id=uow.randomness.new_id(),
+        codehost_scopes=checked_scopes(given.codehost_scopes, "codehost_scopes"),
+        websuite_scopes=checked_scopes(given.websuite_scopes, "websuite_scopes"),
+        officesuite_scopes=checked_scopes(given.officesuite_scopes, "officesuite_scopes"),
+        redirect_uris=list(dict.fromkeys(given.redirect_uris)),
+        device_activation_uri=given.device_activation_uri,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+    service.require_valid_uris()
+    return service
+
+
+def _checked(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of fields in the form in which they are stored, apart from URIs."""
+    checked = dict(changes)
+    if "name" in checked:
+        checked["name"] = checked_name(checked["name"], characters_min=1)
+    if "redirect_uris" in checked:
+        checked["redirect_uris"] = list(dict.fromkeys(checked["redirect_uris"]))
+    for field in _SCOPES:
+        if field in checked:
+            checked[field] = checked_scopes(checked[field], field)
+    return checked
+
+
+def _hash_of(secret: Secret | None) -> bytes | None:
+    return hash_token(secret.reveal()) if secret is not None else None
+
+
+def _record(uow: UnitOfWork, action: AuditAction, service: Service, **details: Any) -> None:
+    uow.record(
+        action,
+        service.id,
+        organization_id=service.organization_id,
+        event_only={"service_id": str(service.id)},
+        service_slug=service.slug,
+        service_name=service.name,
+        service_type=service.service_type,
+        client_id=str(service.client_id),
+        **details,
+    )

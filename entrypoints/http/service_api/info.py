@@ -1,0 +1,24 @@
+"""The service itself, for its backend."""
+
+from core.service_api import info
+from core.services.api_keys import Permission
+from entrypoints.http.services.services import ServiceChange, ServiceRecord
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import service_key
+from entrypoints.web.routes import Routes
+
+routes = Routes("service info", "The service itself, as its backend reads and changes it with an API key.")
+
+
+@routes.get("/api/service/info")
+@service_key(Permission.READ_SERVICE)
+async def read_info(call: Call) -> ServiceRecord:
+    """Show your service."""
+    return ServiceRecord.of(await call.read(info.read))
+
+
+@routes.patch("/api/service/info")
+@service_key(Permission.WRITE_SERVICE)
+async def change_info(call: Call, body: ServiceChange) -> ServiceRecord:
+    """Change your service. Lists are replaced, not merged."""
+    return ServiceRecord.of(await call.transact(info.change, body.given()))

@@ -1,0 +1,153 @@
+"""The subscriptions to a service, for its backend."""
+
+from datetime import datetime
+from typing import Annotated, Self
+from uuid import UUID
+
+import msgspec
+
+from core.service_api import subscriptions
+from core.service_api.subscriptions import (
+    PlanOfAnotherService,
+    SubscriptionBilled,
+    SubscriptionExists,
+    SubscriptionUnknown,
+)
+from core.service_api.users import ServiceUserUnknown
+from core.services.api_keys import Permission
+from core.services.plans import PlanUnknown
+from core.services.subscriptions import Subscription, SubscriptionStatus
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import service_key
+from entrypoints.web.decoding import Sliced
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "service subscriptions",
+    "The subscriptions to a service, as its backend manages them with an API key. A user has at most one active"
+    " subscription to a service; `active` and `past_due` both count.",
+)
+
+PeriodEnd = Annotated[
+    datetime, msgspec.Meta(tz=True, description="When the paid period ends; 30 days from now by default.")
+]
+NewPeriodEnd = Annotated[datetime, msgspec.Meta(tz=True, description="When the paid period ends.")]
+
+
+class NewSubscription(msgspec.Struct, kw_only=True):
+    """A user of your service, and a plan of it."""
+
+    user_id: UUID
+    plan_id: UUID
+    status: SubscriptionStatus = SubscriptionStatus.ACTIVE
+    current_period_end: PeriodEnd | None = None
+
+
+class SubscriptionChange(msgspec.Struct, kw_only=True):
+    """The fields to change; omitted fields keep their values."""
+
+    status: SubscriptionStatus | None = None
+    current_period_end: NewPeriodEnd | None = None
+    plan_id: UUID | None = None
+
+
+class SubscriptionRecord(msgspec.Struct, kw_only=True):
+    """The subscription of a user to a plan."""
+
+    id: UUID
+    user_id: UUID
+    plan_id: UUID
+    plan_name: str
+    status: SubscriptionStatus
+    current_period_end: datetime | None
+
+    @classmethod
+    def of(cls, subscription: Subscription) -> Self:
+        """Return the record of a subscription."""
+        return cls(
+            id=subscription.id,
+            user_id=subscription.user_id,
+            plan_id=subscription.plan_id,
+            plan_name=subscription.plan_name,
+            status=subscription.status,
+            current_period_end=subscription.current_period_end,
+        )
+
+
+class SubscriptionList(msgspec.Struct, kw_only=True):
+    """A page of subscriptions, and the number of those that match."""
+
+    subscriptions: list[SubscriptionRecord]
+    total: int
+
+
+class SubscriptionsQuery(Sliced, kw_only=True):
+    """A status to filter by, and a part of the list."""
+
+    status: SubscriptionStatus | None = None
+
+
+@routes.get("/api/service/subscriptions")
+@service_key(Permission.READ_SUBSCRIPTIONS)
+async def list_subscriptions(call: Call, query: SubscriptionsQuery) -> SubscriptionList:
+    """List the subscriptions to your service, the newest first."""
+    page = await call.read(subscriptions.list_page, status=query.status, limit=query.limit, offset=query.offset)
+    records = [SubscriptionRecord.of(subscription) for subscription in page.subscriptions]
+    return SubscriptionList(subscriptions=records, total=page.total)
+
+
+@routes.post(
+    "/api/service/subscriptions",
+    refuses=(PlanOfAnotherService, ServiceUserUnknown, PlanUnknown, SubscriptionExists),
+)
+@service_key(Permission.WRITE_SUBSCRIPTIONS)
+async def create_subscription(call: Call, body: NewSubscription) -> SubscriptionRecord:
+    """Subscribe a user of your service to one of its plans.
+
+    Plan, features and status are in the user's tokens from their next refresh on.
+    """
+    subscription = await call.transact(
+        subscriptions.create,
+        user_id=body.user_id,
+        plan_id=body.plan_id,
+        status=body.status,
+        current_period_end=body.current_period_end,
+    )
+    return SubscriptionRecord.of(subscription)
+
+
+@routes.get("/api/service/subscriptions/:user_id", refuses=(SubscriptionUnknown,))
+@service_key(Permission.READ_SUBSCRIPTIONS)
+async def show_subscription(call: Call, user_id: UUID) -> SubscriptionRecord:
+    """Show a user's subscription: the active one, or else the newest."""
+    return SubscriptionRecord.of(await call.read(subscriptions.show, user_id))
+
+
+@routes.patch(
+    "/api/service/subscriptions/:user_id",
+    refuses=(PlanOfAnotherService, SubscriptionUnknown, PlanUnknown, SubscriptionExists, SubscriptionBilled),
+)
+@service_key(Permission.WRITE_SUBSCRIPTIONS)
+async def change_subscription(call: Call, user_id: UUID, body: SubscriptionChange) -> SubscriptionRecord:
+    """Change a user's subscription: the active one, or else the newest.
+
+    A subscription that is paid through the payment provider is changed there.
+    """
+    changed = await call.transact(
+        subscriptions.change,
+        user_id,
+        status=body.status,
+        current_period_end=body.current_period_end,
+        plan_id=body.plan_id,
+    )
+    return SubscriptionRecord.of(changed)
+
+
+@routes.delete("/api/service/subscriptions/:user_id", status=204, refuses=(SubscriptionUnknown, SubscriptionBilled))
+@service_key(Permission.DELETE_SUBSCRIPTIONS)
+async def delete_subscription(call: Call, user_id: UUID) -> None:
+    """Delete a user's subscription, and their earlier ones. The default plan holds for the user from then on.
+
+    A subscription that is paid through the payment provider is cancelled there.
+    """
+    await call.transact(subscriptions.delete, user_id)

@@ -1,0 +1,41 @@
+"""Storage of API keys."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.services.api_keys import ApiKey, ApiKeysPage, PresentedKey, ServiceCaller
+from core.services.services import Service
+
+
+class ApiKeys(Protocol):
+    """The API keys of services, and the callers behind them."""
+
+    def callers(self, key: PresentedKey) -> Sequence[ServiceCaller]:
+        """Return who has a key with the prefix of this one, with service and organization, in one statement."""
+        ...
+
+    def record_use(self, caller: ServiceCaller, *, at: datetime) -> None:
+        """Record that the key was used, unless a concurrent transaction does so; never wait for one."""
+        ...
+
+    def add(self, service: Service, key: ApiKey, *, key_hash: bytes) -> None:
+        """Store a new key."""
+        ...
+
+    def count(self, service: Service) -> int:
+        """Count the keys of a service."""
+        ...
+
+    def page(self, service: Service, *, limit: int, offset: int) -> ApiKeysPage:
+        """Return the keys of a service, the newest first, and their number, in one statement."""
+        ...
+
+    def find(self, service: Service, key_id: UUID) -> ApiKey | None:
+        """Return a key of a service; None when there is none with that id."""
+        ...
+
+    def remove(self, service: Service, key_id: UUID) -> ApiKey | None:
+        """Delete a key and return it; None when there is none, as for the loser of concurrent calls."""
+        ...

@@ -1,0 +1,18 @@
+"""A service with an API key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.world.backend import Backend, insert_backend
+
+if TYPE_CHECKING:
+    from tests.world.world import World
+
+
+@pytest.fixture
+def backend(world: World) -> Backend:
+    """The backend of a service."""
+    return insert_backend(world)
