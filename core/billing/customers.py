@@ -62,8 +62,9 @@ class MethodEntry:
 
 def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -> CustomerWish:
     """Return the customer to make for an organization that has none."""
-    # A customer that was deleted is not made again: the provider would answer the same key with the deleted one.
-    number = uow.billing_customers.count(organization_id, mode) + 1
+    # Not counting a customer that a concurrent request has just bound, whose key this has to be. One that was deleted
+    # counts, because the provider would answer its key with the deleted customer.
+    number = uow.billing_customers.count_deleted(organization_id, mode) + 1
     return CustomerWish(
         organization_id=organization_id,
         name=name,

@@ -16,8 +16,8 @@ class BillingCustomers(Protocol):
         """Return the organization's customer that is not deleted."""
         ...
 
-    def count(self, organization_id: UUID, mode: BillingMode) -> int:
-        """Return how many customers the organization has had."""
+    def count_deleted(self, organization_id: UUID, mode: BillingMode) -> int:
+        """Return how many customers of the organization were deleted."""
         ...
 
     def bind(self, customer_id: str, organization_id: UUID, mode: BillingMode) -> bool:

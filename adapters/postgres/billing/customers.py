@@ -49,9 +49,13 @@ class PostgresBillingCustomers(Aggregate):
             .fetchone()
         )
 
-    def count(self, organization_id: UUID, mode: BillingMode) -> int:
+    def count_deleted(self, organization_id: UUID, mode: BillingMode) -> int:
         [[count]] = self._connection.execute(
-            "SELECT count(*) FROM billing_customers WHERE organization_id = %s AND mode = %s",
+            """
+            SELECT count(*)
+            FROM   billing_customers
+            WHERE  organization_id = %s AND mode = %s AND deleted_at IS NOT NULL
+            """,
             (organization_id, mode.value),
         ).fetchall()
         return count
