@@ -19,6 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
+from entrypoints import billing_settings
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -349,32 +350,13 @@ def load(environment: Mapping[str, str]) -> Settings:
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
-    _require_billing(settings)
+    if wrong := billing_settings.problem(settings):
+        raise SettingInvalid(wrong)
     host = urlsplit(settings.base_url).hostname or ""
     if settings.relying_party_id != host and not host.endswith(f".{settings.passkey_rp_id}"):
         # Browsers would refuse every passkey.
         raise SettingInvalid(f"{PREFIX}PASSKEY_RP_ID takes {host}, the host of {PREFIX}BASE_URL, or a domain above it.")
     return settings
-
-
-def _require_billing(settings: Settings) -> None:
-    if (settings.billing_secret_key is None) != (settings.billing_webhook_secret is None):
-        raise SettingInvalid(
-            "GATEHOUSE_BILLING_SECRET_KEY and GATEHOUSE_BILLING_WEBHOOK_SECRET go together. Set both, or neither."
-        )
-    parts = urlsplit(settings.billing_url)
-    if parts.scheme != "https" and not settings.dev and not _is_this_machine(parts.hostname or ""):
-        # The key of the provider would be readable on the way.
-        raise SettingInvalid(
-            "GATEHOUSE_BILLING_URL takes an https address; http only on this machine or with GATEHOUSE_DEV=on."
-        )
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def unknown(environment: Mapping[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 RECEIVER = "/webhooks/billing"
+CHECKOUT = "/api/organizations/acme/services/shop/checkout"
 CUSTOMER = "cus_acme"
 SUBSCRIPTION = "sub_1"
 MONTH = timedelta(days=30)
@@ -57,14 +58,13 @@ class Seller:
         """Sign the buyer in."""
         return await self.world.sign_in_as(self.buyer_id, "buyer@example.com")
 
-    async def start_checkout(self, plan: str = "pro", **changes: Any) -> Answer:
-        """Start a checkout as the buyer."""
-        body = {
+    def purchase(self, plan: str = "pro", **changes: Any) -> dict[str, Any]:
+        """Return the body that starts a checkout."""
+        return {
             "plan_id": str(self.plans[plan]),
             "success_url": "https://app.example.com/thanks?session={CHECKOUT_SESSION_ID}",
             "cancel_url": "https://app.example.com/prices",
-        }
-        return await (await self.buyer()).post("/api/organizations/acme/services/shop/checkout", body | changes)
+        } | changes
 
     def bind_customer(
         self, customer_id: str = CUSTOMER, organization_id: UUID | None = None, mode: str = "sandbox"

@@ -15,7 +15,7 @@ from core.secrets import Secret
 from entrypoints import capabilities
 from entrypoints.settings import Settings
 from tests.application import serving
-from tests.world.billing import MONTH, Seller
+from tests.world.billing import CHECKOUT, MONTH, Seller
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Shopper:
 
     async def start(self, plan: str = "pro") -> dict[str, str]:
         """Start a checkout."""
-        answer = await self.seller.start_checkout(plan)
+        answer = await (await self.seller.buyer()).post(CHECKOUT, self.seller.purchase(plan))
         assert answer.status == 200, answer.text
         return answer.json
 
