@@ -26,6 +26,7 @@ from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.sandbox_sender import SandboxSender
+from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
@@ -176,6 +177,7 @@ async def connected(
                 supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
+                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
                 supervisor.supervise(
                     "billing_reconciler",

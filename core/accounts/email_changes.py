@@ -58,7 +58,7 @@ class AddressGone(BadRequest):
 def change(uow: UnitOfWork, email: str) -> Profile:
     """Change the caller's address and return the profile; the same address changes nothing."""
     mine = profile.read(uow)
-    uow.caller.forbid_impersonation()
+    uow.caller.require_whole_account()
     address = normalize_email(email)
     # Locked: a change that is concurrent with an undo must not be committed after it and take the account over again.
     caller = callers.lock_account(uow)

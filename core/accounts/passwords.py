@@ -83,9 +83,9 @@ def check(password: str, named: str) -> None:
 
 
 def check_first(uow: UnitOfWork, new_password: str) -> None:
-    """Before the slow hashing, refuse an impersonator, a password that is not accepted, and an account that has one."""
+    """Before the slow hashing, refuse a caller who may not set a first password, and one that is not accepted."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require_whole_account()
     check(new_password, "new_password")
     if uow.credentials.has_password(caller.user_id):
         raise PasswordAlreadySet
@@ -94,7 +94,7 @@ def check_first(uow: UnitOfWork, new_password: str) -> None:
 def set_first(uow: UnitOfWork, password_hash: str) -> None:
     """Set the first password of the caller's account; raise `PasswordAlreadySet` when it has one."""
     caller = callers.lock_account(uow)
-    caller.forbid_impersonation()
+    caller.require_whole_account()
     if not uow.credentials.set_first_password_hash(caller.user_id, password_hash):
         raise PasswordAlreadySet
     record_changed(uow, caller.user_id, caller.email, MailTemplate.PASSWORD_SET)

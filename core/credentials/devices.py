@@ -158,7 +158,7 @@ def remove_mine(uow: UnitOfWork, device_id: UUID) -> None:
     """Remove one of the caller's devices and end its sessions; removing it again changes nothing."""
     caller = uow.caller
     # An impersonator must not end the user's sessions, nor make the user enter a second factor again.
-    caller.forbid_impersonation()
+    caller.require_whole_account()
     _own_device(uow, caller, device_id)
     if device_id == caller.device_id:
         raise DeviceInUse

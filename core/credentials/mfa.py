@@ -182,7 +182,7 @@ def totp_code(typed: str) -> str | None:
 
 
 def _owner(uow: UnitOfWork) -> Caller:
-    uow.caller.forbid_impersonation()
+    uow.caller.require_whole_account()
     return callers.lock_account(uow)
 
 

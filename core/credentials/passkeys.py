@@ -208,9 +208,7 @@ def remove_mine(uow: UnitOfWork, passkey_id: UUID) -> None:
 
 
 def _owner(uow: UnitOfWork) -> Caller:
-    caller = uow.caller
-    caller.forbid_impersonation()
-    return caller
+    return callers.require_whole_account(uow)
 
 
 def _require_room(uow: UnitOfWork, caller: Caller) -> Sequence[Passkey]:

@@ -119,7 +119,10 @@ def export(uow: UnitOfWork, user_id: UUID) -> ExportPackage:
 
 def _within(uow: UnitOfWork, caller: Caller, user_id: UUID) -> Sequence[UUID] | None:
     """Return the organizations whose data the caller may see; None means all. Refuse a caller who may see none."""
-    if caller.user_id == user_id or caller.acts_as_platform_owner:
+    if caller.user_id == user_id:
+        caller.forbid_shared_account()
+        return None
+    if caller.acts_as_platform_owner:
         return None
     caller.forbid_service_tokens()
     owned = uow.privacy_export.organizations_owned_by(user_id, caller.user_id)

@@ -20,9 +20,10 @@ def read(uow: UnitOfWork) -> Service:
 
 def change(uow: UnitOfWork, changes: dict[str, Any]) -> Service:
     """Change the named fields of the service, as its members can."""
+    # Locked, as for the changes of members, and before the use of the key is recorded: deleting the service locks the
+    # organization first, and its keys then.
+    uow.organizations.lock(uow.service_caller.organization_id)
     caller = api_keys.authorize(uow, Permission.WRITE_SERVICE)
-    # Locked, as for the changes of members.
-    uow.organizations.lock(caller.organization_id)
     return management.apply(uow, _service(uow, caller), changes)
 
 

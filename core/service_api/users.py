@@ -189,6 +189,16 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
     uow.service_users.unlink(caller, user_id)
 
 
+def count_changes(uow: UnitOfWork, limit: int) -> int:
+    """Add at most `limit` changes to the numbers of users of their services; return how many."""
+    return uow.service_users.count_changes(limit)
+
+
+def add_milestones(uow: UnitOfWork) -> int:
+    """Store milestones where many users lie between two; return how many."""
+    return uow.service_users.add_milestones()
+
+
 def _lock(uow: UnitOfWork, caller: ServiceCaller, user_id: UUID) -> Belonging:
     belonging = uow.service_users.lock(caller, user_id)
     if belonging is None:

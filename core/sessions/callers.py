@@ -7,7 +7,7 @@ a removed role or a demoted platform owner takes effect with the next request.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from core.errors import Forbidden, Unauthorized
 
@@ -28,6 +28,19 @@ class Origin:
 
 
 BACKGROUND = Origin()
+
+
+class AccountUsedElsewhere(Forbidden):
+    """A service's token cannot change what belongs to the whole account, which is used beyond that service.
+
+    Its user can, on the page of the path `continue_at`, which the details of the answer name.
+    """
+
+    default_message = (
+        "This token was issued to a service, which cannot do this for an account that is used elsewhere too."
+        " Continue on your account's page."
+    )
+    continue_at: ClassVar[str] = "/app/account"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +65,8 @@ class Caller:
     `organization_*` and `service_*` are the context in which the session began or which was selected since, not the
     organization of a path. `role` is the user's role in that organization, `custom_permissions` what it allows if it is
     a custom role, `is_end_user` whether the user is linked to that service, and `service_plan` their plan of it.
+    `belongs_elsewhere` is known for sessions of a service alone: whether the user is a member of an organization, or
+    uses services of another one.
     """
 
     user_id: UUID
@@ -75,6 +90,7 @@ class Caller:
     impersonator_id: UUID | None
     organization_requires_mfa: bool = False
     service_plan: ServicePlan | None = None
+    belongs_elsewhere: bool = False
 
     @property
     def is_verified(self) -> bool:
@@ -134,6 +150,24 @@ class Caller:
                 "This token was issued to a service, which cannot do this. Sign in without naming a service."
             )
 
+    def forbid_shared_account(self) -> None:
+        """Raise `AccountUsedElsewhere` for a service's token, unless the account belongs to its organization alone.
+
+        The operators of the service hold the token; with it they could take over what the user has elsewhere, so this
+        guards what opens the whole account (decisions 2.8).
+        """
+        if self.has_service_token and (self.is_platform_owner or self.belongs_elsewhere):
+            raise AccountUsedElsewhere
+
+    def require_whole_account(self) -> None:
+        """Raise `Forbidden` unless the caller may change what belongs to the whole account.
+
+        Neither an impersonator may, nor a service that shares the account with others.
+        """
+        if self.is_impersonated:
+            raise Forbidden("This cannot be done while impersonating a user.")
+        self.forbid_shared_account()
+
     def forbid_impersonation(self) -> None:
         """Raise `Forbidden` for an impersonator (identity 4.8), and for a service with the token of a platform owner.
 
@@ -150,6 +184,13 @@ def require_in_person(uow: UnitOfWork) -> Caller:
     """Return the caller; raise `Forbidden` when they are impersonated."""
     caller = uow.caller
     caller.forbid_impersonation()
+    return caller
+
+
+def require_whole_account(uow: UnitOfWork) -> Caller:
+    """Return the caller; raise `Forbidden` unless they may change what belongs to the whole account."""
+    caller = uow.caller
+    caller.require_whole_account()
     return caller
 
 

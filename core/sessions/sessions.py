@@ -19,6 +19,7 @@ from core.events.events import EventType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from core.sessions.callers import Caller
     from ports.unit_of_work import UnitOfWork
 
 IDLE_LIFETIME: Final = timedelta(days=30)
@@ -83,6 +84,8 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
     """End one of the caller's sessions, possibly the current one; raise `NotFound` when they have no such session."""
     caller = uow.caller
     caller.forbid_impersonation()
+    if caller.has_service_token and session_id in _sessions_elsewhere(uow, caller):
+        caller.forbid_shared_account()
     ended = uow.sessions.revoke(session_id, user_id=caller.user_id)
     if not ended:
         raise NotFound("You have no such session.")
@@ -92,7 +95,7 @@ def end_mine(uow: UnitOfWork, session_id: UUID) -> None:
 def end_my_others(uow: UnitOfWork) -> int:
     """End every session of the caller except the current one; return how many ended."""
     caller = uow.caller
-    caller.forbid_impersonation()
+    caller.require_whole_account()
     return end_all(uow, caller.user_id, caller.email, except_session_id=caller.session_id)
 
 
@@ -105,6 +108,11 @@ def end_all(uow: UnitOfWork, user_id: UUID, email: str, *, except_session_id: UU
     uow.sessions.end_impersonations(user_id)
     record_ended(uow, user_id, email, ended)
     return len(ended)
+
+
+def _sessions_elsewhere(uow: UnitOfWork, caller: Caller) -> set[UUID]:
+    """Return the caller's live sessions that do not belong to the service of this one."""
+    return {one.id for one in uow.sessions.alive_of(caller.user_id) if one.service_id != caller.service_id}
 
 
 def log_out(uow: UnitOfWork) -> None:

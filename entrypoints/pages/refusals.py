@@ -28,7 +28,10 @@ def prefers_json(call: Call) -> bool:
 
 def refusal_page(call: Call, refusal: Refusal) -> Response:
     """Return the page that explains a refusal; for `Routes` whose answers are pages."""
-    answer = refused(refusal, request_id=call.request_id, at=call.installation.clock())
+    installation = call.installation
+    answer = refused(
+        refusal, request_id=call.request_id, at=installation.clock(), base_url=installation.settings.base_url
+    )
     if prefers_json(call):
         return answer
     heading, _, explanation = _words(refusal).partition(". ")

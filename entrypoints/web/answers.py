@@ -21,6 +21,7 @@ from core.errors import (
     TemporaryRefusal,
 )
 from core.secrets import Secret
+from core.sessions.callers import AccountUsedElsewhere
 
 if TYPE_CHECKING:
     from werkzeug.exceptions import HTTPException
@@ -93,14 +94,14 @@ def empty(status: int, headers: dict[str, str]) -> Response:
     return _without_length(response) if status in _WITHOUT_BODY else response
 
 
-def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
+def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -> Response:
     """Return the response for a refusal; `at` is the time of the installation's clock."""
     failure = Failure(
         error=refusal.message,
         error_code=refusal.code.name,
         timestamp=at,
         request_id=request_id,
-        details=refusal.details if isinstance(refusal, BadRequest) else (),
+        details=_details(refusal, base_url),
     )
     response = Response(encode(failure), status=refusal.code.status, content_type=JSON)
     if isinstance(refusal, TemporaryRefusal):
@@ -110,6 +111,16 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime) -> Response:
     if refusal.code in _CHALLENGES:
         response.headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
     return response
+
+
+def _details(refusal: Refusal, base_url: str) -> tuple[FieldProblem, ...]:
+    match refusal:
+        case BadRequest():
+            return refusal.details
+        case AccountUsedElsewhere():
+            return (FieldProblem(field="continue_at", message=base_url + refusal.continue_at),)
+        case _:
+            return ()
 
 
 def as_refusal(error: HTTPException) -> Refusal:

@@ -110,7 +110,7 @@ class Application(QuartTrio):
     def malformed(self, message: str, *, peer: str | None) -> Response:
         """Return the response to bytes that are not a valid request."""
         request_id = secrets.token_hex(16)
-        response = refused(BadRequest(message), request_id=request_id, at=self.installation.clock())
+        response = self._refused(BadRequest(message), request_id)
         self._response_headers.add(response, request_id)
         log.info("request.malformed", reason=message, ip_address=peer, request_id=request_id)
         return response
@@ -139,7 +139,11 @@ class Application(QuartTrio):
                 refusal = InternalFailure()
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
-        return refused(refusal, request_id=request.call.request_id, at=self.installation.clock())
+        return self._refused(refusal, request.call.request_id)
+
+    def _refused(self, refusal: Refusal, request_id: str) -> Response:
+        installation = self.installation
+        return refused(refusal, request_id=request_id, at=installation.clock(), base_url=installation.settings.base_url)
 
     async def _dispatch(self, request: GatehouseRequest, paths: MapAdapter) -> Response:
         """Run the route that matches the path and the method."""

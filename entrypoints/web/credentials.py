@@ -93,12 +93,16 @@ class AccessPolicy:
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
+    # Whether it changes the whole account, so that the token of a service that shares the account is refused.
+    is_account_wide: bool = False
 
     @property
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
         if self.governs_platform:
             return "platform owner"
+        if self.is_account_wide:
+            return f"{self.kind.label} account-wide"
         if self.is_in_person:
             return f"{self.kind.label} in person"
         if self.permission is not None:
@@ -132,6 +136,23 @@ def in_person(handler: Handler) -> Handler:
             admit=_admit_access_token,
             before_refusing=_require_person,
             is_in_person=True,
+        ),
+    )
+
+
+def account_wide(handler: Handler) -> Handler:
+    """Require a valid access token; the use case refuses an impersonated session, and a service's token.
+
+    The token of a service is not refused while the account belongs to the organization of the service alone.
+    """
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token,
+            before_refusing=_require_whole_account,
+            is_in_person=True,
+            is_account_wide=True,
         ),
     )
 
@@ -304,6 +325,10 @@ async def _require_platform_owner(call: Call, _words: Mapping[str, str]) -> None
 
 async def _require_person(call: Call, _words: Mapping[str, str]) -> None:
     await call.read(callers.require_in_person)
+
+
+async def _require_whole_account(call: Call, _words: Mapping[str, str]) -> None:
+    await call.read(callers.require_whole_account)
 
 
 async def _require_live_session(call: Call, _words: Mapping[str, str]) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ops.benchmarks import machine, people, report, servers, standing
+from ops.benchmarks.billing import billing
 from ops.benchmarks.comparing import Comparison
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
@@ -40,6 +41,7 @@ STANDING: Final = {
     "sign-in": sign_in,
     "flood": flood,
     "evenness": evenness,
+    "billing": billing,
 }
 
 
@@ -91,7 +93,7 @@ def _compare(operations: Sequence[Operation], options: argparse.Namespace) -> li
         servers.bare(Path(folder), answer=service.get(BARE.path)) as bare,
     ):
         comparison = Comparison(
-            service=people.seed_users(service, Path(folder) / "data", _say),
+            service=people.seed_users(service, Path(folder) / "data", _say, users=options.users),
             bare=bare,
             loader=LOADERS[options.loader],
             seconds=options.seconds,
@@ -124,6 +126,12 @@ def _parser() -> argparse.ArgumentParser:
         default=CONNECTIONS,
         metavar="N,N",
         help=f"how many connections, one after the other (default: {','.join(map(str, CONNECTIONS))})",
+    )
+    add(
+        "--users",
+        type=_positive,
+        default=USERS,
+        help=f"how many users are seeded, who all use one service (default: {USERS:,})",
     )
     add(
         "--only",

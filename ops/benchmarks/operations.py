@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 JSON_HEADERS: Final = {"Content-Type": "application/json"}
 # The placeholder in a header or body for the word of each request.
 WORD: Final = "{word}"
+SERVICE_USERS: Final = "/api/service/users"
 BEARER: Final = {"Authorization": f"Bearer {WORD}"}
 
 
@@ -81,6 +82,20 @@ OPERATIONS: Final = (
         path=f"/api/organizations/{slug(0)}/members",
         headers=BEARER,
         setup=people.as_members,
+    ),
+    # The key and a page of the default size in one round trip: the newest users, and those in the middle of the list.
+    Operation(name="service users", path=SERVICE_USERS, setup=people.as_backend, cpu_ratio_max=2.0),
+    Operation(
+        name="service users, half-way", path=SERVICE_USERS, setup=people.as_backend_deep_inside, cpu_ratio_max=2.0
+    ),
+    Operation(
+        name="service users, new",
+        path=SERVICE_USERS,
+        method="POST",
+        headers=JSON_HEADERS,
+        body=json.dumps({"email": WORD}).encode(),
+        setup=people.as_backend_with_new_users,
+        cpu_ratio_max=4.0,
     ),
     # Every request exchanges the token that the one before it returned.
     Operation(

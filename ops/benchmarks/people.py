@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -11,7 +12,7 @@ import psycopg
 
 from adapters.postgres.embedded.server import EmbeddedPostgres
 from ops.seeding.copying import seed
-from ops.seeding.population import PASSWORD, Plan, address
+from ops.seeding.population import PASSWORD, Plan, address, slug
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,8 @@ MEMBERSHIPS: Final = 200
 SAMPLE: Final = 1_000
 # Tokens that are valid once are lost with the last answers of a load, and wrk uses one for a test request.
 SPARE_TOKENS: Final = 16
+# More than any load adds, so that every request is for a new user.
+NEW_USERS: Final = 20_000
 
 
 def seed_users(
@@ -40,6 +43,9 @@ def seed_users(
         login_events=login_events,
         organizations=ORGANIZATIONS,
         memberships=MEMBERSHIPS,
+        # One service, which everybody uses.
+        services=1,
+        end_users=users,
         until=datetime.now(UTC),
     )
     with EmbeddedPostgres(data_folder) as url, psycopg.connect(url, autocommit=True) as connection:
@@ -72,6 +78,27 @@ def as_members(operation: Operation, server: RunningServer, connections: int) ->
     """Sign in at most as many members of the first organization as there are connections."""
     emails = [address(member) for member in range(min(connections, server.members))]
     return replace(operation, words=[sign_in(server, email)["access_token"] for email in emails])
+
+
+def as_backend(operation: Operation, server: RunningServer, _connections: int) -> Operation:
+    """Create an API key of the service that everybody uses, and send it instead of a token."""
+    owner = sign_in(server, address(0))["access_token"]
+    path = f"/api/organizations/{slug(0)}/services/service-1/api-keys"
+    body = {"name": "bench", "permissions": ["read:users", "write:users"]}
+    key = json.loads(server.post(path, body, token=owner))["key"]
+    return replace(operation, headers={**operation.headers, "X-Api-Key": key})
+
+
+def as_backend_deep_inside(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """As `as_backend`, and request the page in the middle of the list."""
+    return replace(as_backend(operation, server, connections), path=f"{operation.path}?offset={server.people // 2}")
+
+
+def as_backend_with_new_users(operation: Operation, server: RunningServer, connections: int) -> Operation:
+    """As `as_backend`, with addresses that have no account yet as words."""
+    load = secrets.token_hex(4)
+    emails = [f"new-{load}-{number}@example.com" for number in range(NEW_USERS)]
+    return replace(as_backend(operation, server, connections), words=emails)
 
 
 def with_refresh_tokens(operation: Operation, server: RunningServer, connections: int) -> Operation:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ops.benchmarks.operations import BARE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
 HOST: Final = "127.0.0.1"
 READY_PATH: Final = "/health/ready"
@@ -56,18 +56,18 @@ class RunningServer:
         """Return the body at a path; raise `CannotMeasure` for any status but 200."""
         return self._required(path, *_request(self.port, "GET", path))
 
-    def post(self, path: str, body: object) -> bytes:
-        """Send JSON to a path and return the body; raise `CannotMeasure` for any status but 200."""
-        return self._required(path, *_request(self.port, "POST", path, json.dumps(body)))
+    def post(self, path: str, body: object, *, token: str | None = None) -> bytes:
+        """Send JSON to a path and return the body; raise `CannotMeasure` for a refusal."""
+        return self._required(path, *_request(self.port, "POST", path, json.dumps(body), token=token))
 
     def _required(self, path: str, status: int, body: bytes) -> bytes:
-        if status != http.HTTPStatus.OK:
+        if status not in {http.HTTPStatus.OK, http.HTTPStatus.CREATED}:
             raise CannotMeasure(f"{self.name} returned {status} for {path}: {body.decode(errors='replace')}")
         return body
 
 
 @contextmanager
-def service(folder: Path) -> Generator[RunningServer]:
+def service(folder: Path, settings: Mapping[str, str] | None = None) -> Generator[RunningServer]:
     """Run the service as in production, on the data folder `folder`, which keeps its state for a later start."""
     port = _free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
@@ -77,6 +77,7 @@ def service(folder: Path) -> Generator[RunningServer]:
         "GATEHOUSE_BASE_URL": f"http://{HOST}:{port}",
         "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_LOG_FORMAT": "json",
+        **(settings or {}),
     }
     command = [str(Path(sys.executable).with_name("gatehouse")), "serve"]
     with _running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:
@@ -134,10 +135,15 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _request(port: int, method: str, path: str, body: str | None = None) -> tuple[int, bytes]:
+def _request(
+    port: int, method: str, path: str, body: str | None = None, *, token: str | None = None
+) -> tuple[int, bytes]:
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
     connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_SECONDS_MAX)
     try:
-        connection.request(method, path, body, {} if body is None else {"Content-Type": "application/json"})
+        connection.request(method, path, body, headers)
         response = connection.getresponse()
         return response.status, response.read()
     finally:

@@ -18,6 +18,7 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.vault import MasterKey, Vault
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.driver.connection import Connection
+from adapters.postgres.service_api.users import PostgresServiceUsers
 from adapters.postgres.transaction import Transaction
 from core.audit.audit_log import SETTLES_AFTER
 from core.sessions.callers import BACKGROUND
@@ -60,6 +61,9 @@ def seed(connection: RawConnection, plan: Plan, say: Say, *, bulk_rows_min: int 
             _fill(connection, table, say, is_frozen=is_fresh)
     for table in filled:
         _vacuum(connection, table.name, say)
+    if plan.end_users:
+        _count_service_users(connection, say)
+        _vacuum(connection, "service_user_milestones", say)
     if plan.audit_entries:
         _count_audit_entries(connection, say)
         _vacuum(connection, "audit_totals", say)
@@ -105,18 +109,35 @@ def _vacuum(connection: RawConnection, name: str, say: Say) -> None:
     connection.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.Identifier(name)))
 
 
+def _count_service_users(connection: RawConnection, say: Say) -> None:
+    """Count the users of the services: where many were copied, the trigger has recorded none of them."""
+    with connection.transaction():
+        connection.execute("DELETE FROM service_user_changes")
+        connection.execute("DELETE FROM service_user_milestones")
+        connection.execute(
+            """
+            INSERT INTO service_user_milestones (service_id, user_id, users)
+            SELECT service_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff', count(*) FROM service_users GROUP BY service_id
+            """
+        )
+    total = 0
+    while added := _in_transaction(Connection(connection), lambda now: PostgresServiceUsers(now).add_milestones()):
+        total += added
+        say(f"service_user_milestones: {total:,} added")
+
+
 def _count_audit_entries(connection: RawConnection, say: Say) -> None:
     """Count the entries as the actor does, but more of them at a time."""
     ours = Connection(connection)
     before_ms = int((datetime.now(UTC) - SETTLES_AFTER).timestamp() * 1000)
     before = UUID(identifier("audit", 0, before_ms))
     total = 0
-    while counted := _counted(ours, before):
+    while counted := _in_transaction(ours, lambda now: PostgresAuditLog(now).count_next(before, COUNTED_ROWS)):
         total += counted
         say(f"audit_totals: {total:,} entries counted")
 
 
-def _counted(connection: Connection, before: UUID) -> int:
+def _in_transaction(connection: Connection, count: Callable[[Transaction], int]) -> int:
     transaction = Transaction(
         connection=connection,
         now=datetime.now(UTC),
@@ -125,4 +146,4 @@ def _counted(connection: Connection, before: UUID) -> int:
         randomness=SystemRandomness(),
     )
     with connection.transaction():
-        return PostgresAuditLog(transaction).count_next(before, COUNTED_ROWS)
+        return count(transaction)

@@ -152,7 +152,10 @@ def _first_ms(until: datetime) -> int:
 _TABLES: Final = {
     name: place << 58
     for place, name in enumerate(
-        ("users", "organizations", "memberships", "login_events", "audit", "services", "clients", "invitations")
+        (
+            *("users", "organizations", "memberships", "login_events", "audit", "services", "clients", "invitations"),
+            "plans",
+        )
     )
 }
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from core.organizations.organizations import OrganizationStatus
+from core.services.plans import DEFAULT_CURRENCY, DEFAULT_PLAN_NAME
 from ops.seeding import accounts, logs
 from ops.seeding.drawing import NULL, Batch, line
 from ops.seeding.population import address, identifier, moment, password_hash, slug
@@ -97,6 +98,21 @@ def tables(plan: Plan, tier_ids: list[str]) -> list[Table]:
                 "name": lambda number: f"Service {number // plan.organizations + 1}",
                 "service_type": lambda _number: "web",
                 "client_id": lambda number: identifier("clients", number, plan.service_since_ms(number)),
+                "created_at": service_since,
+                "updated_at": service_since,
+            },
+        ),
+        _by_column(
+            "plans",
+            plan.services,
+            {
+                "id": lambda number: identifier("plans", number, plan.service_since_ms(number)),
+                "organization_id": lambda number: plan.organization_id(number % plan.organizations),
+                "service_id": plan.service_id,
+                "name": lambda _number: DEFAULT_PLAN_NAME,
+                "price_cents": lambda _number: "0",
+                "currency": lambda _number: DEFAULT_CURRENCY,
+                "is_default": lambda _number: "true",
                 "created_at": service_since,
                 "updated_at": service_since,
             },

@@ -29,6 +29,10 @@ signed_in = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN], ids=lambda route: route.name
 )
 
+on_service = pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.who.is_on_service], ids=lambda route: route.name
+)
+
 governs_platform = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.who.governs_platform], ids=lambda route: route.name
 )
@@ -122,6 +126,31 @@ async def test_a_member_may_do_what_the_role_allows_and_nothing_else(callers: Ca
     for caller in allowed if changes_nothing(route) else allowed[:1]:
         answer = await call(callers, route, caller)
         assert is_authorized(answer), f"{caller}: {answer.text}"
+
+
+@on_service
+async def test_a_grant_allows_what_its_relation_implies_on_its_own_service_alone(
+    callers: Callers, route: Route
+) -> None:
+    world, operation = callers.world, route.who.operation
+    assert operation is not None
+    shop, blog = (world.service(callers.acme_id, slug) for slug in ("shop", "blog"))
+    intern, viewed = callers.people[Caller.INTERN], operation.takes is Capability.SERVICES_VIEW
+    world.grant(callers.acme_id, blog.id, intern, "manager")
+
+    for relation in ("viewer", "manager"):
+        world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+        world.grant(callers.acme_id, shop.id, intern, relation)
+        answer = await call(callers, route, Caller.INTERN, service_slug="shop")
+
+        if viewed or relation == "manager":
+            assert is_authorized(answer), answer.text
+        else:
+            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+    world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+    for slug in ("shop", "till", "nowhere"):
+        refused = await call(callers, route, Caller.INTERN, service_slug=slug)
+        assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
 
 
 @in_organization

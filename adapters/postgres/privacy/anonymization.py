@@ -197,7 +197,10 @@ class PostgresAnonymization(Aggregate):
                          o.status = 'active' AS is_active, o.mfa_required
                 FROM     (SELECT organization_id, true AS is_member FROM memberships WHERE user_id = %(user_id)s
                           UNION ALL
-                          SELECT organization_id, false FROM service_users WHERE user_id = %(user_id)s) AS b
+                          -- A link that its user never used must not keep others from forgetting them.
+                          SELECT organization_id, false
+                          FROM   service_users
+                          WHERE  user_id = %(user_id)s AND last_login_at IS NOT NULL) AS b
                 JOIN     organizations o ON o.id = b.organization_id
                 GROUP BY b.organization_id, o.id
                 ORDER BY b.organization_id

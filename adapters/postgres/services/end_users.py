@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 # More elements than an array can hold, and still within the range of its subscripts.
 _OFFSET_MAX: Final = 2**30
+# An API key links any account. Until its user has signed in, an organization that did not create it sees nothing of how
+# it is protected.
 _SHOWN: Final = """
     SELECT found.total,
-           u.id, u.email, u.created_at, u.mfa_enabled_at IS NOT NULL AS mfa_enabled, used.last_login_at, used.services
+           u.id, u.email, u.created_at,
+           u.mfa_enabled_at IS NOT NULL
+           AND (used.last_login_at IS NOT NULL
+                OR u.created_by_organization_id IS NOT DISTINCT FROM %(organization_id)s) AS mfa_enabled,
+           used.last_login_at, used.services
     FROM   found
     LEFT   JOIN page ON true
     LEFT   JOIN users u ON u.id = page.user_id
@@ -61,8 +67,10 @@ PAGE: Final = f"""
     {_SHOWN}
 """  # noqa: S608 - likewise
 DETAIL: Final = """
-    SELECT u.id, u.email, u.email_verified_at IS NOT NULL AS email_verified, u.created_at, u.updated_at,
-           u.mfa_enabled_at IS NOT NULL AS mfa_enabled,
+    SELECT u.id, u.email, u.created_at,
+           u.email_verified_at IS NOT NULL AND known.is_known AS email_verified,
+           u.mfa_enabled_at IS NOT NULL AND known.is_known    AS mfa_enabled,
+           CASE WHEN known.is_known THEN u.updated_at ELSE u.created_at END AS updated_at,
            s.id AS service_id, s.slug, s.name, l.first_login_at, l.last_login_at,
            (SELECT count(*)
             FROM   sessions
@@ -74,6 +82,11 @@ DETAIL: Final = """
     FROM   service_users l
     JOIN   users u    ON u.id = l.user_id
     JOIN   services s ON s.id = l.service_id AND s.organization_id = l.organization_id
+    CROSS  JOIN LATERAL (
+               SELECT u.created_by_organization_id IS NOT DISTINCT FROM l.organization_id
+                      OR EXISTS (SELECT FROM service_users
+                                 WHERE  organization_id = l.organization_id AND user_id = l.user_id
+                                   AND  last_login_at IS NOT NULL) AS is_known) AS known
     WHERE  l.organization_id = %(organization_id)s AND l.user_id = %(user_id)s
     ORDER  BY s.slug
 """

@@ -203,7 +203,14 @@ CALLER: Final = """
                              LIMIT    1) AS b ON true
         LEFT   JOIN plans p ON p.service_id = s.service_id AND p.id = b.plan_id
         WHERE  d.service_id = s.service_id AND d.is_default
-    ) END                 AS service_plan
+    ) END                 AS service_plan,
+    CASE WHEN s.service_id IS NOT NULL
+         THEN EXISTS (SELECT FROM memberships WHERE user_id = s.user_id)
+              OR EXISTS (SELECT FROM service_users
+                         WHERE  user_id = s.user_id AND organization_id <> s.organization_id
+                           -- A link that an organization made, and its user never used, does not count.
+                           AND  last_login_at IS NOT NULL)
+         ELSE false END   AS belongs_elsewhere
 """
 LIVE: Final = """
     FROM   sessions s

@@ -6,7 +6,7 @@ from core.errors import Forbidden, RateLimitExceeded, ServiceUnavailable
 from core.limits import PASSWORD_CHARACTERS_MAX
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person
+from entrypoints.web.credentials import account_wide, in_person
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
@@ -27,7 +27,7 @@ class PasswordChange(SecretBody, kw_only=True):
 
 
 @routes.post("/api/user/set-password", refuses=(PasswordAlreadySet, Forbidden))
-@in_person
+@account_wide
 async def set_password(call: Call, body: FirstPassword) -> Message:
     """Set the first password of your account."""
     await call.read(passwords.check_first, body.new_password)

@@ -8,7 +8,7 @@ from core.accounts.profile import Profile
 from core.errors import Forbidden
 from core.rate_limits import RateLimit
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.credentials import account_wide, signed_in
 from entrypoints.web.routes import Routes
 
 routes = Routes("profile", "Your own account.")
@@ -28,7 +28,7 @@ async def read_profile(call: Call) -> Profile:
 
 
 @routes.patch("/api/user", limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
-@in_person
+@account_wide
 async def change_profile(call: Call, body: ProfileChange) -> Profile:
     """Change your email address.
 

@@ -15,7 +15,7 @@ from core.credentials.devices import (
 )
 from entrypoints.http.sessions.sessions import Message
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, signed_in
+from entrypoints.web.credentials import account_wide, signed_in
 from entrypoints.web.routes import Routes
 
 routes = Routes(
@@ -64,7 +64,7 @@ async def rename_device(call: Call, id: UUID, body: NewName) -> RenamedDevice:  
 
 
 @routes.delete("/api/user/devices/:id", refuses=(DeviceInUse, DeviceUnknown, DeviceOfAnother))
-@in_person
+@account_wide
 async def remove_device(call: Call, id: UUID) -> Message:  # noqa: A002 - likewise
     """Remove one of your devices.
 

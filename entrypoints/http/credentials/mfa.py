@@ -12,7 +12,7 @@ from core.sign_in import second_factor
 from core.sign_in.second_factor import CodeWrong, PreAuthExpired, PreAuthInvalid, PreAuthOver, TooManyWrongCodes
 from entrypoints.http.sessions import token_answers
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import admit_pre_auth_token, awaiting_second_factor, in_person, signed_in
+from entrypoints.web.credentials import account_wide, admit_pre_auth_token, awaiting_second_factor, signed_in
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
@@ -75,7 +75,7 @@ async def status(call: Call) -> MfaStatus:
 
 
 @routes.post("/api/user/mfa/setup", limits=SETUP_LIMITS, refuses=(MfaAlreadyEnabled, Forbidden))
-@in_person
+@account_wide
 async def set_up(call: Call) -> MfaSetup:
     """Begin to set up an authenticator app: show the user the QR code, then send the app's first code to `verify`.
 
@@ -95,7 +95,7 @@ async def set_up(call: Call) -> MfaSetup:
     limits=(RateLimit.MFA_VERIFICATION, *SETUP_LIMITS),
     refuses=(SetupCodeWrong, MfaNotSetUp, MfaAlreadyEnabled, Forbidden),
 )
-@in_person
+@account_wide
 async def enable(call: Call, body: SetupCode) -> MfaEnabled:
     """Turn multi-factor authentication on with a code of the app; only this answer contains the backup codes."""
     enabled = await call.transact(mfa.enable, body.code)
@@ -103,7 +103,7 @@ async def enable(call: Call, body: SetupCode) -> MfaEnabled:
 
 
 @routes.delete("/api/user/mfa", limits=SETUP_LIMITS, refuses=(Forbidden,))
-@in_person
+@account_wide
 async def disable(call: Call) -> MfaDisabled:
     """Turn multi-factor authentication off; the secret and all backup codes are deleted."""
     await call.transact(mfa.disable)
@@ -113,7 +113,7 @@ async def disable(call: Call) -> MfaDisabled:
 
 
 @routes.post("/api/user/mfa/backup-codes/regenerate", limits=SETUP_LIMITS, refuses=(MfaNotEnabled, Forbidden))
-@in_person
+@account_wide
 async def renew_backup_codes(call: Call) -> BackupCodes:
     """Generate ten new backup codes; all earlier ones become invalid."""
     codes = await call.transact(mfa.renew_backup_codes)

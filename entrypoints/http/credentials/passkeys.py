@@ -36,7 +36,7 @@ from entrypoints.http.sessions.token_answers import (
     transact_counted,
 )
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, public, signed_in
+from entrypoints.web.credentials import account_wide, public, signed_in
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
@@ -134,7 +134,7 @@ class PasskeyList(msgspec.Struct, kw_only=True):
 
 
 @routes.post("/api/auth/passkeys/register/start", refuses=(TooManyPasskeys, Forbidden))
-@in_person
+@account_wide
 async def start_registration(call: Call) -> PasskeyChallenge:
     """Begin to register a passkey: the options are for `navigator.credentials.create()`."""
     return _challenge(await call.transact(passkeys.start_registration))
@@ -144,7 +144,7 @@ async def start_registration(call: Call) -> PasskeyChallenge:
     "/api/auth/passkeys/register/finish",
     refuses=(RegistrationOver, RegistrationRefused, TooManyPasskeys, PasskeyExists, Forbidden),
 )
-@in_person
+@account_wide
 async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyItem:
     """Register the passkey that the browser created; without a `name` it is named after the browser.
 
@@ -173,14 +173,14 @@ async def list_passkeys(call: Call) -> PasskeyList:
 
 
 @routes.patch("/api/auth/passkeys/:id", refuses=(PasskeyUnknown, Forbidden))
-@in_person
+@account_wide
 async def rename_passkey(call: Call, id: UUID, body: PasskeyName) -> PasskeyItem:  # noqa: A002 - as the path names it
     """Rename one of your passkeys."""
     return await call.transact(passkeys.rename_mine, id, body.name)
 
 
 @routes.delete("/api/auth/passkeys/:id", status=204, refuses=(LastSignInMethod, PasskeyUnknown, Forbidden))
-@in_person
+@account_wide
 async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the path names it
     """Remove one of your passkeys; the last one only if you have a password.
 

@@ -61,7 +61,11 @@ async def list_end_users(call: Call, slug: str, query: EndUsersQuery) -> EndUser
 @routes.get("/api/organizations/:slug/users/:user_id", refuses=(EndUserUnknown,))
 @in_organization(Operation.END_USERS_READ)
 async def show_end_user(call: Call, slug: str, user_id: UUID) -> EndUserDetail:
-    """Show an end user: the services they use in this organization, and their sessions in it."""
+    """Show an end user: the services they use in this organization, and their sessions in it.
+
+    Of a user whom an API key added to a service, and whose account your organization did not create, `email_verified`
+    and `mfa_enabled` are false until they have signed in.
+    """
     return await call.read(end_users.show, slug, user_id)
 
 

@@ -11,7 +11,7 @@ from core.sessions.refresh import RefreshRefused, TokenReused
 from core.sessions.sessions import SessionItem
 from entrypoints.http.sessions.token_answers import Tokens, signed
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import in_person, public, signed_in
+from entrypoints.web.credentials import account_wide, in_person, public, signed_in
 from entrypoints.web.hidden import SecretBody
 from entrypoints.web.routes import Routes
 
@@ -79,7 +79,7 @@ async def end_session(call: Call, id: UUID) -> None:  # noqa: A002 - the name of
 
 
 @routes.delete("/api/user/sessions", status=204, refuses=(Forbidden,))
-@in_person
+@account_wide
 async def end_other_sessions(call: Call) -> None:
     """End all your sessions except this one."""
     await call.transact(sessions.end_my_others)

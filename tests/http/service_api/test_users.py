@@ -179,6 +179,38 @@ class TestAdd:
         assert not backend.world.has_user(ada.email)
 
 
+class TestSecrecy:
+    """What an organization learns of an account by adding it with a key."""
+
+    async def seen(self, backend: Backend, user_id: UUID) -> tuple[Any, ...]:
+        owner = await backend.world.signed_in_member(backend.organization_id, email="owner@example.com")
+        [item] = (await owner.get("/api/organizations/acme/users")).json["users"]
+        detail = (await owner.get(f"/api/organizations/acme/users/{user_id}")).json
+        assert item["mfa_enabled"] == detail["mfa_enabled"]
+        return detail["email_verified"], detail["mfa_enabled"], detail["updated_at"] == detail["created_at"]
+
+    async def test_how_an_account_is_protected_stays_unknown(self, backend: Backend) -> None:
+        user_id = backend.world.user(BOB, has_mfa=True)
+        backend.world.connection.execute("UPDATE users SET updated_at = now()")
+
+        await add(backend)
+
+        assert await self.seen(backend, user_id) == (False, False, True)
+
+    async def test_once_its_user_has_signed_in_it_is_seen(self, backend: Backend, clock: SettableClock) -> None:
+        user_id = backend.user(BOB)
+        backend.world.connection.execute("UPDATE users SET updated_at = now()")
+        await backend.world.sign_in(BOB, org_slug="acme", service_slug="shop")
+
+        assert await self.seen(backend, user_id) == (True, False, False)
+
+    async def test_an_account_that_the_organization_created_is_seen(self, backend: Backend) -> None:
+        user_id = backend.own_user(BOB)
+        backend.world.connection.execute("UPDATE users SET email_verified_at = now()")
+
+        assert await self.seen(backend, user_id) == (True, False, True)
+
+
 class TestForeign:
     """Accounts that are no users of the service: whether they exist cannot be told."""
 

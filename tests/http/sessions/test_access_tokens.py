@@ -108,7 +108,7 @@ class TestClaims:
 
         claims = (await world.sign_in(org_slug="acme", service_slug="shop")).claims
 
-        assert set(claims) - set(ada.claims) == {"org", "service"}
+        assert set(claims) - set(ada.claims) == {"org", "service", "plan", "subscription_status", "features"}
         assert (claims["org"], claims["service"], claims["aud"]) == ("acme", "shop", str(client_id))
 
     async def test_the_token_of_a_platform_owner_has_the_claim(self, world: World) -> None:

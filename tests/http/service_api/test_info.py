@@ -1,0 +1,75 @@
+"""The service itself, as its backend reads and changes it (identity 4.5, decisions 6.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from tests.waiting import waiting_for_a_lock
+from tests.world.backend import insert_backend
+from tests.world.world import assert_refused
+
+if TYPE_CHECKING:
+    from adapters.postgres.driver.connection import RawConnection
+    from tests.application import Answer
+    from tests.world.backend import Backend
+
+PATH = "/info"
+
+
+async def test_it_is_the_service_as_its_members_see_it(backend: Backend) -> None:
+    owner = await backend.world.signed_in_member(backend.organization_id)
+
+    answer = await backend.request("GET", PATH)
+
+    assert answer.status == 200, answer.text
+    assert answer.json == (await owner.get("/api/organizations/acme/services/shop")).json
+    assert not {"plan_count", "subscription_count", "client_secret_hash"} & set(answer.json)
+
+
+async def test_the_named_fields_change_and_the_key_is_recorded(backend: Backend) -> None:
+    before = (await backend.request("GET", PATH)).json
+
+    answer = await backend.request(
+        "PATCH", PATH, body={"name": "Shop 2", "redirect_uris": ["https://shop.example/callback"]}
+    )
+
+    changed = before | {"name": "Shop 2", "redirect_uris": ["https://shop.example/callback"]}
+    assert (answer.status, answer.json) == (200, changed)
+    [(_, actor_id, target_id, details)] = backend.world.audit_entries("service.updated")
+    assert (actor_id, target_id) == (None, str(backend.service_id))
+    assert details["api_key_id"] == str(backend.world.value("SELECT id FROM api_keys"))
+    assert set(details["changes"]) == {"name", "redirect_uris"}
+
+
+@pytest.mark.parametrize("body", [{}, {"name": ""}, {"service_type": "game"}, {"redirect_uris": ["nowhere"]}])
+async def test_nothing_or_an_invalid_value_is_400(backend: Backend, body: dict[str, Any]) -> None:
+    assert_refused(await backend.request("PATCH", PATH, body=body), 400, "BAD_REQUEST")
+
+
+async def test_another_tenant_s_service_is_out_of_reach(backend: Backend) -> None:
+    globex = insert_backend(backend.world, "globex", "till", key=f"sk_globex_{'g' * 43}")
+
+    await backend.request("PATCH", PATH, body={"name": "Mine", "slug": "till", "id": str(globex.service_id)})
+
+    assert backend.world.rows("SELECT slug, name FROM services ORDER BY slug") == [("shop", "Mine"), ("till", "Till")]
+
+
+async def test_a_key_whose_service_is_deleted_at_this_moment_is_401(
+    backend: Backend, raw_connection: RawConnection
+) -> None:
+    answers: list[Answer] = []
+
+    async def change() -> None:
+        answers.append(await backend.request("PATCH", PATH, body={"name": "Late"}))
+
+    async with trio.open_nursery() as nursery:
+        with raw_connection.transaction():
+            raw_connection.execute("SELECT FROM organizations FOR NO KEY UPDATE")
+            nursery.start_soon(change)
+            await waiting_for_a_lock(backend.world.connection)
+            raw_connection.execute("DELETE FROM services")
+
+    assert_refused(answers[0], 401, "UNAUTHORIZED")
