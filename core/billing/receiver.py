@@ -47,11 +47,13 @@ def receive(uow: UnitOfWork, event: BillingEvent, mode: BillingMode) -> Received
     if event.subscription_id is not None:
         # The same order in every transaction: the customer, then its subscription.
         if event.customer_id is not None:
-            uow.billing_customers.defer_hold(event.customer_id, mode)
-        locked = uow.billing_subscriptions.defer_lock(event.subscription_id, event.customer_id)
+            uow.billing_customers.defer_hold(event.customer_id)
+        known = uow.billing_subscriptions.defer_known(event.subscription_id, event.customer_id)
         if not is_new():
             return Received(receipt=Receipt.DUPLICATE)
-        settlement = subscriptions.settle(uow, locked(), invoice_url=event.invoice_url)
+        if event.customer_id is not None:
+            uow.billing_customers.ensure_held(event.customer_id, mode)
+        settlement = subscriptions.settle(uow, known(), invoice_url=event.invoice_url)
         return Received(receipt=_RECEIPTS[settlement.outcome], refused=settlement.refused)
     if not is_new():
         return Received(receipt=Receipt.DUPLICATE)

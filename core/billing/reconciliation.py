@@ -67,13 +67,13 @@ def release(uow: UnitOfWork, batch: Batch) -> None:
 
 def record(uow: UnitOfWork, due: DueSubscription, read: ReadSubscription) -> Settlement:
     """Store a subscription as it was read, and settle it; a difference to what was known is repaired and recorded."""
-    before = uow.billing_subscriptions.defer_lock(due.id, None)()
+    known = subscriptions.lock(uow, due.id)
+    before = known.subscription
     # The reading began after these events, so it is newer than they are, whatever the clocks say.
     times = [time for time in (read.as_of, due.newest_event_at, before.read_as_of) if time is not None]
-    known = replace(before, read=read.facts, read_as_of=max(times))
-    # Stored first, because the plan of its price is looked up there.
-    uow.billing_subscriptions.save(known)
-    return subscriptions.settle(uow, known, source=Source.RECONCILIATION)
+    uow.billing_subscriptions.save(replace(before, read=read.facts, read_as_of=max(times)))
+    # Again, because the plan of the price that was read is among what is known now.
+    return subscriptions.settle(uow, subscriptions.lock(uow, due.id), source=Source.RECONCILIATION)
 
 
 def record_failure(uow: UnitOfWork, due: DueSubscription) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 PERIOD_GRACE: Final = timedelta(hours=1)
 OVERDUE_PERIOD: Final = timedelta(days=1)
 SILENCE_MAX: Final = timedelta(days=7)
+# A check is not postponed by less, which saves a write for most events.
+CHECK_DELAY_MIN: Final = timedelta(days=1)
 
 
 class Outcome(StrEnum):
@@ -80,32 +82,28 @@ class Settlement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """What is stored about a subscription, read in one round trip."""
+class Known:
+    """What is stored about a subscription, which is locked; `plans` are by the prices that its events name."""
 
+    subscription: BillingSubscription
     history: Sequence[StoredEntry]
     plans: Mapping[str, Plan]
     current: Subscription | None
 
 
 def settle(
-    uow: UnitOfWork,
-    subscription: BillingSubscription,
-    source: Source = Source.EVENT,
-    *,
-    invoice_url: str | None = None,
+    uow: UnitOfWork, known: Known, source: Source = Source.EVENT, *, invoice_url: str | None = None
 ) -> Settlement:
-    """Bring the user's subscription in line with the stored events; the billing subscription is locked.
+    """Bring the user's subscription in line with the stored events.
 
     `invoice_url` is where the buyer completes the payment that the present event asks for.
     """
-    known = _known(uow, subscription)
+    subscription = known.subscription
     refused: list[str] = []
     if subscription.binding is None:
         subscription = _bind(uow, subscription, known, refused)
     binding = subscription.binding
     if binding is None or subscription.customer_id is None:
-        uow.billing_subscriptions.save(subscription)
         return Settlement(outcome=Outcome.PARKED, refused=_refuse(uow, refused))
     customer = uow.billing_customers.held(subscription.customer_id)
     entries = _accepted(subscription, binding, known, refused)
@@ -116,7 +114,8 @@ def settle(
     if state is not None:
         subscription = _write(uow, subscription, binding, state, known, source)
     subscription = replace(subscription, check_at=_next_check(state, at=uow.now))
-    uow.billing_subscriptions.save(subscription)
+    if _is_worth_saving(known.subscription, subscription):
+        uow.billing_subscriptions.save(subscription)
     notices.send(uow, entries, binding, invoice_url=invoice_url)
     return Settlement(outcome=subscription.outcome, refused=_refuse(uow, refused))
 
@@ -125,18 +124,16 @@ def settle_all_of(uow: UnitOfWork, customer_id: str) -> tuple[str, ...]:
     """Settle every subscription of a customer that was bound or deleted; return the events that were refused."""
     refused: list[str] = []
     for subscription_id in uow.billing_subscriptions.of_customer(customer_id):
-        refused += settle(uow, uow.billing_subscriptions.defer_lock(subscription_id, None)()).refused
+        refused += settle(uow, lock(uow, subscription_id)).refused
     return tuple(refused)
 
 
-def _known(uow: UnitOfWork, subscription: BillingSubscription) -> _Known:
-    history = uow.billing_events.defer_history(subscription.id, is_whole=subscription.binding is None)
-    plans = uow.billing_subscriptions.defer_plans(subscription.id)
-    current = uow.billing_subscriptions.defer_current(subscription.id)
-    return _Known(history=history(), plans=plans(), current=current())
+def lock(uow: UnitOfWork, subscription_id: str) -> Known:
+    """Lock a subscription, and return what is stored about it."""
+    return uow.billing_subscriptions.defer_known(subscription_id, None)()
 
 
-def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: _Known, refused: list[str]) -> BillingSubscription:
+def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refused: list[str]) -> BillingSubscription:
     """Return the subscription bound by the first event that tells what it is for, if its customer is known."""
     for stored in sorted(known.history, key=lambda stored: (stored.entry.occurred_at, stored.entry.event_id)):
         binding = stored.entry.facts.binding
@@ -149,14 +146,14 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: _Known, ref
     return subscription
 
 
-def _fits(uow: UnitOfWork, entry: Entry, binding: Binding, customer: BillingCustomer, known: _Known) -> bool:
+def _fits(uow: UnitOfWork, entry: Entry, binding: Binding, customer: BillingCustomer, known: Known) -> bool:
     is_own_customer = customer.organization_id == binding.organization_id
     return (
         is_own_customer and _has_own_price(entry, binding, known) and uow.billing_subscriptions.is_purchasable(binding)
     )
 
 
-def _accepted(subscription: BillingSubscription, binding: Binding, known: _Known, refused: list[str]) -> list[Entry]:
+def _accepted(subscription: BillingSubscription, binding: Binding, known: Known, refused: list[str]) -> list[Entry]:
     """Return the entries that agree with the binding, with the last reading from the provider; note the others."""
     accepted: list[Entry] = []
     for stored in known.history:
@@ -189,12 +186,12 @@ def _is_same_purchase(one: Binding, other: Binding) -> bool:
     )
 
 
-def _has_own_price(entry: Entry, binding: Binding, known: _Known) -> bool:
+def _has_own_price(entry: Entry, binding: Binding, known: Known) -> bool:
     plan = known.plans.get(entry.facts.price_id or "")
     return plan is None or plan.service_id == binding.service_id
 
 
-def _plan_of(uow: UnitOfWork, state: State, binding: Binding, known: _Known) -> Plan | None:
+def _plan_of(uow: UnitOfWork, state: State, binding: Binding, known: Known) -> Plan | None:
     """Return the plan of the present price, else the plan that was bought; None when that was deleted."""
     plan = known.plans.get(state.price_id or "")
     if plan is not None and plan.service_id == binding.service_id:
@@ -213,7 +210,7 @@ def _write(
     subscription: BillingSubscription,
     binding: Binding,
     state: State,
-    known: _Known,
+    known: Known,
     source: Source,
 ) -> BillingSubscription:
     """Write the state to the user's subscription, which begins now if there is none."""
@@ -257,7 +254,15 @@ def _new(
 def _promote(uow: UnitOfWork, binding: Binding) -> None:
     """Settle the subscriptions that waited for the end of this one."""
     for subscription_id in uow.billing_subscriptions.conflicts(binding):
-        settle(uow, uow.billing_subscriptions.defer_lock(subscription_id, None)())
+        settle(uow, lock(uow, subscription_id))
+
+
+def _is_worth_saving(before: BillingSubscription, after: BillingSubscription) -> bool:
+    """Return whether more has changed than the next check, which may as well be a little earlier."""
+    if before.check_at is None or after.check_at is None:
+        return before != after
+    is_about_the_same = timedelta() <= after.check_at - before.check_at < CHECK_DELAY_MIN
+    return not is_about_the_same or replace(before, check_at=after.check_at) != after
 
 
 def _next_check(state: State | None, *, at: datetime) -> datetime | None:

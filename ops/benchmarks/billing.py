@@ -1,4 +1,4 @@
-"""The receiver of the payment provider: how many distinct events it applies in a second, each durable before its answer.
+"""The receiver of billing events: how many distinct ones it applies in a second, each durable before its answer.
 
 The events are those of many subscriptions of many organizations: a beginning, then renewals, paid invoices, failed
 payments and changes of the plan. Each is another event, signed, and answered when its transaction is committed.

@@ -27,8 +27,12 @@ class BillingCustomers(Protocol):
         """
         ...
 
-    def defer_hold(self, customer_id: str, mode: BillingMode) -> None:
-        """Lock a customer against changes and deletion while its subscription is settled; store it if it is new."""
+    def defer_hold(self, customer_id: str) -> None:
+        """Lock a customer against changes and deletion while its subscription is settled, if it is known."""
+        ...
+
+    def ensure_held(self, customer_id: str, mode: BillingMode) -> None:
+        """Store a customer that `defer_hold` has not found, and lock it in the same way."""
         ...
 
     def held(self, customer_id: str) -> BillingCustomer | None:

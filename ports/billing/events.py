@@ -5,7 +5,6 @@ from typing import Protocol
 
 from core.billing.customers import MethodEntry
 from core.billing.provider_events import BillingEvent
-from core.billing.subscriptions import StoredEntry
 from core.deferred import Deferred
 
 
@@ -14,13 +13,6 @@ class BillingEvents(Protocol):
 
     def defer_add(self, event: BillingEvent) -> Deferred[bool]:
         """Store an event; the result is False when it is stored already."""
-        ...
-
-    def defer_history(self, subscription_id: str, *, is_whole: bool) -> Deferred[Sequence[StoredEntry]]:
-        """Query the events that a subscription's state is computed from, and those that a mail is due for.
-
-        Unless the whole history is wanted, what is older than the newest whole subscription is left out, except an end.
-        """
         ...
 
     def refuse(self, event_ids: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Storage of the provider's subscriptions, and of what they do to the subscriptions of users."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -8,17 +8,19 @@ from uuid import UUID
 from core.billing.notices import Buyer
 from core.billing.provider_objects import Binding
 from core.billing.reconciliation import DueSubscription
-from core.billing.subscriptions import BillingSubscription
+from core.billing.subscriptions import BillingSubscription, Known
 from core.deferred import Deferred
-from core.services.plans import Plan
-from core.services.subscriptions import Subscription
 
 
 class BillingSubscriptions(Protocol):
     """The provider's subscriptions by its ids, each each with at most one subscription of a user."""
 
-    def defer_lock(self, subscription_id: str, customer_id: str | None) -> Deferred[BillingSubscription]:
-        """Lock a subscription until the transaction ends; one that is new is stored as parked."""
+    def defer_known(self, subscription_id: str, customer_id: str | None) -> Deferred[Known]:
+        """Lock a subscription until the transaction ends, and query what is stored about it.
+
+        One that is new is stored as parked. Of a bound one the history leaves out what is older than the newest whole
+        subscription, except an end. The user's subscription is locked too.
+        """
         ...
 
     def save(self, subscription: BillingSubscription) -> None:
@@ -43,14 +45,6 @@ class BillingSubscriptions(Protocol):
 
     def is_purchasable(self, binding: Binding) -> bool:
         """Return whether organization, service, plan and user exist and belong together."""
-        ...
-
-    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, Plan]]:
-        """Query the plans of the prices that a subscription's events and its last reading name."""
-        ...
-
-    def defer_current(self, subscription_id: str) -> Deferred[Subscription | None]:
-        """Query the user's subscription that the provider bills under this id, locked until the transaction ends."""
         ...
 
     def buyer(self, binding: Binding) -> Buyer | None:

@@ -84,13 +84,17 @@ class PostgresBillingCustomers(Aggregate):
         except (UniqueViolation, ForeignKeyViolation):
             return False
 
-    def defer_hold(self, customer_id: str, mode: BillingMode) -> None:
-        self._defer_add(customer_id, mode)
+    def defer_hold(self, customer_id: str) -> None:
         self._held[customer_id] = self._connection.cursor(row_factory=_ROW).defer(_HOLD, (customer_id,))
+
+    def ensure_held(self, customer_id: str, mode: BillingMode) -> None:
+        if self.held(customer_id) is None:
+            self._defer_add(customer_id, mode)
+            self.defer_hold(customer_id)
 
     def held(self, customer_id: str) -> BillingCustomer | None:
         if customer_id not in self._held:
-            self._held[customer_id] = self._connection.cursor(row_factory=_ROW).defer(_HOLD, (customer_id,))
+            self.defer_hold(customer_id)
         return self._held[customer_id].fetchone()
 
     def lock(self, customer_id: str, mode: BillingMode) -> BillingCustomer:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from psycopg.types.json import Jsonb
 
-from adapters.postgres.billing.facts import facts_as_json, facts_from_json
+from adapters.postgres.billing.facts import facts_as_json
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
 from core.billing.customers import METHOD_EFFECTS, MethodEntry
-from core.billing.histories import HISTORICAL, Entry
+from core.billing.histories import HISTORICAL
 from core.billing.provider_events import NOTICES, Effect
-from core.billing.subscriptions import StoredEntry
 from core.services.subscriptions import LIVE, SubscriptionStatus
 
 if TYPE_CHECKING:
@@ -57,36 +56,6 @@ class PostgresBillingEvents(Aggregate):
         )
         return lambda: added.rowcount == 1
 
-    def defer_history(self, subscription_id: str, *, is_whole: bool) -> Deferred[Sequence[StoredEntry]]:
-        found = self._connection.cursor(row_factory=kwargs_row(_stored_entry)).defer(
-            """
-            SELECT   id AS event_id, occurred_at, effect, facts, billing_customer_id
-            FROM     billing_events
-            WHERE    billing_subscription_id = %(id)s
-              AND    (effect = ANY (%(notices)s) AND NOT is_noticed
-                      OR effect = ANY (%(historical)s)
-                         AND (%(is_whole)s
-                              OR effect = 'ended'
-                              OR facts ->> 'status' = ANY (%(final)s)
-                              OR occurred_at >= coalesce((SELECT max(occurred_at)
-                                                          FROM   billing_events
-                                                          WHERE  billing_subscription_id = %(id)s
-                                                            AND  effect = 'snapshot'),
-                                                         '-infinity')))
-            ORDER BY occurred_at DESC
-            LIMIT    %(limit)s
-            """,
-            {
-                "id": subscription_id,
-                "notices": _NOTICES,
-                "historical": _HISTORICAL,
-                "is_whole": is_whole,
-                "final": _FINAL,
-                "limit": HISTORY_ENTRIES_MAX,
-            },
-        )
-        return found.fetchall
-
     def refuse(self, event_ids: Sequence[str]) -> None:
         self._connection.execute_later(
             "UPDATE billing_events SET effect = %s WHERE id = ANY (%s)", (Effect.REFUSED.value, list(event_ids))
@@ -112,13 +81,6 @@ class PostgresBillingEvents(Aggregate):
             )
             .fetchall()
         )
-
-
-def _stored_entry(
-    *, event_id: str, occurred_at: datetime, effect: str, facts: dict[str, Any], billing_customer_id: str | None
-) -> StoredEntry:
-    entry = Entry(event_id=event_id, occurred_at=occurred_at, effect=Effect(effect), facts=facts_from_json(facts))
-    return StoredEntry(entry=entry, customer_id=billing_customer_id)
 
 
 def _method_entry(*, event_id: str, occurred_at: datetime, effect: str, payment_method: str | None) -> MethodEntry:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.types.json import Jsonb
 
@@ -10,50 +10,84 @@ from adapters.postgres.billing.facts import facts_as_json, facts_from_json
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.services.subscriptions import subscription_row
 from adapters.postgres.transaction import Aggregate
+from core.billing.histories import HISTORICAL, Entry
 from core.billing.notices import Buyer
+from core.billing.provider_events import NOTICES, Effect
 from core.billing.provider_objects import Binding
 from core.billing.reconciliation import DueSubscription
-from core.billing.subscriptions import BillingSubscription, Outcome
+from core.billing.subscriptions import BillingSubscription, Known, Outcome, StoredEntry
 from core.services.plans import Plan
+from core.services.subscriptions import LIVE, SubscriptionStatus
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from uuid import UUID
 
+    from adapters.postgres.driver.connection import Cursor
     from core.deferred import Deferred
-    from core.services.subscriptions import Subscription
+
+# More than a subscription of ten years has.
+HISTORY_ENTRIES_MAX: Final = 2_000
+_HISTORICAL: Final = [effect.value for effect in HISTORICAL]
+_NOTICES: Final = [effect.value for effect in NOTICES]
+_FINAL: Final = [status.value for status in SubscriptionStatus if status not in LIVE]
+
+HISTORY: Final = """
+    SELECT   id AS event_id, occurred_at, effect, facts, billing_customer_id
+    FROM     billing_events
+    WHERE    billing_subscription_id = %(id)s
+      AND    (effect = ANY (%(notices)s) AND NOT is_noticed
+              OR effect = ANY (%(historical)s)
+                 AND (effect = 'ended'
+                      OR facts ->> 'status' = ANY (%(final)s)
+                      OR (SELECT organization_id IS NULL FROM billing_subscriptions WHERE id = %(id)s)
+                      OR occurred_at >= coalesce((SELECT max(occurred_at)
+                                                  FROM   billing_events
+                                                  WHERE  billing_subscription_id = %(id)s AND effect = 'snapshot'),
+                                                 '-infinity')))
+    ORDER BY occurred_at DESC
+    LIMIT    %(limit)s
+"""
+PLANS: Final = """
+    SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
+           created_at
+    FROM   plans
+    WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
+                                FROM   billing_events
+                                WHERE  billing_subscription_id = %(id)s
+                                UNION
+                                SELECT read_facts ->> 'price_id' FROM billing_subscriptions WHERE id = %(id)s)
+"""
+CURRENT: Final = """
+    SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
+           b.current_period_end, b.created_at, b.billing_subscription_id
+    FROM   subscriptions b
+    JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
+    WHERE  b.billing_subscription_id = %s
+    FOR    NO KEY UPDATE OF b
+"""
 
 
 class PostgresBillingSubscriptions(Aggregate):
     """The port `BillingSubscriptions`."""
 
-    def defer_lock(self, subscription_id: str, customer_id: str | None) -> Deferred[BillingSubscription]:
-        now = self._transaction.now
-        self._connection.execute_later(
-            """
-            INSERT INTO billing_subscriptions (id, customer_id, outcome, created_at, updated_at)
-            VALUES (%s, %s, 'parked', %s, %s)
-            ON CONFLICT (id) DO NOTHING
-            """,
-            (subscription_id, customer_id, now, now),
-        )
-        locked = self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
-            """
-            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, outcome,
-                   read_facts, read_as_of, check_at
-            FROM   billing_subscriptions
-            WHERE  id = %s
-            FOR    UPDATE
-            """,
-            (subscription_id,),
-        )
+    def defer_known(self, subscription_id: str, customer_id: str | None) -> Deferred[Known]:
+        # All of it in one round trip. PostgreSQL executes the statements one after the other, and each sees what was
+        # committed before it began, so what follows the lock is up to date.
+        locked, known = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
 
-        def read() -> BillingSubscription:
-            found = locked.fetchone()
-            assert found is not None, "a subscription was added and is not there"
-            return found
+        def read() -> Known:
+            subscription = locked.fetchone()
+            if subscription is not None:
+                return known(subscription)
+            # A new one, which nothing has locked yet.
+            self._defer_add(subscription_id, customer_id)
+            again, rest = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
+            added = again.fetchone()
+            assert added is not None, "a subscription was added and is not there"
+            return rest(added)
 
         return read
 
@@ -153,38 +187,6 @@ class PostgresBillingSubscriptions(Aggregate):
         )
         return found.fetchone() is not None
 
-    def defer_plans(self, subscription_id: str) -> Deferred[Mapping[str, Plan]]:
-        found = self._connection.cursor(row_factory=kwargs_row(Plan)).defer(
-            """
-            SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
-                   created_at
-            FROM   plans
-            WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
-                                        FROM   billing_events
-                                        WHERE  billing_subscription_id = %(id)s
-                                        UNION
-                                        SELECT read_facts ->> 'price_id'
-                                        FROM   billing_subscriptions
-                                        WHERE  id = %(id)s)
-            """,
-            {"id": subscription_id},
-        )
-        return lambda: {plan.billing_price_id or "": plan for plan in found}
-
-    def defer_current(self, subscription_id: str) -> Deferred[Subscription | None]:
-        found = self._connection.cursor(row_factory=kwargs_row(subscription_row)).defer(
-            """
-            SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
-                   b.current_period_end, b.created_at, b.billing_subscription_id
-            FROM   subscriptions b
-            JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
-            WHERE  b.billing_subscription_id = %s
-            FOR    NO KEY UPDATE OF b
-            """,
-            (subscription_id,),
-        )
-        return found.fetchone
-
     def buyer(self, binding: Binding) -> Buyer | None:
         return (
             self._connection.cursor(row_factory=kwargs_row(Buyer))
@@ -198,6 +200,49 @@ class PostgresBillingSubscriptions(Aggregate):
                 (binding.user_id, binding.organization_id, binding.service_id),
             )
             .fetchone()
+        )
+
+    def _defer_add(self, subscription_id: str, customer_id: str | None) -> None:
+        now = self._transaction.now
+        self._connection.execute_later(
+            """
+            INSERT INTO billing_subscriptions (id, customer_id, outcome, created_at, updated_at)
+            VALUES (%s, %s, 'parked', %s, %s)
+            ON CONFLICT (id) DO NOTHING
+            """,
+            (subscription_id, customer_id, now, now),
+        )
+
+    def _defer_lock(self, subscription_id: str) -> Cursor[BillingSubscription]:
+        return self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
+            """
+            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, outcome, read_facts, read_as_of,
+                   check_at
+            FROM   billing_subscriptions
+            WHERE  id = %s
+            FOR    UPDATE
+            """,
+            (subscription_id,),
+        )
+
+    def _defer_rest(self, subscription_id: str) -> Callable[[BillingSubscription], Known]:
+        history = self._connection.cursor(row_factory=kwargs_row(_stored_entry)).defer(
+            HISTORY,
+            {
+                "id": subscription_id,
+                "notices": _NOTICES,
+                "historical": _HISTORICAL,
+                "final": _FINAL,
+                "limit": HISTORY_ENTRIES_MAX,
+            },
+        )
+        plans = self._connection.cursor(row_factory=kwargs_row(Plan)).defer(PLANS, {"id": subscription_id})
+        current = self._connection.cursor(row_factory=kwargs_row(subscription_row)).defer(CURRENT, (subscription_id,))
+        return lambda subscription: Known(
+            subscription=subscription,
+            history=history.fetchall(),
+            plans={plan.billing_price_id or "": plan for plan in plans},
+            current=current.fetchone(),
         )
 
 
@@ -220,3 +265,10 @@ def _subscription(
         read=facts_from_json(read_facts) if read_facts is not None else None,
         **columns,
     )
+
+
+def _stored_entry(
+    *, event_id: str, occurred_at: datetime, effect: str, facts: dict[str, Any], billing_customer_id: str | None
+) -> StoredEntry:
+    entry = Entry(event_id=event_id, occurred_at=occurred_at, effect=Effect(effect), facts=facts_from_json(facts))
+    return StoredEntry(entry=entry, customer_id=billing_customer_id)

@@ -73,14 +73,15 @@ async def test_an_event_that_contradicts_itself_creates_no_subscription(
     seller.bind_customer()
     nobody = str(seller.organization_id)
 
-    for changes in (
+    contradictions: list[dict[str, Any]] = [
         {"customer": "cus_globex"},
         {"metadata": seller.metadata | {"org_id": organization_id}},
         {"metadata": seller.metadata | {"service_id": service_id}},
         {"metadata": seller.metadata | {"plan_id": plan_id}},
         {"metadata": seller.metadata | {"user_id": nobody}},
         {"price": "price_gold"},
-    ):
+    ]
+    for changes in contradictions:
         await seller.report("customer.subscription.created", seller.subscription(**changes))
         assert seller.subscriptions() == [], changes
         assert seller.stored_events()[-1][1] == "refused", changes
