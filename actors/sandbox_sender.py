@@ -15,9 +15,9 @@ from core.errors import ServiceUnavailable
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
-    from ports.billing.gateway import BillingReceiver
     from ports.database import Database
     from ports.doorbells import AwaitableDoorbells
+    from ports.event_receiver import BillingReceiver
 
 # For late events, those that a command or another replica has queued, and repetitions.
 PERIOD_SECONDS = 1.0

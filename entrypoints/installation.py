@@ -7,10 +7,11 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
-from ports.billing.gateway import BillingGateway, BillingReceiver
+from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
+from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner

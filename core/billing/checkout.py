@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from core.billing import customers
-from core.billing.provider import CheckoutOrder
+from core.billing import customers, subscriptions
+from core.billing.provider import BillingFailed, CheckoutOrder
 from core.billing.provider_objects import Binding
 from core.errors import BadRequest, Conflict
 from core.organizations.access import Operation, authorize
@@ -170,6 +170,18 @@ def customer_or_wish(
     if customer is not None:
         return customer.id, None
     return None, customers.wish(uow, organization.id, organization.name, mode)
+
+
+def bind_customer(uow: UnitOfWork, organization_id: UUID, customer_id: str, mode: BillingMode) -> str:
+    """Bind a customer that was made for an organization; return the organization's customer, which may be another."""
+    if uow.billing_customers.bind(customer_id, organization_id, mode):
+        # Its events may have come before the provider's answer.
+        subscriptions.settle_all_of(uow, customer_id)
+        return customer_id
+    present = uow.billing_customers.of_organization(organization_id, mode)
+    if present is None:
+        raise BillingFailed
+    return present.id
 
 
 def finish(uow: UnitOfWork, checkout: Checkout, session_id: str) -> None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.billing import subscriptions
-from core.billing.provider import BillingFailed
 from core.billing.provider_events import Effect
 
 if TYPE_CHECKING:
@@ -70,18 +68,6 @@ def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -
         name=name,
         idempotency_key=f"gatehouse-customer-{organization_id}-{number}",
     )
-
-
-def bind(uow: UnitOfWork, organization_id: UUID, customer_id: str, mode: BillingMode) -> str:
-    """Bind a customer that was made for an organization; return the organization's customer, which may be another."""
-    if uow.billing_customers.bind(customer_id, organization_id, mode):
-        # Its events may have come before the provider's answer.
-        subscriptions.settle_all_of(uow, customer_id)
-        return customer_id
-    present = uow.billing_customers.of_organization(organization_id, mode)
-    if present is None:
-        raise BillingFailed
-    return present.id
 
 
 def apply(uow: UnitOfWork, event: BillingEvent, customer: BillingCustomer) -> bool:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final
 from core.billing import sandbox_events
 from core.billing.provider import CheckoutSession, ReadSubscription
 from core.billing.provider_objects import Facts, subscription_facts
+from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from core.errors import BadRequest, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from uuid import UUID
 
@@ -67,71 +68,6 @@ class SandboxAction(StrEnum):
     RECOVER = "recover"
     AUTHENTICATE = "authenticate"
     CANCEL = "cancel"
-
-
-class SessionKind(StrEnum):
-    """A kind of page of the sandbox."""
-
-    CHECKOUT = "checkout"
-    PORTAL = "portal"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxCustomer:
-    """A customer of the sandbox."""
-
-    id: str
-    organization_id: UUID
-    name: str
-    default_payment_method: str | None
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxSession:
-    """A page of the sandbox. Whoever knows its id may use it; the id cannot be guessed."""
-
-    id: str
-    kind: SessionKind
-    customer_id: str
-    return_url: str
-    expires_at: datetime
-    created_at: datetime
-    price_id: str | None = None
-    price_cents: int | None = None
-    currency: str | None = None
-    service_name: str | None = None
-    plan_name: str | None = None
-    metadata: Mapping[str, str]
-    success_url: str | None = None
-    subscription_id: str | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the checkout can still be paid."""
-        return self.subscription_id is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxSubscription:
-    """A subscription of the sandbox; the status is one of the provider's words."""
-
-    id: str
-    customer_id: str
-    price_id: str
-    price_cents: int
-    currency: str
-    description: str
-    status: str
-    metadata: Mapping[str, str]
-    current_period_start: datetime
-    current_period_end: datetime
-    created_at: datetime
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing can happen to it any more."""
-        return self.status == "canceled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from core.billing.sandbox import SandboxCustomer, SandboxSession, SandboxSubscription
+    from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription
 
 API_VERSION: Final = "2025-03-31.basil"
 

@@ -16,7 +16,7 @@ from entrypoints.refusals import CannotStart
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.billing.sandbox import SandboxSubscription
+    from core.billing.sandbox_records import SandboxSubscription
     from entrypoints.main import ConnectedInstallation
     from entrypoints.settings import Settings
 

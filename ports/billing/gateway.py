@@ -4,7 +4,6 @@ from typing import Protocol
 
 from core.billing.customers import CustomerWish
 from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, ReadSubscription
-from ports.database import Database
 
 
 class BillingGateway(Protocol):
@@ -32,16 +31,4 @@ class BillingGateway(Protocol):
 
         Raise `BillingRateLimited` when the provider asks to wait.
         """
-        ...
-
-
-class BillingReceiver(Protocol):
-    """The receiver of events, for the route of the provider and for the sandbox."""
-
-    async def receive(self, header: str | None, body: bytes, database: Database) -> None:
-        """Store and apply an event in the database of the request; raise the refusal of one that is not acceptable."""
-        ...
-
-    async def deliver(self, body: bytes) -> bool:
-        """Sign an event and hand it to the receiver; return whether it was answered with success."""
         ...

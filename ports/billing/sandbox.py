@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from core.billing.sandbox import Delivery, SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.sandbox import Delivery
+from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 
 
 class Sandbox(Protocol):

@@ -8,7 +8,8 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import kwargs_row
 from adapters.postgres.transaction import Aggregate
-from core.billing.sandbox import Delivery, SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.billing.sandbox import Delivery
+from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:

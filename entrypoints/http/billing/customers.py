@@ -1,6 +1,6 @@
 """Making the customer of an organization at the payment provider, when it is first needed."""
 
-from core.billing import customers
+from core.billing import checkout
 from core.billing.customers import CustomerWish
 from entrypoints.web.calls import Call
 
@@ -12,4 +12,4 @@ async def ensure_customer(call: Call, customer_id: str | None, wish: CustomerWis
     assert wish is not None, "there is neither a customer nor a wish for one"
     billing = call.installation.billing
     made = await billing.create_customer(wish)
-    return await call.transact(customers.bind, wish.organization_id, made, billing.mode)
+    return await call.transact(checkout.bind_customer, wish.organization_id, made, billing.mode)
