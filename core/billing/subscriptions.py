@@ -158,11 +158,13 @@ def _accepted(subscription: BillingSubscription, binding: Binding, known: Known,
     accepted: list[Entry] = []
     for stored in known.history:
         entry = stored.entry
+        if entry.event_id in refused:
+            continue
         is_own_customer = stored.customer_id in {None, subscription.customer_id}
         is_same = entry.facts.binding is None or _is_same_purchase(entry.facts.binding, binding)
         if is_own_customer and is_same and _has_own_price(entry, binding, known):
             accepted.append(entry)
-        elif entry.event_id not in refused:
+        else:
             refused.append(entry.event_id)
     if subscription.read is not None and subscription.read_as_of is not None:
         accepted.append(

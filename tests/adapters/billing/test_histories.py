@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,24 +12,16 @@ from core.billing import provider_events, receiver, reconciliation
 from core.billing.provider import BillingMode
 from core.billing.provider_objects import STATUSES
 from tests.adapters.billing.histories import HAPPENINGS, Provider, provider_after
-from tests.world.billing import Seller, insert_seller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tests.world.builder import Builder
-    from tests.world.world import World
+    from tests.world.billing import Seller
 
     Transact = Callable[..., Any]
 
 BATCH_MAX = 10
 TABLES = ("billing_events", "billing_subscriptions", "billing_customers", "subscriptions", "mails")
-
-
-@pytest.fixture
-def seller(builder: Builder) -> Seller:
-    """The seller, without the application; all examples of a test share it."""
-    return insert_seller(cast("World", builder))
 
 
 def deliver(transact: Transact, event: dict[str, Any]) -> None:
