@@ -42,6 +42,7 @@ CONNECTIONS_MAX: Final = 20
 ANSWER_BYTES_MAX: Final = 1024 * 1024
 
 _OK: Final = 200
+_BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
 _RATE_LIMITED: Final = 429
@@ -188,7 +189,9 @@ def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
     except ValueError:
         decoded = None
     if not isinstance(decoded, dict):
-        raise failed(request, "the answer is no JSON object", status=response.status)
+        raise failed(
+            request, "the answer is no JSON object", is_refused=_is_refusal(response.status), status=response.status
+        )
     body = cast("dict[str, Any]", decoded)
     if response.status != _OK or "error" in body:
         error: Any = body.get("error")
@@ -196,7 +199,7 @@ def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
         raise failed(
             request,
             "the provider reports an error",
-            is_refused=response.status < _SERVER_ERROR_MIN and response.status != _CONFLICT,
+            is_refused=_is_refusal(response.status),
             status=response.status,
             error_type=told.get("type"),
             error_code=told.get("code"),
@@ -204,6 +207,11 @@ def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
             provider_request_id=response.headers.get("Request-Id"),
         )
     return body
+
+
+def _is_refusal(status: int) -> bool:
+    """Return whether the provider has certainly not done what was asked for."""
+    return _BAD_REQUEST <= status < _SERVER_ERROR_MIN and status != _CONFLICT
 
 
 def _date(headers: httpx.Headers) -> datetime | None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # The provider is asked so long after the end of a period, so often when that has passed, and after so long a silence.
 PERIOD_GRACE: Final = timedelta(hours=1)
 OVERDUE_PERIOD: Final = timedelta(days=1)
+CONFLICT_PERIOD: Final = timedelta(days=1)
 SILENCE_MAX: Final = timedelta(days=7)
 # A check is not postponed by less, which saves a write for most events.
 CHECK_DELAY_MIN: Final = timedelta(days=1)
@@ -113,7 +114,7 @@ def settle(
     )
     if state is not None:
         subscription = _write(uow, subscription, binding, state, known, source)
-    subscription = replace(subscription, check_at=_next_check(state, at=uow.now))
+    subscription = replace(subscription, check_at=_next_check(state, subscription.outcome, at=uow.now))
     if _is_worth_saving(known.subscription, subscription):
         uow.billing_subscriptions.save(subscription)
     notices.send(uow, entries, binding, invoice_url=invoice_url)
@@ -267,12 +268,15 @@ def _is_worth_saving(before: BillingSubscription, after: BillingSubscription) ->
     return not is_about_the_same or replace(before, check_at=after.check_at) != after
 
 
-def _next_check(state: State | None, *, at: datetime) -> datetime | None:
+def _next_check(state: State | None, outcome: Outcome, *, at: datetime) -> datetime | None:
     """Return when the provider is asked for the subscription; None when nothing can change it any more."""
     if state is None or state.status not in LIVE:
         return None
     if state.is_ambiguous:
         return at
+    if outcome is Outcome.CONFLICT:
+        # The other subscription may end without an event.
+        return at + CONFLICT_PERIOD
     if state.period_end is None:
         return at + SILENCE_MAX
     is_over = state.period_end <= at

@@ -16,7 +16,7 @@ from adapters.gateways import stripe_requests
 from adapters.gateways.stripe import StripeGateway
 from core.billing import reconciliation
 from core.billing.provider import BillingFailed, BillingMode, BillingRateLimited
-from core.billing.subscriptions import PERIOD_GRACE, SILENCE_MAX
+from core.billing.subscriptions import CONFLICT_PERIOD, PERIOD_GRACE, SILENCE_MAX
 from core.secrets import Secret
 from tests.payment_provider import KEY, PaymentProvider, running_provider
 from tests.world.billing import CUSTOMER, MONTH, SUBSCRIPTION, Seller, insert_seller
@@ -137,6 +137,21 @@ async def test_a_lost_cancellation_is_found(
     assert shop.state() == ("pro", "cancelled")
     [(_, _, _, details)] = shop.world.audit_entries("subscription.canceled")
     assert details["source"] == "billing_reconciliation"
+
+
+async def test_a_second_subscription_takes_effect_when_the_first_one_was_ended_here(
+    shop: Seller, reconciler: BillingReconciler, provider: PaymentProvider
+) -> None:
+    second = shop.subscription(id="sub_2", price="price_team")
+    await shop.report("customer.subscription.created", second)
+    shop.world.connection.execute("UPDATE subscriptions SET status = 'expired'")
+    tell(provider, shop, "canceled")
+    provider.objects["sub_2"] = second
+    shop.world.clock.advance(CONFLICT_PERIOD)
+
+    await reconciler.reconcile()
+
+    assert [row[1:3] for row in shop.subscriptions()] == [("pro", "expired"), ("team", "active")]
 
 
 async def test_what_was_changed_here_follows_the_provider_again(
