@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,8 +25,8 @@ HAPPENINGS = st.lists(
         st.sampled_from(
             [
                 "renewed",
-                "paid",
-                "failed",
+                # More often than the others, because they follow each other without a whole subscription.
+                *["paid", "failed"] * 3,
                 "changed plan",
                 "unpaid",
                 "trial ending",
@@ -74,6 +75,8 @@ class Provider:
         self.now += seconds
         match what:
             case "renamed" | "card attached" | "card detached" | "customer deleted":
+                # A customer is not read from the provider, so its events need an order.
+                self.now += 1
                 if not self.is_customer_deleted:
                     self._happen_to_customer(what)
             case _ if not self.has_ended:
@@ -163,7 +166,8 @@ class Provider:
     def _send(self, event_type: str, subject: dict[str, Any]) -> None:
         self.events.append(
             {
-                "id": f"evt_{len(self.events):03}",
+                # In no order, like those of the provider.
+                "id": f"evt_{hashlib.sha256(b'%d' % len(self.events)).hexdigest()[:16]}",
                 "type": event_type,
                 "created": self.now,
                 "data": {"object": subject},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.billing import provider_events, receiver, reconciliation
@@ -62,7 +62,7 @@ def delivered(transact: Transact, seller: Seller, provider: Provider, events: Se
     return state(seller)
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), happenings=HAPPENINGS)
 def test_any_order_and_repetition_of_events_ends_in_the_state_of_the_ordered_single_delivery(
     seller: Seller, transact: Transact, data: st.DataObject, happenings: list[tuple[str, int]]
@@ -77,8 +77,12 @@ def test_any_order_and_repetition_of_events_ends_in_the_state_of_the_ordered_sin
     assert delivered(transact, seller, provider, mixed) == ordered
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(happenings=HAPPENINGS)
+@example(happenings=[("failed", 1), ("paid", 1)])
+@example(happenings=[("renewed", 0), ("renewed", 0)])
+@example(happenings=[("failed", 1), ("renewed", 0)])
+@example(happenings=[("ended", 1), ("customer deleted", 0)])
 def test_the_state_is_that_of_the_provider(
     seller: Seller, transact: Transact, happenings: list[tuple[str, int]]
 ) -> None:
