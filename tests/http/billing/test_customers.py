@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.world.billing import CUSTOMER, Seller
+from tests.world.billing import CHECKOUT, CUSTOMER, Seller
 
 
 def customer(seller: Seller, customer_id: str = CUSTOMER, **changes: Any) -> dict[str, Any]:
@@ -144,3 +144,16 @@ async def test_customers_of_other_modes_are_not_mixed(seller: Seller) -> None:
     await seller.report("customer.created", customer(seller))
 
     assert bound_to(seller) == seller.organization_id
+
+
+async def test_a_person_who_is_forgotten_leaves_no_trace_at_a_customer(seller: Seller) -> None:
+    seller.bind_customer()
+    await seller.report("customer.updated", customer(seller, name="Bo Buyer", email="buyer@example.com"))
+    await (await seller.buyer()).post(CHECKOUT, seller.purchase())
+    owner = await seller.world.signed_in_platform_owner()
+
+    answer = await owner.delete(f"/api/privacy/forget/{seller.buyer_id}")
+
+    assert answer.status in {200, 204}, answer.text
+    assert seller.world.rows("SELECT name, email FROM billing_customers") == [(None, None)]
+    assert seller.world.rows("SELECT FROM billing_checkouts") == []
