@@ -15,7 +15,6 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
-from adapters.gateways.stripe import StripeGateway
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from core.mail.mail import MailDeferred, MailRefused
@@ -24,6 +23,7 @@ from entrypoints.refusals import CannotStart
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from adapters.gateways.stripe import StripeGateway
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
     from entrypoints.settings import Settings
@@ -47,6 +47,9 @@ def billing_gateway(settings: Settings, database: Database, clock: Clock) -> Str
     """Return the payment provider; without a key it is the sandbox."""
     if settings.billing_secret_key is None:
         return SandboxGateway(database=database, base_url=settings.base_url)
+    # Imported here, because an installation without a payment provider does not need the library for HTTP.
+    from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
+
     return StripeGateway(url=settings.billing_url, key=settings.billing_secret_key, clock=clock)
 
 
