@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
 from entrypoints.http.audit import analytics, audit_log, platform_audit_log
+from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
@@ -24,6 +25,7 @@ from entrypoints.pages import assets
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
@@ -67,6 +69,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     invitation_pages.routes,
     confirmation_pages.routes,
     end_users.routes,
+    checkout.routes,
+    portal.routes,
+    receiver.routes,
     audit_log.routes,
     analytics.routes,
     tiers.routes,
@@ -85,9 +90,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     assets.routes,
 )
 DEVELOPMENT_ONLY: tuple[Routes, ...] = (mailbox.routes,)
+# Without a payment provider.
+SANDBOX_ONLY: tuple[Routes, ...] = (sandbox_pages.routes,)
 
 
-def routes(*, is_development: bool) -> list[Route]:
+def routes(*, is_development: bool, has_billing_sandbox: bool = True) -> list[Route]:
     """List every route of Gatehouse."""
-    chosen = EVERYWHERE + DEVELOPMENT_ONLY if is_development else EVERYWHERE
+    chosen = EVERYWHERE + (SANDBOX_ONLY if has_billing_sandbox else ()) + (DEVELOPMENT_ONLY if is_development else ())
     return [route for capability in chosen for route in capability.routes]

@@ -1,4 +1,4 @@
-"""The adapters that the settings choose: the mail gateway, locations, password hashing, metrics.
+"""The adapters that the settings choose: the mail gateway, the payment provider, locations, password hashing, metrics.
 
 Invalid settings are refused here with `CannotStart`, before anything is started. `main.py` connects the adapters.
 """
@@ -13,6 +13,7 @@ from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from adapters.gateways.stripe import StripeGateway
     from adapters.geoip import Edition
     from adapters.geoip_database import MaxMindLocations
     from entrypoints.settings import Settings
     from ports.clock import Clock
+    from ports.database import Database
 
 DOMAIN_NAMES: Final = IdnaDomainNames()
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
@@ -54,6 +57,16 @@ def require_owner_email(settings: Settings) -> None:
         normalize_email(settings.owner_email, DOMAIN_NAMES.to_ascii)
     except BadRequest as invalid:
         raise CannotStart(f"GATEHOUSE_OWNER_EMAIL is wrong. {invalid.details[0].message}") from None
+
+
+def billing_gateway(settings: Settings, database: Database, clock: Clock) -> StripeGateway | SandboxGateway:
+    """Return the payment provider; without a key it is the sandbox."""
+    if settings.billing_secret_key is None:
+        return SandboxGateway(database=database, base_url=settings.base_url)
+    # Imported here, because an installation without a payment provider does not need the library for HTTP.
+    from adapters.gateways.stripe import StripeGateway  # noqa: PLC0415
+
+    return StripeGateway(url=settings.billing_url, key=settings.billing_secret_key, clock=clock)
 
 
 def locations(settings: Settings) -> NoLocations | MaxMindLocations:

@@ -7,10 +7,12 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
 from ports.domain_names import DomainNames
+from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner
@@ -32,5 +34,7 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    billing: BillingGateway
+    billing_receiver: BillingReceiver
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from actors.audit_counter import AuditCounter
+from actors.billing_reconciler import BillingReconciler
 from actors.doorbells import MemoryDoorbells
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
 from adapters.crypto.key_pairs import make_key_pair
@@ -41,10 +43,13 @@ from adapters.postgres.embedded.server import EmbeddedPostgresError
 from adapters.postgres.schema.migrations import MigrationError
 from adapters.postgres.transaction import Tools
 from adapters.qr_codes import SegnoQrCodes
+from core.billing import sandbox
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.secrets import Secret
 from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
+from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
 
@@ -53,7 +58,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.mail.mail import RenderedMail
-    from core.secrets import Secret
     from entrypoints.settings import Settings
 
 
@@ -164,6 +168,13 @@ async def connected(
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
+    billing = equipment.billing_gateway(settings, database, now)
+    billing_receiver = EventReceiver(
+        mode=billing.mode,
+        secret=lambda: settings.billing_webhook_secret or Secret(pepper.mark(sandbox.SIGNING_PURPOSE).hex()),
+        clock=now,
+        database=database,
+    )
     try:
         async with trio.open_nursery() as nursery:
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
@@ -178,6 +189,15 @@ async def connected(
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+                supervisor.supervise(
+                    "billing_reconciler",
+                    BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
+                )
+                if settings.has_billing_sandbox:
+                    supervisor.supervise(
+                        "sandbox_sender",
+                        SandboxSender(database=database, doorbells=doorbells, receiver=billing_receiver).run,
+                    )
 
             async def load_secrets() -> None:
                 await ensure_signing_keys(installation)
@@ -197,6 +217,8 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                billing=billing,
+                billing_receiver=billing_receiver,
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -206,6 +228,7 @@ async def connected(
             )
             await supervisor.stop()
     finally:
+        await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()

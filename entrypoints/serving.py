@@ -131,7 +131,10 @@ async def _serve(
                 await connected.load_secrets()
                 owner = await _ensure_owner(connected.installation)
                 connected.start_actors()
-                application = Application(connected.installation, capabilities.routes(is_development=settings.dev))
+                routes = capabilities.routes(
+                    is_development=settings.dev, has_billing_sandbox=settings.has_billing_sandbox
+                )
+                application = Application(connected.installation, routes)
                 _tune_garbage_collector()
                 listen_on(listener, settings.bind)
                 if report_ready is None:

@@ -19,6 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
+from entrypoints import billing_settings
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _PORT_MAX: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 _PATH: Final = re.compile(r"[A-Za-z0-9/._~-]*")
+_TOKEN: Final = re.compile(r"[\x21-\x7e]{8,500}")
 # From this similarity on, an unknown name is most likely a misspelled setting.
 _MISSPELLING_SIMILARITY_MIN: Final = 0.8
 
@@ -109,6 +111,12 @@ def _email(text: str) -> str:
         # Checked before anything is started (`equipment.py`), because only an adapter knows these domains.
         return text
     return normalize_email(text, str)
+
+
+def _token(text: str) -> Secret:
+    if not _TOKEN.fullmatch(text):
+        raise ValueError
+    return Secret(text)
 
 
 def _number(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -220,6 +228,24 @@ class Settings:
         _Kind(Secret, "an address such as smtp://user:password@host:587?from=Gatehouse%20%3Cid@example.com%3E"),
         None,
     )
+    billing_url: str = _setting(
+        "BILLING_URL",
+        "The address of the payment provider's API, without /v1.",
+        _WEB_ADDRESS,
+        "https://api.stripe.com",
+    )
+    billing_secret_key: Secret | None = _setting(
+        "BILLING_SECRET_KEY",
+        "The secret key of the payment provider; without it the embedded sandbox takes its place.",
+        _Kind(_token, "a key such as sk_live_…"),
+        None,
+    )
+    billing_webhook_secret: Secret | None = _setting(
+        "BILLING_WEBHOOK_SECRET",
+        "The secret that signs the payment provider's events; it goes together with the secret key.",
+        _Kind(_token, "a secret such as whsec_…"),
+        None,
+    )
     geoip_db: Path | None = _setting(
         "GEOIP_DB",
         "A GeoIP database; without one, places do not count in the risk of a sign-in. It is read at the start.",
@@ -295,6 +321,11 @@ class Settings:
         return self.passkey_rp_id or urlsplit(self.base_url).hostname or ""
 
     @property
+    def has_billing_sandbox(self) -> bool:
+        """Whether the embedded sandbox takes the place of the payment provider."""
+        return self.billing_secret_key is None
+
+    @property
     def is_embedded(self) -> bool:
         """Whether the embedded PostgreSQL is used."""
         return self.database_url is None
@@ -329,6 +360,8 @@ def load(environment: Mapping[str, str]) -> Settings:
     settings = Settings(**values)
     if not settings.dev and (settings.owner_email is None) != (settings.owner_password is None):
         raise SettingInvalid("GATEHOUSE_OWNER_EMAIL and GATEHOUSE_OWNER_PASSWORD go together. Set both, or neither.")
+    if wrong := billing_settings.problem(settings):
+        raise SettingInvalid(wrong)
     host = urlsplit(settings.base_url).hostname or ""
     if settings.relying_party_id != host and not host.endswith(f".{settings.passkey_rp_id}"):
         # Browsers would refuse every passkey.

@@ -141,6 +141,93 @@ ALTER TABLE ONLY backup_codes
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_code_hash_key UNIQUE (user_id, code_hash);
 
+CREATE TABLE billing_checkouts (
+    id uuid NOT NULL,
+    mode text NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    plan_id uuid NOT NULL,
+    price_id text NOT NULL,
+    success_url text NOT NULL,
+    cancel_url text NOT NULL,
+    session_id text,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_checkouts_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+);
+COMMENT ON TABLE billing_checkouts IS 'Checkouts that were started; one without a session is repeated under the same key after a crash.';
+ALTER TABLE ONLY billing_checkouts
+    ADD CONSTRAINT billing_checkouts_pkey PRIMARY KEY (id);
+CREATE INDEX billing_checkouts_created ON billing_checkouts USING btree (created_at);
+CREATE INDEX billing_checkouts_of_service ON billing_checkouts USING btree (organization_id, service_id);
+CREATE INDEX billing_checkouts_of_user ON billing_checkouts USING btree (user_id);
+CREATE INDEX billing_checkouts_unfinished ON billing_checkouts USING btree (user_id, plan_id) WHERE (session_id IS NULL);
+
+CREATE TABLE billing_customers (
+    id text NOT NULL,
+    mode text NOT NULL,
+    organization_id uuid,
+    name text,
+    email text,
+    profile_event_id text,
+    profile_at timestamp with time zone,
+    default_payment_method text,
+    deleted_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_customers_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+);
+COMMENT ON TABLE billing_customers IS 'Customers at the payment provider; organization_id is null until an event or a checkout names the organization.';
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_pkey PRIMARY KEY (id);
+CREATE INDEX billing_customers_email ON billing_customers USING btree (email) WHERE (email IS NOT NULL);
+CREATE INDEX billing_customers_of_organization ON billing_customers USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE UNIQUE INDEX billing_customers_one ON billing_customers USING btree (organization_id, mode) WHERE (deleted_at IS NULL);
+
+CREATE TABLE billing_events (
+    id text NOT NULL,
+    type text NOT NULL,
+    effect text NOT NULL,
+    billing_subscription_id text,
+    billing_customer_id text,
+    facts jsonb NOT NULL,
+    occurred_at timestamp with time zone NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    is_noticed boolean DEFAULT false NOT NULL
+);
+COMMENT ON TABLE billing_events IS 'Events of the payment provider, each stored once, with the facts that a subscription or customer is computed from.';
+COMMENT ON COLUMN billing_events.is_noticed IS 'Whether the mail that this event causes was queued.';
+ALTER TABLE ONLY billing_events
+    ADD CONSTRAINT billing_events_pkey PRIMARY KEY (id);
+CREATE INDEX billing_events_of_customer ON billing_events USING btree (billing_customer_id, occurred_at) WHERE (billing_customer_id IS NOT NULL);
+CREATE INDEX billing_events_of_subscription ON billing_events USING btree (billing_subscription_id, occurred_at) WHERE (billing_subscription_id IS NOT NULL);
+
+CREATE TABLE billing_subscriptions (
+    id text NOT NULL,
+    customer_id text,
+    organization_id uuid,
+    service_id uuid,
+    user_id uuid,
+    plan_id uuid,
+    outcome text NOT NULL,
+    read_facts jsonb,
+    read_as_of timestamp with time zone,
+    check_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_subscriptions_outcome_check CHECK ((outcome = ANY (ARRAY['parked'::text, 'applied'::text, 'conflict'::text])))
+);
+COMMENT ON TABLE billing_subscriptions IS 'What billing knows of a subscription; parked until an event tells to which organization, service and user it belongs.';
+COMMENT ON COLUMN billing_subscriptions.plan_id IS 'The plan that was bought; it holds while no plan has the price.';
+COMMENT ON COLUMN billing_subscriptions.read_facts IS 'The subscription as it was last read from the provider, at read_as_of by the clock of the provider.';
+ALTER TABLE ONLY billing_subscriptions
+    ADD CONSTRAINT billing_subscriptions_pkey PRIMARY KEY (id);
+CREATE INDEX billing_subscriptions_due ON billing_subscriptions USING btree (check_at) WHERE (check_at IS NOT NULL);
+CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING btree (customer_id, check_at);
+CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
+CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
+
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
     device_id uuid NOT NULL,
@@ -485,6 +572,80 @@ CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree 
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 
+CREATE TABLE sandbox_customers (
+    id text NOT NULL,
+    organization_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    name text NOT NULL,
+    default_payment_method text,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE sandbox_customers IS 'Customers of the embedded sandbox provider, where no money moves.';
+ALTER TABLE ONLY sandbox_customers
+    ADD CONSTRAINT sandbox_customers_idempotency_key_key UNIQUE (idempotency_key);
+ALTER TABLE ONLY sandbox_customers
+    ADD CONSTRAINT sandbox_customers_pkey PRIMARY KEY (id);
+CREATE INDEX sandbox_customers_of_organization ON sandbox_customers USING btree (organization_id);
+
+CREATE TABLE sandbox_deliveries (
+    id uuid NOT NULL,
+    customer_id text NOT NULL,
+    body text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE sandbox_deliveries IS 'Events that the sandbox provider has yet to send to the receiver.';
+ALTER TABLE ONLY sandbox_deliveries
+    ADD CONSTRAINT sandbox_deliveries_pkey PRIMARY KEY (id);
+CREATE INDEX sandbox_deliveries_due ON sandbox_deliveries USING btree (due_at, id);
+CREATE INDEX sandbox_deliveries_of_customer ON sandbox_deliveries USING btree (customer_id);
+
+CREATE TABLE sandbox_sessions (
+    id text NOT NULL,
+    kind text NOT NULL,
+    customer_id text NOT NULL,
+    idempotency_key text,
+    price_id text,
+    price_cents bigint,
+    currency text,
+    service_name text,
+    plan_name text,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    success_url text,
+    return_url text NOT NULL,
+    subscription_id text,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT sandbox_sessions_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'portal'::text])))
+);
+COMMENT ON TABLE sandbox_sessions IS 'Checkout and portal pages of the sandbox; the id is a capability that cannot be guessed.';
+ALTER TABLE ONLY sandbox_sessions
+    ADD CONSTRAINT sandbox_sessions_idempotency_key_key UNIQUE (idempotency_key);
+ALTER TABLE ONLY sandbox_sessions
+    ADD CONSTRAINT sandbox_sessions_pkey PRIMARY KEY (id);
+CREATE INDEX sandbox_sessions_expiry ON sandbox_sessions USING btree (expires_at);
+CREATE INDEX sandbox_sessions_of_customer ON sandbox_sessions USING btree (customer_id);
+CREATE INDEX sandbox_sessions_subscription ON sandbox_sessions USING btree (subscription_id) WHERE (subscription_id IS NOT NULL);
+
+CREATE TABLE sandbox_subscriptions (
+    id text NOT NULL,
+    customer_id text NOT NULL,
+    price_id text NOT NULL,
+    price_cents bigint NOT NULL,
+    currency text NOT NULL,
+    description text NOT NULL,
+    status text NOT NULL,
+    metadata jsonb NOT NULL,
+    current_period_start timestamp with time zone NOT NULL,
+    current_period_end timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE sandbox_subscriptions IS 'Subscriptions of the embedded sandbox provider, where no money moves.';
+ALTER TABLE ONLY sandbox_subscriptions
+    ADD CONSTRAINT sandbox_subscriptions_pkey PRIMARY KEY (id);
+CREATE INDEX sandbox_subscriptions_of_customer ON sandbox_subscriptions USING btree (customer_id, created_at);
+
 CREATE TABLE schema_migrations (
     version integer NOT NULL,
     name text NOT NULL,
@@ -774,6 +935,21 @@ ALTER TABLE ONLY audit_totals
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY billing_checkouts
+    ADD CONSTRAINT billing_checkouts_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_checkouts
+    ADD CONSTRAINT billing_checkouts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_customers
+    ADD CONSTRAINT billing_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_subscriptions
+    ADD CONSTRAINT billing_subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY billing_subscriptions
+    ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
 
@@ -833,6 +1009,21 @@ ALTER TABLE ONLY passkeys
 
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sandbox_customers
+    ADD CONSTRAINT sandbox_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sandbox_deliveries
+    ADD CONSTRAINT sandbox_deliveries_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sandbox_sessions
+    ADD CONSTRAINT sandbox_sessions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sandbox_sessions
+    ADD CONSTRAINT sandbox_sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES sandbox_subscriptions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sandbox_subscriptions
+    ADD CONSTRAINT sandbox_subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;

@@ -9,6 +9,8 @@ class Bell(StrEnum):
 
     MAIL = "mail"
     EVENTS = "events"
+    BILLING = "billing"
+    SANDBOX = "sandbox"
 
 
 class Doorbells(Protocol):

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ports.accounts.unit import AccountsUnit
 from ports.audit.unit import AuditUnit
+from ports.billing.unit import BillingUnit
 from ports.clock import Randomness
 from ports.credentials.unit import CredentialsUnit
 from ports.domain_names import DomainNames
@@ -31,6 +32,7 @@ class UnitOfWork(
     SessionsUnit,
     OrganizationsUnit,
     ServicesUnit,
+    BillingUnit,
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,

@@ -19,10 +19,13 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from core.secrets import Secret
 from core.sessions import signing_keys
 from entrypoints import capabilities
+from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from core.sessions.signing_keys import KeyPair
     from entrypoints.web.routes import Route
     from ports.actors import ActorReport, Actors
+    from ports.billing.gateway import BillingGateway
     from ports.clock import Clock
     from ports.database import Database
     from ports.sessions.tokens import KeyRing
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
 
 VERSION = "1.2.3"
 PORT = 50_000
+BILLING_WEBHOOK_SECRET = Secret("whsec_of_the_tests")
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
@@ -235,6 +240,7 @@ async def connected_installation(
     """Return an installation connected as by `main.py`, as far as requests depend on it."""
     await database.transact(signing_keys.ensure, *key_pairs)
     ring.load(await database.read(signing_keys.published))
+    billing = SandboxGateway(database=database, base_url=settings.base_url)
     return Installation(
         settings=settings,
         version=VERSION,
@@ -248,4 +254,11 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        billing=billing,
+        billing_receiver=event_receiver(billing, clock, database),
     )
+
+
+def event_receiver(billing: BillingGateway, clock: Clock, database: Database) -> EventReceiver:
+    """Return the receiver of the events of a payment provider, with the secret of the tests."""
+    return EventReceiver(mode=billing.mode, secret=lambda: BILLING_WEBHOOK_SECRET, clock=clock, database=database)

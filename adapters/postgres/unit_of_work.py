@@ -15,6 +15,11 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.billing.checkout import PostgresBillingCheckouts
+from adapters.postgres.billing.customers import PostgresBillingCustomers
+from adapters.postgres.billing.events import PostgresBillingEvents
+from adapters.postgres.billing.sandbox import PostgresSandbox
+from adapters.postgres.billing.subscriptions import PostgresBillingSubscriptions
 from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresSecondFactors, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
@@ -103,6 +108,11 @@ class PostgresUnitOfWork:
     service_users: PostgresServiceUsers
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
+    billing_checkouts: PostgresBillingCheckouts
+    billing_customers: PostgresBillingCustomers
+    billing_events: PostgresBillingEvents
+    billing_subscriptions: PostgresBillingSubscriptions
+    sandbox: PostgresSandbox
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog

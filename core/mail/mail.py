@@ -43,6 +43,8 @@ class MailTemplate(StrEnum):
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
+    TRIAL_ENDING = "trial_ending"
+    PAYMENT_ACTION_REQUIRED = "payment_action_required"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -73,6 +75,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     ),
     MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
+    MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
+    MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
 }
 
 

@@ -30,6 +30,9 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     MAIL_COUNTS = ("mail_counts", timedelta())
+    # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
+    BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
+    SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
 

@@ -123,7 +123,7 @@ def save(uow: UnitOfWork, before: Subscription, after: Subscription, **details: 
     """
     if after == before:
         return True
-    if not uow.subscriptions.save(after):
+    if not uow.subscriptions.save(after, becomes_live=after.is_live and not before.is_live):
         return False
     is_cancellation = after.status is SubscriptionStatus.CANCELLED and before.status is not after.status
     action = AuditAction.SUBSCRIPTION_CANCELED if is_cancellation else AuditAction.SUBSCRIPTION_UPDATED

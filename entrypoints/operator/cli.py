@@ -81,6 +81,16 @@ def _parser() -> argparse.ArgumentParser:
     users.add_argument("action", choices=["import"], help="make an account for every address that has none yet")
     users.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
     users.add_argument("--check", action="store_true", help="only read the file and list the lines to be left out")
+    billing = command("billing", _billing, "Make things happen in the billing sandbox.")
+    billing.add_argument(
+        "action",
+        choices=["list", "renew", "fail", "recover", "authenticate", "cancel"],
+        help="list the sandbox's subscriptions; renew one; let its payment fail; pay what is due; ask its buyer to"
+        " confirm a payment; cancel it",
+    )
+    billing.add_argument("subscription", nargs="?", help="the id that `gatehouse billing list` shows")
+    billing.add_argument("--late", type=_positive, default=0, metavar="SECONDS", help="send its events so much later")
+    billing.add_argument("--twice", action="store_true", help="send each of its events twice")
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
@@ -125,11 +135,30 @@ def _users(settings: Settings, options: argparse.Namespace) -> int:
     return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line))
 
 
+def _billing(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import billing_sandbox
+
+    if options.action == "list":
+        return _operate(lambda: billing_sandbox.list_subscriptions(settings, report=_print_line))
+    return _operate(
+        lambda: billing_sandbox.act(
+            settings,
+            options.action,
+            options.subscription,
+            late_seconds=options.late,
+            is_twice=options.twice,
+            report=_print_line,
+        )
+    )
+
+
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:
     from entrypoints import capabilities
     from entrypoints.web.surface import surface
 
-    _print_line(surface(capabilities.routes(is_development=settings.dev)))
+    _print_line(
+        surface(capabilities.routes(is_development=settings.dev, has_billing_sandbox=settings.has_billing_sandbox))
+    )
 
 
 def _config(settings: Settings, _options: argparse.Namespace) -> None:

@@ -66,6 +66,7 @@ def _findings(settings: Settings, unknown_settings: Sequence[str], mail_to: str 
     yield _data_folder(settings)
     yield _file_descriptors()
     yield _password_hashing()
+    yield _billing(settings)
     if settings.geoip_db is not None:
         geoip = _geoip(settings)
         yield geoip
@@ -145,6 +146,13 @@ def _mail_server(settings: Settings) -> Iterator[Finding]:
         equipment.mail_gateway(settings, main.now)
     except main.REFUSALS as refusal:
         yield Finding("mail", False, str(refusal), "The checks that need every setting were skipped.")
+
+
+def _billing(settings: Settings) -> Finding:
+    if not settings.has_billing_sandbox:
+        return Finding("billing", True, f"the payment provider at {settings.billing_url}")
+    advice = "Members can buy plans without paying. To charge for plans, set GATEHOUSE_BILLING_SECRET_KEY."
+    return Finding("billing", True, "the sandbox, where no money moves", advice)
 
 
 def _geoip(settings: Settings) -> Finding:

@@ -56,7 +56,7 @@ def list_keys(settings: Settings, *, report: Report) -> None:
             until = f", published until {key.published_until:%Y-%m-%d %H:%M} UTC" if key.published_until else ""
             report(f"{key.kid}  {key.state:<7}  made {key.created_at:%Y-%m-%d %H:%M} UTC{until}")
 
-    _with_installation(settings, run)
+    with_installation(settings, run)
 
 
 def rotate_keys(settings: Settings, *, report: Report) -> None:
@@ -67,7 +67,7 @@ def rotate_keys(settings: Settings, *, report: Report) -> None:
         active = await main.rotate_signing_keys(connected.installation)
         report(f"Key {active.kid} signs from now on. Tokens signed with the previous key stay valid until they expire.")
 
-    _with_installation(settings, run)
+    with_installation(settings, run)
 
 
 def rewrap_secrets(settings: Settings, *, report: Report) -> None:
@@ -102,7 +102,7 @@ def appoint_owner(settings: Settings, email: str, password: str | None, *, repor
         else:
             report(f"{owner.email} is now a platform owner. Password: {password}")
 
-    _with_installation(settings, run)
+    with_installation(settings, run)
 
 
 def import_users(settings: Settings, name: str, *, is_check: bool, report: Report) -> int:
@@ -115,7 +115,7 @@ def import_users(settings: Settings, name: str, *, is_check: bool, report: Repor
             if is_check:
                 trio.run(importing.run, None)
             else:
-                _with_installation(settings, lambda connected: importing.run(connected.installation.database))
+                with_installation(settings, lambda connected: importing.run(connected.installation.database))
         finally:
             # Also after an interruption or a database failure, because the finished batches are stored.
             for sentence in importing.summary(is_check=is_check):
@@ -138,7 +138,8 @@ def _plan(pending: Sequence[object], report: Report) -> None:
     report(f"Pending migrations: {len(pending)}. To apply them, run `gatehouse migrate`." if pending else UP_TO_DATE)
 
 
-def _with_installation(settings: Settings, run: Callable[[ConnectedInstallation], Awaitable[None]]) -> None:
+def with_installation(settings: Settings, run: Callable[[ConnectedInstallation], Awaitable[None]]) -> None:
+    """Run a command on a connected installation without actors; its schema has to be up to date."""
     with database.address_of(settings) as address:
         database.require_schema(address)
         trio.run(partial(_connected, settings, address, run))

@@ -155,6 +155,11 @@ class Call:
         """Run a use case that writes with a single statement, on behalf of the caller."""
         return await self._database().step(use_case, *args, **kwargs)
 
+    @property
+    def database(self) -> Database:
+        """The database, for a transaction of this request that another part of the installation runs."""
+        return self._database()
+
     def set_cookie(self, name: str, value: str, *, lifetime: timedelta) -> None:
         """Add a cookie to the response that scripts cannot read and other sites cannot send."""
         is_secure = self.is_https or self.installation.settings.base_url.startswith("https:")

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 from uuid import UUID
 
+from core.billing import signatures
 from core.errors import BadRequest, TokenExpired, TokenInvalid, Unauthorized
 from core.organizations import access
 from core.rate_limits import RateLimit
@@ -241,6 +242,17 @@ def awaiting_second_factor(handler: Handler) -> Handler:
     return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
+def signed_by_provider(handler: Handler) -> Handler:
+    """Require a signature header of the payment provider; the handler verifies it over the body."""
+    return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature))
+
+
+def signature_header(call: Call) -> str | None:
+    """Return the signature header, by the name of the interface or by the provider's own."""
+    headers = call.request.headers
+    return headers.get("Billing-Signature") or headers.get("Stripe-Signature")
+
+
 def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     """Return what was declared for a handler, or None."""
     return getattr(handler, "__who__", None)
@@ -291,6 +303,10 @@ async def _admit_pre_auth_bearer(call: Call) -> None:
     authorization = _authorization(call)
     if authorization is not None:
         await admit_pre_auth_token(call, bearer_value(authorization))
+
+
+async def _admit_signature(call: Call) -> None:
+    signatures.parse(signature_header(call))
 
 
 async def _admit_access_token(call: Call) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ops.benchmarks import machine, people, report, servers, standing
+from ops.benchmarks.billing import billing
 from ops.benchmarks.comparing import Comparison
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
@@ -40,6 +41,7 @@ STANDING: Final = {
     "sign-in": sign_in,
     "flood": flood,
     "evenness": evenness,
+    "billing": billing,
 }
 
 

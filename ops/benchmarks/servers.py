@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ops.benchmarks.operations import BARE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
 HOST: Final = "127.0.0.1"
 READY_PATH: Final = "/health/ready"
@@ -67,7 +67,7 @@ class RunningServer:
 
 
 @contextmanager
-def service(folder: Path) -> Generator[RunningServer]:
+def service(folder: Path, settings: Mapping[str, str] | None = None) -> Generator[RunningServer]:
     """Run the service as in production, on the data folder `folder`, which keeps its state for a later start."""
     port = _free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
@@ -77,6 +77,7 @@ def service(folder: Path) -> Generator[RunningServer]:
         "GATEHOUSE_BASE_URL": f"http://{HOST}:{port}",
         "GATEHOUSE_RATE_LIMITS": "off",
         "GATEHOUSE_LOG_FORMAT": "json",
+        **(settings or {}),
     }
     command = [str(Path(sys.executable).with_name("gatehouse")), "serve"]
     with _running("gatehouse", command, port, READY_PATH, folder.with_suffix(".log"), environment) as server:

@@ -29,8 +29,8 @@ class Subscriptions(Protocol):
         """
         ...
 
-    def save(self, subscription: Subscription) -> bool:
-        """Store the new state of a locked subscription; False when its user has another live one."""
+    def save(self, subscription: Subscription, *, becomes_live: bool) -> bool:
+        """Store the new state of a locked subscription; False when it becomes live beside another live one."""
         ...
 
     def are_live_of_plan(self, plan: Plan) -> bool:

@@ -1,5 +1,6 @@
-"""A builder of rows, for the tests in this folder."""
+"""A builder of rows, and the application with its world, for the tests in this folder."""
 
-from tests.world.fixtures import builder
+from tests.application import actors, application, client, installation, key_pairs, settings
+from tests.world.fixtures import builder, world
 
-__all__ = ["builder"]
+__all__ = ["actors", "application", "builder", "client", "installation", "key_pairs", "settings", "world"]

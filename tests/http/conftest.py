@@ -1,7 +1,7 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import acme_shop, inviter, keyring, platform, team, victim, world
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, team, victim, world
 
 __all__ = [
     "acme_shop",
@@ -13,6 +13,7 @@ __all__ = [
     "key_pairs",
     "keyring",
     "platform",
+    "seller",
     "settings",
     "team",
     "victim",

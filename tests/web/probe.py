@@ -18,13 +18,14 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
-from tests.application import CHEAP, VERSION, ReportedActors, mail_renderer
+from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class CountedKeyRefresh:
 def make_installation(settings: Settings | None = None, *, clock: SettableClock | None = None) -> Installation:
     """Return an installation without a database and without keys."""
     settings, clock, ring = settings or Settings(), clock or SettableClock(), RsaKeyRing()
+    billing = SandboxGateway(database=NoDatabase(), base_url=settings.base_url)
     return Installation(
         settings=settings,
         version=VERSION,
@@ -111,6 +113,8 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        billing=billing,
+        billing_receiver=event_receiver(billing, clock, NoDatabase()),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
+from tests.world.billing import Seller, insert_seller
 from tests.world.builder import EMAIL, Builder
 from tests.world.inviter import Inviter, insert_inviter
 from tests.world.passkeys import Keyring
@@ -56,6 +57,12 @@ async def platform(world: World) -> Platform:
 def acme_shop(world: World) -> AcmeShop:
     """An active organization with a service."""
     return insert_acme_shop(world)
+
+
+@pytest.fixture
+def seller(world: World) -> Seller:
+    """An organization that sells a service."""
+    return insert_seller(world)
 
 
 @pytest.fixture

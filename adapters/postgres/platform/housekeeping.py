@@ -84,6 +84,26 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.BILLING_CHECKOUTS: """
+        DELETE FROM billing_checkouts
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     billing_checkouts
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SANDBOX_SESSIONS: """
+        DELETE FROM sandbox_sessions
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     sandbox_sessions
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.DEVICES: """
         DELETE FROM devices
         WHERE  id = ANY (ARRAY(

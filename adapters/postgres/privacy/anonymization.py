@@ -37,10 +37,13 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
+    # Its addresses may say anything about the buyer.
+    "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
+    "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """
     UPDATE audit_entries a

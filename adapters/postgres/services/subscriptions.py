@@ -80,26 +80,14 @@ class PostgresSubscriptions(Aggregate):
             == 1
         )
 
-    def save(self, subscription: Subscription) -> bool:
+    def save(self, subscription: Subscription, *, becomes_live: bool) -> bool:
+        if not becomes_live:
+            self._save(subscription)
+            return True
         try:
             # A savepoint, because a concurrent transaction is only detected by the unique index, which raises an error.
             with self._connection.transaction():
-                self._connection.execute_later(
-                    """
-                    UPDATE subscriptions
-                    SET    plan_id = %s, status = %s, current_period_end = %s, updated_at = %s
-                    WHERE  organization_id = %s AND service_id = %s AND id = %s
-                    """,
-                    (
-                        subscription.plan_id,
-                        subscription.status.value,
-                        subscription.current_period_end,
-                        self._transaction.now,
-                        subscription.organization_id,
-                        subscription.service_id,
-                        subscription.id,
-                    ),
-                )
+                self._save(subscription)
         except UniqueViolation:
             return False
         return True
@@ -120,6 +108,24 @@ class PostgresSubscriptions(Aggregate):
             (organization_id, service_id),
         )
         return are_live
+
+    def _save(self, subscription: Subscription) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE subscriptions
+            SET    plan_id = %s, status = %s, current_period_end = %s, updated_at = %s
+            WHERE  organization_id = %s AND service_id = %s AND id = %s
+            """,
+            (
+                subscription.plan_id,
+                subscription.status.value,
+                subscription.current_period_end,
+                self._transaction.now,
+                subscription.organization_id,
+                subscription.service_id,
+                subscription.id,
+            ),
+        )
 
 
 def subscription_row(*, status: str, **columns: Any) -> Subscription:

@@ -84,6 +84,20 @@ KINDS = {
         "INSERT INTO mail_counts (key, sent_at, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
     ),
+    Leftover.BILLING_CHECKOUTS: Kind(
+        "created_at",
+        30 * DAY,
+        "INSERT INTO billing_checkouts (id, mode, organization_id, service_id, user_id, plan_id, price_id, success_url,"
+        " cancel_url, created_at)"
+        " SELECT gen_random_uuid(), 'live', %(user)s, %(device)s, %(user)s, gen_random_uuid(), '', '', '', ended"
+        " FROM ends",
+    ),
+    Leftover.SANDBOX_SESSIONS: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO sandbox_sessions (id, kind, customer_id, return_url, expires_at, created_at)"
+        " SELECT gen_random_uuid()::text, 'portal', 'cus_1', '', ended, ended FROM ends",
+    ),
     Leftover.DEVICES: Kind(
         "last_used_at",
         365 * DAY,
@@ -106,6 +120,28 @@ def owner(connection: Connection) -> None:
         """
         INSERT INTO devices (id, user_id, name, device_type, last_used_at, created_at, updated_at)
         VALUES (%(device)s, %(user)s, '', 'cli', %(now)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+    # An organization and a service with the ids of the user and the device, and a customer of the sandbox.
+    connection.execute(
+        """
+        INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+        SELECT %(user)s, 'acme', 'Acme', 'active', id, %(now)s, %(now)s FROM tiers WHERE name = 'free'
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO services (id, organization_id, slug, name, service_type, client_id, created_at, updated_at)
+        VALUES (%(device)s, %(user)s, 'shop', 'Shop', 'web', %(device)s, %(now)s, %(now)s)
+        """,
+        values,
+    )
+    connection.execute(
+        """
+        INSERT INTO sandbox_customers (id, organization_id, idempotency_key, name, created_at)
+        VALUES ('cus_1', %(user)s, '', '', %(now)s)
         """,
         values,
     )

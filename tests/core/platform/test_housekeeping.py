@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from core.accounts import sign_in_failures
+from core.billing.checkout import REPEATABLE_FOR
+from core.billing.sandbox import SESSION_LIFETIME
 from core.platform.housekeeping import Leftover
 from core.sessions.sessions import ABSOLUTE_LIFETIME, IDLE_LIFETIME
 from core.sign_in.recognition import TOKEN_LIFETIME
@@ -28,5 +30,9 @@ def test_a_device_is_kept_longer_than_any_token_or_session_of_it() -> None:
     assert Leftover.DEVICES.kept_for > max(TOKEN_LIFETIME, ABSOLUTE_LIFETIME)
 
 
+def test_a_checkout_is_kept_longer_than_it_can_be_taken_up_and_its_page_is_open() -> None:
+    assert Leftover.BILLING_CHECKOUTS.kept_for > max(REPEATABLE_FOR, SESSION_LIFETIME)
+
+
 def test_every_kind_of_leftover_has_a_unique_name() -> None:
-    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 8
+    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 10

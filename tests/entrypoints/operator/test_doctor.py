@@ -31,6 +31,7 @@ SUBJECTS = [
     "data folder",
     "file descriptors",
     "password hashing",
+    "billing",
     "master key",
     "database",
     "migrations",
@@ -238,6 +239,15 @@ def test_incorrect_password_hashing_is_not_ok(healthy_doctor: Doctor, monkeypatc
     finding = healthy_doctor.examine()["password hashing"]
 
     assert finding == Finding("NOT OK", "wrong results", "Remove .venv and run ops/run again.")
+
+
+def test_the_sandbox_and_a_payment_provider_are_told_apart(healthy_doctor: Doctor) -> None:
+    sandbox = healthy_doctor.examine()["billing"]
+    provider = healthy_doctor.examine(billing_secret_key=Secret("sk_live_1"))["billing"]
+
+    assert (sandbox.verdict, sandbox.what) == ("ok", "the sandbox, where no money moves")
+    assert "without paying" in sandbox.advice
+    assert provider == Finding("ok", "the payment provider at https://api.stripe.com")
 
 
 def test_without_a_master_key_the_remaining_subjects_are_skipped(healthy_doctor: Doctor) -> None:

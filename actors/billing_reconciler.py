@@ -1,0 +1,98 @@
+"""Reads subscriptions from the payment provider whose events may be missing or have no order, and repairs differences.
+
+`core/billing/reconciliation.py` decides which are due. Every replica has a reconciler; one of them has the lease on an
+organization at a time. It asks for one subscription after the other, with a pause, and stops for as long as the
+provider wants when that asks to wait.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+import trio
+
+from core.billing import reconciliation
+from core.billing.provider import BillingFailed, BillingRateLimited
+from core.errors import ServiceUnavailable
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from core.billing.reconciliation import Batch, DueSubscription
+    from ports.billing.gateway import BillingGateway
+    from ports.database import Database
+    from ports.doorbells import AwaitableDoorbells
+    from ports.metrics import Metrics
+
+# For what another replica has found to be due, and what becomes due by time.
+PERIOD_SECONDS = 60.0
+# How many subscriptions of one organization, and how many organizations, are read in one pass.
+BATCH_SUBSCRIPTIONS_MAX = 20
+BATCHES_MAX = 50
+# Ten requests a second, a tenth of what the provider allows.
+PAUSE_SECONDS = 0.1
+RATE_LIMIT_SECONDS_MAX = 3600.0
+
+JOB_TYPE = "billing_reconciliation"
+
+log = structlog.get_logger(__name__)
+
+
+class BillingReconciler:
+    """An actor; what it has not read stays due, so it needs no draining."""
+
+    def __init__(
+        self, *, database: Database, doorbells: AwaitableDoorbells, gateway: BillingGateway, metrics: Metrics
+    ) -> None:
+        self._database = database
+        self._doorbells = doorbells
+        self._gateway = gateway
+        self._metrics = metrics
+
+    async def run(self) -> None:
+        """Reconcile every period and at every ring, until cancelled."""
+        while True:
+            began_at = trio.current_time()
+            try:
+                await self.reconcile()
+            except ServiceUnavailable as away:
+                log.info("job.postponed", job=JOB_TYPE, reason=away.message, retry_seconds=PERIOD_SECONDS)
+            except BillingRateLimited as limited:
+                seconds = min(limited.retry_after_seconds, RATE_LIMIT_SECONDS_MAX)
+                log.warning("billing.reconciler_waits", seconds=seconds)
+                await trio.sleep(seconds)
+            self._metrics.job_finished(JOB_TYPE, trio.current_time() - began_at)
+            await self._doorbells.wait(Bell.BILLING, PERIOD_SECONDS)
+
+    async def reconcile(self) -> None:
+        """Read what is due, organization by organization; raise `BillingRateLimited` when the provider asks to wait."""
+        for _ in range(BATCHES_MAX):
+            batch = await self._database.transact(reconciliation.claim, self._gateway.mode, BATCH_SUBSCRIPTIONS_MAX)
+            if batch is None:
+                return
+            try:
+                await self._read_all(batch)
+            finally:
+                # Also when this task is cancelled: otherwise nobody would read this organization for the whole lease.
+                with trio.CancelScope(shield=True):
+                    await self._database.transact(reconciliation.release, batch)
+
+    async def _read_all(self, batch: Batch) -> None:
+        for due in batch.due:
+            await self._read(due)
+            await trio.sleep(PAUSE_SECONDS)
+
+    async def _read(self, due: DueSubscription) -> None:
+        try:
+            read = await self._gateway.read_subscription(due.id)
+        except BillingRateLimited:
+            raise
+        except BillingFailed:
+            await self._database.transact(reconciliation.record_failure, due)
+            return
+        if read is None:
+            log.warning("billing.subscription_missing", billing_subscription_id=due.id)
+            await self._database.transact(reconciliation.record_unknown, due)
+            return
+        settlement = await self._database.transact(reconciliation.record, due, read)
+        log.info("billing.reconciled", billing_subscription_id=due.id, outcome=settlement.outcome.value)

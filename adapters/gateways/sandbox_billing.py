@@ -1,0 +1,41 @@
+"""The embedded sandbox provider behind the port `BillingGateway`: the use cases of `core/billing/sandbox.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.billing import sandbox
+from core.billing.provider import BillingMode
+
+if TYPE_CHECKING:
+    from core.billing.customers import CustomerWish
+    from core.billing.provider import CheckoutOrder, CheckoutSession, ReadSubscription
+    from ports.database import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxGateway:
+    """The port `BillingGateway`, without a network."""
+
+    database: Database
+    base_url: str
+
+    @property
+    def mode(self) -> BillingMode:
+        return BillingMode.SANDBOX
+
+    async def close(self) -> None:
+        """Close nothing: the database is not ours."""
+
+    async def create_customer(self, wish: CustomerWish) -> str:
+        return await self.database.transact(sandbox.create_customer, wish)
+
+    async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
+        return await self.database.transact(sandbox.open_checkout, order, base_url=self.base_url, key=key)
+
+    async def open_portal(self, customer_id: str, return_url: str) -> str:
+        return await self.database.transact(sandbox.open_portal, customer_id, return_url, base_url=self.base_url)
+
+    async def read_subscription(self, subscription_id: str) -> ReadSubscription | None:
+        return await self.database.read(sandbox.read_subscription, subscription_id)

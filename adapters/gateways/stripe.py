@@ -1,0 +1,105 @@
+"""The payment provider behind the port `BillingGateway`: customers, pages and subscriptions of the Stripe API."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit
+
+import structlog
+import trio
+
+from adapters.gateways.stripe_requests import StripeRequests
+from core.billing import provider_objects
+from core.billing.provider import BillingFailed, BillingMode, CheckoutSession, ReadSubscription
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from adapters.gateways.stripe_requests import Answer
+    from core.billing.customers import CustomerWish
+    from core.billing.provider import CheckoutOrder
+    from core.secrets import Secret
+    from ports.clock import Clock
+
+# The clock of an answer has whole seconds.
+CLOCK_MARGIN: Final = timedelta(seconds=1)
+_TEST_KEYS: Final = ("sk_test_", "rk_test_")
+
+log = structlog.get_logger(__name__)
+
+
+class StripeGateway:
+    """The port `BillingGateway`."""
+
+    def __init__(self, *, url: str, key: Secret, clock: Clock) -> None:
+        self._mode = BillingMode.TEST if key.reveal().startswith(_TEST_KEYS) else BillingMode.LIVE
+        self._clock = clock
+        self._requests = StripeRequests(url=url, key=key)
+
+    @property
+    def mode(self) -> BillingMode:
+        return self._mode
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._requests.close()
+
+    async def create_customer(self, wish: CustomerWish) -> str:
+        form = {"name": wish.name, "metadata": {provider_objects.ORG_ID: str(wish.organization_id)}}
+        return _id(await self._requests.post("/v1/customers", form, key=wish.idempotency_key))
+
+    async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
+        form: Mapping[str, Any] = {
+            "mode": "subscription",
+            "customer": order.customer_id,
+            "line_items": [{"price": order.price_id, "quantity": 1}],
+            "success_url": order.success_url,
+            "cancel_url": order.cancel_url,
+            "metadata": order.metadata,
+            "subscription_data": {"metadata": order.metadata},
+        }
+        answer = await self._requests.post("/v1/checkout/sessions", form, key=key)
+        return CheckoutSession(checkout_url=_page_address(answer), session_id=_id(answer))
+
+    async def open_portal(self, customer_id: str, return_url: str) -> str:
+        form = {"customer": customer_id, "return_url": return_url}
+        # A page of its own for each request, so the key only has to be the same for the repetitions of this one.
+        key = f"gatehouse-portal-{secrets.token_hex(16)}"
+        return _page_address(await self._requests.post("/v1/billing_portal/sessions", form, key=key))
+
+    async def read_subscription(self, subscription_id: str) -> ReadSubscription | None:
+        began_at = trio.current_time()
+        answer = await self._requests.get(f"/v1/subscriptions/{quote(subscription_id, safe='')}")
+        if answer.body is None:
+            return None
+        facts = provider_objects.subscription_facts(answer.body)
+        if facts.status is None or _id(answer) != subscription_id:
+            raise _unusable("a subscription")
+        # The state may be older than the answer by as much as the request took.
+        took = timedelta(seconds=trio.current_time() - began_at)
+        return ReadSubscription(
+            customer_id=provider_objects.reference(answer.body.get("customer")),
+            facts=facts,
+            as_of=(answer.answered_at or self._clock()) - took - CLOCK_MARGIN,
+        )
+
+
+def _id(answer: Answer) -> str:
+    found = provider_objects.reference(answer.body)
+    if found is None:
+        raise _unusable("an id")
+    return found
+
+
+def _page_address(answer: Answer) -> str:
+    url: Any = answer.body.get("url") if answer.body is not None else None
+    if not isinstance(url, str) or urlsplit(url).scheme not in {"http", "https"}:
+        raise _unusable("the address of a page")
+    return url
+
+
+def _unusable(missing: str) -> BillingFailed:
+    log.error("billing.provider_failed", reason=f"the answer is without {missing}")
+    return BillingFailed()

@@ -1,0 +1,274 @@
+"""The provider's subscriptions, in the table `billing_subscriptions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.billing.facts import facts_as_json, facts_from_json
+from adapters.postgres.driver.rows import kwargs_row, scalar_row
+from adapters.postgres.services.subscriptions import subscription_row
+from adapters.postgres.transaction import Aggregate
+from core.billing.histories import HISTORICAL, Entry
+from core.billing.notices import Buyer
+from core.billing.provider_events import NOTICES, Effect
+from core.billing.provider_objects import Binding
+from core.billing.reconciliation import DueSubscription
+from core.billing.subscriptions import BillingSubscription, Known, Outcome, StoredEntry
+from core.services.plans import Plan
+from core.services.subscriptions import LIVE, SubscriptionStatus
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from adapters.postgres.driver.connection import Cursor
+    from core.deferred import Deferred
+
+# More than a subscription of ten years has.
+HISTORY_ENTRIES_MAX: Final = 2_000
+_HISTORICAL: Final = [effect.value for effect in HISTORICAL]
+_NOTICES: Final = [effect.value for effect in NOTICES]
+_FINAL: Final = [status.value for status in SubscriptionStatus if status not in LIVE]
+
+HISTORY: Final = """
+    SELECT   id AS event_id, occurred_at, effect, facts, billing_customer_id
+    FROM     billing_events
+    WHERE    billing_subscription_id = %(id)s
+      AND    (effect = ANY (%(notices)s) AND NOT is_noticed
+              OR effect = ANY (%(historical)s)
+                 AND (effect = 'ended'
+                      OR facts ->> 'status' = ANY (%(final)s)
+                      OR (SELECT organization_id IS NULL FROM billing_subscriptions WHERE id = %(id)s)
+                      OR occurred_at >= coalesce((SELECT max(occurred_at)
+                                                  FROM   billing_events
+                                                  WHERE  billing_subscription_id = %(id)s AND effect = 'snapshot'),
+                                                 '-infinity')))
+    ORDER BY occurred_at DESC
+    LIMIT    %(limit)s
+"""
+PLANS: Final = """
+    SELECT id, organization_id, service_id, name, price_cents, currency, features, billing_price_id, is_default,
+           created_at
+    FROM   plans
+    WHERE  billing_price_id IN (SELECT facts ->> 'price_id'
+                                FROM   billing_events
+                                WHERE  billing_subscription_id = %(id)s
+                                UNION
+                                SELECT read_facts ->> 'price_id' FROM billing_subscriptions WHERE id = %(id)s)
+"""
+CURRENT: Final = """
+    SELECT b.id, b.organization_id, b.service_id, b.user_id, b.plan_id, p.name AS plan_name, b.status,
+           b.current_period_end, b.created_at, b.billing_subscription_id
+    FROM   subscriptions b
+    JOIN   plans p ON p.service_id = b.service_id AND p.id = b.plan_id
+    WHERE  b.billing_subscription_id = %s
+    FOR    NO KEY UPDATE OF b
+"""
+
+
+class PostgresBillingSubscriptions(Aggregate):
+    """The port `BillingSubscriptions`."""
+
+    def defer_known(self, subscription_id: str, customer_id: str | None) -> Deferred[Known]:
+        # All of it in one round trip. PostgreSQL executes the statements one after the other, and each sees what was
+        # committed before it began, so what follows the lock is up to date.
+        locked, known = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
+
+        def read() -> Known:
+            subscription = locked.fetchone()
+            if subscription is not None:
+                return known(subscription)
+            # A new one, which nothing has locked yet.
+            self._defer_add(subscription_id, customer_id)
+            again, rest = self._defer_lock(subscription_id), self._defer_rest(subscription_id)
+            added = again.fetchone()
+            assert added is not None, "a subscription was added and is not there"
+            return rest(added)
+
+        return read
+
+    def save(self, subscription: BillingSubscription) -> None:
+        binding = subscription.binding
+        self._connection.execute_later(
+            """
+            UPDATE billing_subscriptions
+            SET    customer_id = %(customer_id)s, organization_id = %(organization_id)s, service_id = %(service_id)s,
+                   plan_id = %(plan_id)s, user_id = %(user_id)s,
+                   outcome = %(outcome)s, read_facts = %(read_facts)s, read_as_of = %(read_as_of)s,
+                   check_at = %(check_at)s, updated_at = %(now)s
+            WHERE  id = %(id)s
+            """,
+            {
+                "id": subscription.id,
+                "customer_id": subscription.customer_id,
+                "organization_id": binding.organization_id if binding is not None else None,
+                "service_id": binding.service_id if binding is not None else None,
+                "plan_id": binding.plan_id if binding is not None else None,
+                "user_id": binding.user_id if binding is not None else None,
+                "outcome": subscription.outcome.value,
+                "read_facts": Jsonb(facts_as_json(subscription.read)) if subscription.read is not None else None,
+                "read_as_of": subscription.read_as_of,
+                "check_at": subscription.check_at,
+                "now": self._transaction.now,
+            },
+        )
+        if subscription.check_at is not None and subscription.check_at <= self._transaction.now:
+            self._transaction.bells.add(Bell.BILLING)
+
+    def of_customer(self, customer_id: str) -> Sequence[str]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT id FROM billing_subscriptions WHERE customer_id = %(customer_id)s
+                UNION
+                SELECT s.id
+                FROM   billing_events e
+                JOIN   billing_subscriptions s ON s.id = e.billing_subscription_id AND s.organization_id IS NULL
+                WHERE  e.billing_customer_id = %(customer_id)s
+                ORDER BY 1
+                """,
+                {"customer_id": customer_id},
+            )
+            .fetchall()
+        )
+
+    def conflicts(self, binding: Binding) -> Sequence[str]:
+        return (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT   id
+                FROM     billing_subscriptions
+                WHERE    organization_id = %s AND user_id = %s AND service_id = %s AND outcome = 'conflict'
+                ORDER BY created_at, id
+                """,
+                (binding.organization_id, binding.user_id, binding.service_id),
+            )
+            .fetchall()
+        )
+
+    def due(self, organization_id: UUID, customer_id: str, *, at: datetime, limit: int) -> Sequence[DueSubscription]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(DueSubscription))
+            .execute(
+                """
+                SELECT   s.id, (SELECT max(e.occurred_at)
+                                FROM   billing_events e
+                                WHERE  e.billing_subscription_id = s.id) AS newest_event_at
+                FROM     billing_subscriptions s
+                WHERE    s.organization_id = %s AND s.customer_id = %s AND s.check_at <= %s
+                ORDER BY s.check_at
+                LIMIT    %s
+                """,
+                (organization_id, customer_id, at, limit),
+            )
+            .fetchall()
+        )
+
+    def postpone(self, subscription_id: str, *, until: datetime) -> None:
+        self._connection.execute_later(
+            "UPDATE billing_subscriptions SET check_at = %s WHERE id = %s", (until, subscription_id)
+        )
+
+    def is_purchasable(self, binding: Binding) -> bool:
+        found = self._connection.execute(
+            """
+            SELECT
+            FROM   services s
+            JOIN   plans p ON p.organization_id = s.organization_id AND p.service_id = s.id
+            WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s AND EXISTS (SELECT FROM users WHERE id = %s)
+            """,
+            (binding.organization_id, binding.service_id, binding.plan_id, binding.user_id),
+        )
+        return found.fetchone() is not None
+
+    def buyer(self, binding: Binding) -> Buyer | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Buyer))
+            .execute(
+                """
+                SELECT u.email, s.name AS service_name, o.name AS organization_name
+                FROM   users u, services s
+                JOIN   organizations o ON o.id = s.organization_id
+                WHERE  u.id = %s AND u.deactivated_at IS NULL AND s.organization_id = %s AND s.id = %s
+                """,
+                (binding.user_id, binding.organization_id, binding.service_id),
+            )
+            .fetchone()
+        )
+
+    def _defer_add(self, subscription_id: str, customer_id: str | None) -> None:
+        now = self._transaction.now
+        self._connection.execute_later(
+            """
+            INSERT INTO billing_subscriptions (id, customer_id, outcome, created_at, updated_at)
+            VALUES (%s, %s, 'parked', %s, %s)
+            ON CONFLICT (id) DO NOTHING
+            """,
+            (subscription_id, customer_id, now, now),
+        )
+
+    def _defer_lock(self, subscription_id: str) -> Cursor[BillingSubscription]:
+        return self._connection.cursor(row_factory=kwargs_row(_subscription)).defer(
+            """
+            SELECT id, customer_id, organization_id, service_id, plan_id, user_id, outcome, read_facts, read_as_of,
+                   check_at
+            FROM   billing_subscriptions
+            WHERE  id = %s
+            FOR    UPDATE
+            """,
+            (subscription_id,),
+        )
+
+    def _defer_rest(self, subscription_id: str) -> Callable[[BillingSubscription], Known]:
+        history = self._connection.cursor(row_factory=kwargs_row(_stored_entry)).defer(
+            HISTORY,
+            {
+                "id": subscription_id,
+                "notices": _NOTICES,
+                "historical": _HISTORICAL,
+                "final": _FINAL,
+                "limit": HISTORY_ENTRIES_MAX,
+            },
+        )
+        plans = self._connection.cursor(row_factory=kwargs_row(Plan)).defer(PLANS, {"id": subscription_id})
+        current = self._connection.cursor(row_factory=kwargs_row(subscription_row)).defer(CURRENT, (subscription_id,))
+        return lambda subscription: Known(
+            subscription=subscription,
+            history=history.fetchall(),
+            plans={plan.billing_price_id or "": plan for plan in plans},
+            current=current.fetchone(),
+        )
+
+
+def _subscription(
+    *,
+    organization_id: UUID | None,
+    service_id: UUID | None,
+    plan_id: UUID | None,
+    user_id: UUID | None,
+    outcome: str,
+    read_facts: dict[str, Any] | None,
+    **columns: Any,
+) -> BillingSubscription:
+    binding = None
+    if organization_id is not None and service_id is not None and plan_id is not None and user_id is not None:
+        binding = Binding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
+    return BillingSubscription(
+        binding=binding,
+        outcome=Outcome(outcome),
+        read=facts_from_json(read_facts) if read_facts is not None else None,
+        **columns,
+    )
+
+
+def _stored_entry(
+    *, event_id: str, occurred_at: datetime, effect: str, facts: dict[str, Any], billing_customer_id: str | None
+) -> StoredEntry:
+    entry = Entry(event_id=event_id, occurred_at=occurred_at, effect=Effect(effect), facts=facts_from_json(facts))
+    return StoredEntry(entry=entry, customer_id=billing_customer_id)

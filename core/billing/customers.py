@@ -1,0 +1,115 @@
+"""Customers at the payment provider: one for each organization, made when it first buys or opens the billing portal.
+
+A customer is bound to its organization by the checkout that made it, or by `customer.created` with the organization in
+its metadata, whichever comes first (decisions 6.5). Its profile and its default payment method follow its events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.billing.provider_events import Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.billing.provider import BillingMode
+    from core.billing.provider_events import BillingEvent
+    from ports.unit_of_work import UnitOfWork
+
+CREATED: Final = "customer.created"
+# What the default payment method is computed from.
+METHOD_EFFECTS: Final = frozenset({Effect.CUSTOMER, Effect.METHOD_ATTACHED, Effect.METHOD_DETACHED})
+CUSTOMER_EFFECTS: Final = METHOD_EFFECTS | {Effect.CUSTOMER_DELETED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillingCustomer:
+    """A customer; without an organization nothing of it concerns us yet."""
+
+    id: str
+    mode: BillingMode
+    organization_id: UUID | None
+    profile_at: datetime | None
+    profile_event_id: str | None
+    default_payment_method: str | None
+    deleted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerWish:
+    """A customer to be made; the key is the same for everybody who needs this customer."""
+
+    organization_id: UUID
+    name: str
+    idempotency_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodEntry:
+    """A stored event about a customer's payment method."""
+
+    event_id: str
+    occurred_at: datetime
+    effect: Effect
+    payment_method: str | None
+
+
+def wish(uow: UnitOfWork, organization_id: UUID, name: str, mode: BillingMode) -> CustomerWish:
+    """Return the customer to make for an organization that has none."""
+    # Not counting a customer that a concurrent request has just bound, whose key this has to be. One that was deleted
+    # counts, because the provider would answer its key with the deleted customer.
+    number = uow.billing_customers.count_deleted(organization_id, mode) + 1
+    return CustomerWish(
+        organization_id=organization_id,
+        name=name,
+        idempotency_key=f"gatehouse-customer-{organization_id}-{number}",
+    )
+
+
+def apply(uow: UnitOfWork, event: BillingEvent, customer: BillingCustomer) -> bool:
+    """Apply an event to its customer, which is locked; return whether its subscriptions have to be settled again."""
+    match event.effect:
+        case Effect.CUSTOMER_DELETED:
+            uow.billing_customers.mark_deleted(customer.id, at=event.occurred_at)
+            return True
+        case Effect.CUSTOMER:
+            _save_profile(uow, event, customer)
+            _save_default_method(uow, customer)
+            return _bind_by(uow, event, customer)
+        case _:
+            _save_default_method(uow, customer)
+            return False
+
+
+def default_method(entries: Iterable[MethodEntry]) -> str | None:
+    """Return the default payment method after these events, in whatever order they arrived."""
+    default: str | None = None
+    for entry in sorted(entries, key=lambda entry: (entry.occurred_at, entry.event_id)):
+        if entry.effect is not Effect.METHOD_DETACHED:
+            default = entry.payment_method or default
+        elif entry.payment_method == default:
+            default = None
+    return default
+
+
+def _save_profile(uow: UnitOfWork, event: BillingEvent, customer: BillingCustomer) -> None:
+    known = (customer.profile_at, customer.profile_event_id or "")
+    if known[0] is None or (event.occurred_at, event.id) > known:
+        uow.billing_customers.save_profile(customer.id, event)
+
+
+def _save_default_method(uow: UnitOfWork, customer: BillingCustomer) -> None:
+    method = default_method(uow.billing_events.methods(customer.id))
+    if method != customer.default_payment_method:
+        uow.billing_customers.save_default_method(customer.id, method)
+
+
+def _bind_by(uow: UnitOfWork, event: BillingEvent, customer: BillingCustomer) -> bool:
+    organization_id = event.profile.organization_id if event.profile is not None else None
+    if event.type != CREATED or organization_id is None or customer.organization_id is not None:
+        return False
+    return uow.billing_customers.bind(customer.id, organization_id, customer.mode)

@@ -1,0 +1,55 @@
+"""Mails to buyers: the end of a trial, and a payment that only they can complete (operations 4.2, "notify user").
+
+A mail is queued once for each event: at once, or when it becomes known whose subscription the event is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.billing.provider_events import NOTICES, Effect
+from core.mail import mail
+from core.mail.mail import MailTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.billing.histories import Entry
+    from core.billing.provider_objects import Binding
+    from ports.unit_of_work import UnitOfWork
+
+_TEMPLATES: Final = {
+    Effect.TRIAL_ENDING: MailTemplate.TRIAL_ENDING,
+    Effect.ACTION_REQUIRED: MailTemplate.PAYMENT_ACTION_REQUIRED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buyer:
+    """Who is told, and the names to tell it with."""
+
+    email: str
+    service_name: str
+    organization_name: str
+
+
+def send(uow: UnitOfWork, entries: Sequence[Entry], binding: Binding, *, invoice_url: str | None) -> None:
+    """Queue the mails that are due for these events of a subscription."""
+    due = [entry for entry in entries if entry.effect in NOTICES]
+    if not due:
+        return
+    uow.billing_events.mark_noticed([entry.event_id for entry in due])
+    buyer = uow.billing_subscriptions.buyer(binding)
+    if buyer is None:
+        return
+    for entry in due:
+        mail.send(
+            uow,
+            buyer.email,
+            _TEMPLATES[entry.effect],
+            organization_id=binding.organization_id,
+            service=buyer.service_name,
+            organization=buyer.organization_name,
+            link=invoice_url or "",
+        )

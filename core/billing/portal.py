@@ -1,0 +1,34 @@
+"""The billing portal: pages of the payment provider where an organization changes what it pays for (decisions 6.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.billing import checkout
+from core.organizations.access import Operation, authorize
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.billing.customers import CustomerWish
+    from core.billing.provider import BillingMode
+    from ports.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortalRequest:
+    """Whose portal is to be opened; `customer` is set when a customer has to be made first."""
+
+    organization_id: UUID
+    customer_id: str | None
+    customer: CustomerWish | None
+    return_url: str
+
+
+def request(uow: UnitOfWork, slug: str, *, return_url: str, mode: BillingMode) -> PortalRequest:
+    """Authorize the caller to open the portal of an organization."""
+    organization = authorize(uow, slug, Operation.BILLING_PORTAL).organization
+    checked = checkout.checked_url("return_url", return_url)
+    customer_id, wish = checkout.customer_or_wish(uow, organization, mode)
+    return PortalRequest(organization_id=organization.id, customer_id=customer_id, customer=wish, return_url=checked)

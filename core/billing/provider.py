@@ -1,0 +1,82 @@
+"""The payment provider as Gatehouse uses it: what it is asked for, what it answers, and how it fails.
+
+The port is `ports/billing/gateway.py`. It has two adapters, the Stripe API and the embedded sandbox, and `BillingMode`
+says with which of them a customer was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ErrorCode, Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from core.billing.provider_objects import Facts
+
+# Ids of the provider are stored as they are; this is its own limit.
+PROVIDER_ID_CHARACTERS_MAX: Final = 255
+
+
+class BillingMode(StrEnum):
+    """Where a customer exists: in the embedded sandbox, or among the provider's test or live data."""
+
+    SANDBOX = "sandbox"
+    TEST = "test"
+    LIVE = "live"
+
+
+class BillingFailed(Refusal):
+    """The payment provider could not be reached, refused the request, or answered something unusable."""
+
+    code = ErrorCode.BILLING_ERROR
+    default_message = "The payment provider failed. Nothing was changed or charged; try again in a few minutes."
+
+    def __init__(self, *, is_refused: bool = False) -> None:
+        super().__init__()
+        # The provider has refused the request; otherwise it is unknown whether it was executed.
+        self.is_refused = is_refused
+
+
+class BillingRateLimited(BillingFailed):
+    """The payment provider asks to wait before the next request."""
+
+    def __init__(self, *, retry_after_seconds: float) -> None:
+        super().__init__()
+        self.retry_after_seconds = retry_after_seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckoutOrder:
+    """What a checkout page sells. The sandbox shows the names and the price; the provider has its own by `price_id`."""
+
+    customer_id: str
+    price_id: str
+    success_url: str
+    cancel_url: str
+    metadata: Mapping[str, str]
+    service_name: str
+    plan_name: str
+    price_cents: int
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckoutSession:
+    """A checkout page of the provider; the field names are those of operations 2.11."""
+
+    checkout_url: str
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSubscription:
+    """A subscription as the provider has it, at a time by the provider's own clock."""
+
+    customer_id: str | None
+    facts: Facts
+    as_of: datetime

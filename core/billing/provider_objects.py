@@ -1,0 +1,178 @@
+"""Reading the objects of the Stripe API, in their older and their current shapes.
+
+The period of a subscription was a field of the subscription and is now one of its items; an invoice named its
+subscription at the top and does so now under `parent`; a price was a `plan`. A reference may be an id or the object
+itself. What an object does not have, or has in an unusable form, is None here: a caller decides what that means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias, cast
+from uuid import UUID
+
+from core.services.subscriptions import SubscriptionStatus
+
+Object: TypeAlias = Mapping[str, Any]
+
+_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+# The end of the year 9999, the last one that a date can have.
+SECONDS_MAX: Final = 253_402_300_799
+TEXT_CHARACTERS_MAX: Final = 254
+
+# The states of the provider (decisions 6.5); an object with another state is not used.
+STATUSES: Final[Mapping[str, SubscriptionStatus]] = {
+    "active": SubscriptionStatus.ACTIVE,
+    "trialing": SubscriptionStatus.ACTIVE,
+    "past_due": SubscriptionStatus.PAST_DUE,
+    "unpaid": SubscriptionStatus.PAST_DUE,
+    "incomplete": SubscriptionStatus.PAST_DUE,
+    "paused": SubscriptionStatus.PAST_DUE,
+    "canceled": SubscriptionStatus.CANCELLED,
+    "incomplete_expired": SubscriptionStatus.EXPIRED,
+}
+
+ORG_ID: Final = "org_id"
+SERVICE_ID: Final = "service_id"
+PLAN_ID: Final = "plan_id"
+USER_ID: Final = "user_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """The metadata of a subscription: what it was bought for (operations 4.1)."""
+
+    organization_id: UUID
+    service_id: UUID
+    plan_id: UUID
+    user_id: UUID
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """The binding as it is given to the provider."""
+        return {
+            USER_ID: str(self.user_id),
+            SERVICE_ID: str(self.service_id),
+            PLAN_ID: str(self.plan_id),
+            ORG_ID: str(self.organization_id),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What an object says about a subscription; None is what it does not say."""
+
+    status: SubscriptionStatus | None = None
+    price_id: str | None = None
+    period_end: datetime | None = None
+    binding: Binding | None = None
+
+
+NOTHING: Final = Facts()
+
+
+def subscription_facts(subscription: Object) -> Facts:
+    """Return what a subscription says about itself."""
+    items = _list(_object(subscription.get("items")).get("data"))
+    ends = [
+        time_of(subscription.get("current_period_end")),
+        *(time_of(item.get("current_period_end")) for item in items),
+    ]
+    prices = [reference(item.get("price")) or reference(item.get("plan")) for item in items]
+    return Facts(
+        status=STATUSES.get(word(subscription.get("status"))),
+        price_id=next(filter(None, prices), None) or reference(subscription.get("plan")),
+        period_end=_latest(ends),
+        binding=binding_of(subscription),
+    )
+
+
+def invoice_subscription(invoice: Object) -> str | None:
+    """Return the id of the subscription that an invoice is for."""
+    return reference(invoice.get("subscription")) or reference(_subscription_details(invoice).get("subscription"))
+
+
+def invoice_facts(invoice: Object) -> Facts:
+    """Return what an invoice says about its subscription: until when its lines pay, and the metadata it repeats."""
+    lines = _list(_object(invoice.get("lines")).get("data"))
+    return Facts(
+        period_end=_latest([time_of(_object(line.get("period")).get("end")) for line in lines]),
+        binding=binding_of(_subscription_details(invoice)),
+    )
+
+
+def session_facts(session: Object) -> Facts:
+    """Return what a completed checkout says about its subscription."""
+    is_paid = session.get("payment_status") in {"paid", "no_payment_required"}
+    status = SubscriptionStatus.ACTIVE if is_paid else SubscriptionStatus.PAST_DUE
+    return Facts(status=status, binding=binding_of(session))
+
+
+def binding_of(owner: Object) -> Binding | None:
+    """Return the binding in the metadata of an object; None when it is incomplete."""
+    metadata = _object(owner.get("metadata"))
+    organization_id, service_id = uuid_of(metadata.get(ORG_ID)), uuid_of(metadata.get(SERVICE_ID))
+    plan_id, user_id = uuid_of(metadata.get(PLAN_ID)), uuid_of(metadata.get(USER_ID))
+    if organization_id is None or service_id is None or plan_id is None or user_id is None:
+        return None
+    return Binding(organization_id=organization_id, service_id=service_id, plan_id=plan_id, user_id=user_id)
+
+
+def organization_of(customer: Object) -> UUID | None:
+    """Return the organization that the metadata of a customer name."""
+    return uuid_of(_object(customer.get("metadata")).get(ORG_ID))
+
+
+def default_payment_method_of(customer: Object) -> str | None:
+    """Return the payment method that a customer's invoices are charged to."""
+    return reference(_object(customer.get("invoice_settings")).get("default_payment_method"))
+
+
+def reference(value: Any) -> str | None:
+    """Return the id of an object that is given as its id or as a whole."""
+    found = _object(value).get("id") if isinstance(value, Mapping) else value
+    return found if isinstance(found, str) and _ID.fullmatch(found) else None
+
+
+def word(value: Any) -> str:
+    """Return a word of the provider's vocabulary, such as a status; an empty text when it is none."""
+    return value if isinstance(value, str) else ""
+
+
+def text(value: Any) -> str | None:
+    """Return a text that can be stored, shortened; None for one that cannot be."""
+    if not isinstance(value, str) or not value.isprintable():
+        return None
+    return value[:TEXT_CHARACTERS_MAX] or None
+
+
+def uuid_of(value: Any) -> UUID | None:
+    """Return an id of Gatehouse in the provider's metadata."""
+    return UUID(value) if isinstance(value, str) and _UUID.fullmatch(value) else None
+
+
+def time_of(value: Any) -> datetime | None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= SECONDS_MAX:
+        return None
+    return datetime.fromtimestamp(value, UTC)
+
+
+def _latest(times: Sequence[datetime | None]) -> datetime | None:
+    return max((time for time in times if time is not None), default=None)
+
+
+def _subscription_details(invoice: Object) -> Object:
+    current = _object(_object(invoice.get("parent")).get("subscription_details"))
+    return current or _object(invoice.get("subscription_details"))
+
+
+def _object(value: Any) -> Object:
+    return cast("Object", value) if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Object]:
+    return [_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []

@@ -1,0 +1,65 @@
+"""Receiving an event of the payment provider: stored and applied in one transaction, once for each event id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from core.billing import customers, subscriptions
+from core.billing.customers import CUSTOMER_EFFECTS
+from core.billing.subscriptions import Outcome
+
+if TYPE_CHECKING:
+    from core.billing.provider import BillingMode
+    from core.billing.provider_events import BillingEvent
+    from ports.unit_of_work import UnitOfWork
+
+
+class Receipt(StrEnum):
+    """What became of an event; every one of them is answered 200."""
+
+    DUPLICATE = "duplicate"
+    IGNORED = "ignored"  # Nothing that we handle.
+    PARKED = "parked"
+    APPLIED = "applied"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """The result for the log: what became of the event, and the events that contradict what is known."""
+
+    receipt: Receipt
+    refused: tuple[str, ...] = ()
+
+
+_RECEIPTS = {
+    Outcome.PARKED: Receipt.PARKED,
+    Outcome.APPLIED: Receipt.APPLIED,
+    Outcome.CONFLICT: Receipt.CONFLICT,
+}
+
+
+def receive(uow: UnitOfWork, event: BillingEvent, mode: BillingMode) -> Received:
+    """Store an event, and apply it unless it was received before."""
+    is_new = uow.billing_events.defer_add(event)
+    if event.subscription_id is not None:
+        # The same order in every transaction: the customer, then its subscription.
+        if event.customer_id is not None:
+            uow.billing_customers.defer_hold(event.customer_id)
+        known = uow.billing_subscriptions.defer_known(event.subscription_id, event.customer_id)
+        if not is_new():
+            return Received(receipt=Receipt.DUPLICATE)
+        if event.customer_id is not None:
+            uow.billing_customers.ensure_held(event.customer_id, mode)
+        settlement = subscriptions.settle(uow, known(), invoice_url=event.invoice_url)
+        return Received(receipt=_RECEIPTS[settlement.outcome], refused=settlement.refused)
+    if not is_new():
+        return Received(receipt=Receipt.DUPLICATE)
+    if event.customer_id is None or event.effect not in CUSTOMER_EFFECTS:
+        return Received(receipt=Receipt.IGNORED)
+    customer = uow.billing_customers.lock(event.customer_id, mode)
+    must_settle = customers.apply(uow, event, customer)
+    refused = subscriptions.settle_all_of(uow, customer.id) if must_settle else ()
+    return Received(receipt=Receipt.APPLIED, refused=refused)

@@ -1,0 +1,86 @@
+"""Reconciliation: reading subscriptions from the provider whose events may have been lost or have no order.
+
+A subscription is due when its period has ended, when it had no event for long, or when two events of one second left
+its state open. One replica reads those of an organization at a time: it holds a lease on the organization's customer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.billing import subscriptions
+from core.billing.subscriptions import Settlement, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from uuid import UUID
+
+    from core.billing.provider import BillingMode, ReadSubscription
+    from ports.unit_of_work import UnitOfWork
+
+# Longer than reading a whole batch may take.
+LEASE: Final = timedelta(minutes=15)
+# When a subscription that the provider does not know is read again.
+UNKNOWN_RETRY: Final = timedelta(days=1)
+# When one is read again after a failure of the provider.
+FAILURE_RETRY: Final = timedelta(minutes=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueSubscription:
+    """A subscription to read, and the time of its newest event, which any reading from now on reflects."""
+
+    id: str
+    newest_event_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """The due subscriptions of one organization, which nobody else reads meanwhile."""
+
+    organization_id: UUID
+    customer_id: str
+    leased_until: datetime
+    due: Sequence[DueSubscription]
+
+
+def claim(uow: UnitOfWork, mode: BillingMode, limit: int) -> Batch | None:
+    """Take the lease on an organization with due subscriptions; None when there is none."""
+    leased_until = uow.now + LEASE
+    customer = uow.billing_customers.lease_due(mode, now=uow.now, leased_until=leased_until)
+    if customer is None or customer.organization_id is None:
+        return None
+    return Batch(
+        organization_id=customer.organization_id,
+        customer_id=customer.id,
+        leased_until=leased_until,
+        due=uow.billing_subscriptions.due(customer.organization_id, customer.id, at=uow.now, limit=limit),
+    )
+
+
+def release(uow: UnitOfWork, batch: Batch) -> None:
+    """End the lease."""
+    uow.billing_customers.release(batch.organization_id, batch.customer_id, leased_until=batch.leased_until)
+
+
+def record(uow: UnitOfWork, due: DueSubscription, read: ReadSubscription) -> Settlement:
+    """Store a subscription as it was read, and settle it; a difference to what was known is repaired and recorded."""
+    known = subscriptions.lock(uow, due.id)
+    before = known.subscription
+    # The reading began after these events, so it is newer than they are, whatever the clocks say.
+    times = [time for time in (read.as_of, due.newest_event_at, before.read_as_of) if time is not None]
+    uow.billing_subscriptions.save(replace(before, read=read.facts, read_as_of=max(times)))
+    # Again, because the plan of the price that was read is among what is known now.
+    return subscriptions.settle(uow, subscriptions.lock(uow, due.id), source=Source.RECONCILIATION)
+
+
+def record_failure(uow: UnitOfWork, due: DueSubscription) -> None:
+    """Read the subscription again later, because the provider could not be asked."""
+    uow.billing_subscriptions.postpone(due.id, until=uow.now + FAILURE_RETRY)
+
+
+def record_unknown(uow: UnitOfWork, due: DueSubscription) -> None:
+    """Read the subscription again later, although the provider does not know it; nothing is concluded from that."""
+    uow.billing_subscriptions.postpone(due.id, until=uow.now + UNKNOWN_RETRY)

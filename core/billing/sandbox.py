@@ -1,0 +1,327 @@
+"""The embedded sandbox provider: customers, checkout and portal pages, and subscriptions for trying things out.
+
+It stands in for the payment provider while no key is set (decisions 6.5): no money moves. What happens in it is told to
+the receiver by signed events, like those of the provider; `sandbox_events.py` has their content. An operator or the
+portal page makes a subscription renew, fail, recover or end, and has the events sent late or twice.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from core.billing import sandbox_events
+from core.billing.provider import CheckoutSession, ReadSubscription
+from core.billing.provider_objects import Facts, subscription_facts
+from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription, SessionKind
+from core.errors import BadRequest, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.billing.customers import CustomerWish
+    from core.billing.provider import CheckoutOrder
+    from core.billing.sandbox_events import SandboxEvent
+    from ports.unit_of_work import UnitOfWork
+
+PERIOD: Final = timedelta(days=30)
+SESSION_LIFETIME: Final = timedelta(hours=24)
+LATE_MAX: Final = timedelta(days=3)
+# A delivery that was not answered is repeated after this, doubled each time, and given up after so many attempts.
+RETRY_MIN: Final = timedelta(seconds=5)
+ATTEMPTS_MAX: Final = 12
+LEASE: Final = timedelta(minutes=1)
+_ID_ALPHABET: Final = string.ascii_letters + string.digits
+_ID_CHARACTERS: Final = 24
+# The secret that signs the sandbox's events is derived from the pepper for this purpose, so it is stored nowhere.
+SIGNING_PURPOSE: Final = "billing sandbox signatures"
+
+
+class SandboxPageUnknown(NotFound):
+    """No page of the sandbox has this address, or it has expired."""
+
+    default_message = "This page does not exist or has expired. Start again where you came from."
+
+
+class SandboxSubscriptionUnknown(NotFound):
+    """The sandbox has no such subscription."""
+
+    default_message = "The sandbox has no such subscription. `gatehouse billing list` lists them."
+
+
+class SandboxActionImpossible(BadRequest):
+    """The subscription has ended, so nothing can happen to it."""
+
+    default_message = "This subscription has ended, so nothing can happen to it any more. Buy a plan again."
+
+
+class SandboxAction(StrEnum):
+    """What can be made to happen to a subscription."""
+
+    RENEW = "renew"
+    FAIL = "fail"
+    RECOVER = "recover"
+    AUTHENTICATE = "authenticate"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posting:
+    """How events are sent: how late, and whether twice."""
+
+    late: timedelta = timedelta()
+    is_twice: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """An event on its way to the receiver."""
+
+    id: UUID
+    body: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortalView:
+    """What the portal page shows."""
+
+    session: SandboxSession
+    subscriptions: Sequence[SandboxSubscription]
+
+
+PROMPTLY: Final = Posting()
+
+
+def create_customer(uow: UnitOfWork, wish: CustomerWish) -> str:
+    """Make a customer; the same key always returns the same one."""
+    customer = SandboxCustomer(
+        id=_new_id(uow, "cus"),
+        organization_id=wish.organization_id,
+        name=wish.name,
+        default_payment_method=None,
+        created_at=uow.now,
+    )
+    kept = uow.sandbox.add_customer(customer, wish.idempotency_key)
+    if kept.id == customer.id:
+        _post(uow, customer.id, [sandbox_events.customer_created(customer)])
+    return kept.id
+
+
+def open_checkout(uow: UnitOfWork, order: CheckoutOrder, *, base_url: str, key: str) -> CheckoutSession:
+    """Make a checkout page; the same key always returns the same one."""
+    session = uow.sandbox.add_session(
+        SandboxSession(
+            id=_new_capability(uow, "cs"),
+            kind=SessionKind.CHECKOUT,
+            customer_id=order.customer_id,
+            price_id=order.price_id,
+            price_cents=order.price_cents,
+            currency=order.currency,
+            service_name=order.service_name,
+            plan_name=order.plan_name,
+            metadata=order.metadata,
+            success_url=order.success_url,
+            return_url=order.cancel_url,
+            expires_at=uow.now + SESSION_LIFETIME,
+            created_at=uow.now,
+        ),
+        key,
+    )
+    return CheckoutSession(checkout_url=f"{base_url}/sandbox/checkout/{session.id}", session_id=session.id)
+
+
+def open_portal(uow: UnitOfWork, customer_id: str, return_url: str, *, base_url: str) -> str:
+    """Make a portal page and return its address."""
+    session = SandboxSession(
+        id=_new_capability(uow, "bps"),
+        kind=SessionKind.PORTAL,
+        customer_id=customer_id,
+        metadata={},
+        return_url=return_url,
+        expires_at=uow.now + SESSION_LIFETIME,
+        created_at=uow.now,
+    )
+    uow.sandbox.add_session(session, None)
+    return f"{base_url}/sandbox/portal/{session.id}"
+
+
+def read_subscription(uow: UnitOfWork, subscription_id: str) -> ReadSubscription | None:
+    """Return a subscription as the sandbox has it now; None when it has no such subscription."""
+    found = uow.sandbox.subscription(subscription_id)
+    if found is None:
+        return None
+    facts: Facts = subscription_facts(sandbox_events.subscription_object(found))
+    return ReadSubscription(customer_id=found.customer_id, facts=facts, as_of=uow.now.replace(microsecond=0))
+
+
+def show_checkout(uow: UnitOfWork, session_id: str) -> SandboxSession:
+    """Return a checkout page; raise `SandboxPageUnknown`."""
+    return _session(uow, session_id, SessionKind.CHECKOUT)
+
+
+def show_portal(uow: UnitOfWork, session_id: str) -> PortalView:
+    """Return a portal page; raise `SandboxPageUnknown`."""
+    session = _session(uow, session_id, SessionKind.PORTAL)
+    return PortalView(session=session, subscriptions=uow.sandbox.subscriptions_of(session.customer_id))
+
+
+def pay(uow: UnitOfWork, session_id: str) -> SandboxSession:
+    """Pay a checkout: a subscription begins and its events are sent. Paying again changes nothing."""
+    session = _session(uow, session_id, SessionKind.CHECKOUT, is_locked=True)
+    if not session.is_open:
+        return session
+    assert session.price_id is not None, "a checkout has no price"
+    subscription = SandboxSubscription(
+        id=_new_id(uow, "sub"),
+        customer_id=session.customer_id,
+        price_id=session.price_id,
+        price_cents=session.price_cents or 0,
+        currency=session.currency or "",
+        description=f"{session.service_name}: {session.plan_name}",
+        status="active",
+        metadata=session.metadata,
+        current_period_start=uow.now,
+        current_period_end=uow.now + PERIOD,
+        created_at=uow.now,
+    )
+    method_id = _new_id(uow, "pm")
+    uow.sandbox.begin(subscription, session.id, method_id)
+    _post(
+        uow,
+        session.customer_id,
+        [
+            sandbox_events.payment_method_attached(session.customer_id, method_id, at=uow.now),
+            sandbox_events.subscription_created(subscription, at=uow.now),
+            sandbox_events.invoice_paid(subscription, at=uow.now),
+            sandbox_events.checkout_completed(session, subscription.id, at=uow.now),
+        ],
+    )
+    return replace(session, subscription_id=subscription.id)
+
+
+def act_in_portal(
+    uow: UnitOfWork, session_id: str, subscription_id: str, action: SandboxAction, posting: Posting
+) -> SandboxSession:
+    """Make something happen to a subscription of the portal's customer."""
+    session = _session(uow, session_id, SessionKind.PORTAL)
+    subscription = uow.sandbox.lock_subscription(subscription_id)
+    if subscription is None or subscription.customer_id != session.customer_id:
+        raise SandboxSubscriptionUnknown
+    _act(uow, subscription, action, posting)
+    return session
+
+
+def act(uow: UnitOfWork, subscription_id: str, action: SandboxAction, posting: Posting) -> SandboxSubscription:
+    """Make something happen to a subscription, for an operator; return it as it is then."""
+    subscription = uow.sandbox.lock_subscription(subscription_id)
+    if subscription is None:
+        raise SandboxSubscriptionUnknown
+    return _act(uow, subscription, action, posting)
+
+
+def list_subscriptions(uow: UnitOfWork, limit: int) -> Sequence[SandboxSubscription]:
+    """List the newest subscriptions of the sandbox."""
+    return uow.sandbox.subscriptions(limit)
+
+
+def claim_deliveries(uow: UnitOfWork, limit: int) -> Sequence[Delivery]:
+    """Claim events that are due, the oldest first; one that is not confirmed is due again after a while."""
+    return uow.sandbox.claim_deliveries(now=uow.now, leased_until=uow.now + LEASE, limit=limit)
+
+
+def record_delivered(uow: UnitOfWork, delivery: Delivery) -> None:
+    """Forget an event that the receiver has answered with success, or that was refused too often."""
+    uow.sandbox.end_delivery(delivery.id)
+
+
+def record_refused(uow: UnitOfWork, delivery: Delivery) -> None:
+    """Send an event again later, or give it up."""
+    if delivery.attempts >= ATTEMPTS_MAX:
+        uow.sandbox.end_delivery(delivery.id)
+    else:
+        uow.sandbox.postpone_delivery(delivery.id, until=uow.now + RETRY_MIN * 2 ** (delivery.attempts - 1))
+
+
+def _act(
+    uow: UnitOfWork, subscription: SandboxSubscription, action: SandboxAction, posting: Posting
+) -> SandboxSubscription:
+    if subscription.has_ended:
+        raise SandboxActionImpossible
+    changed, events = _ACTIONS[action](subscription, uow.now)
+    uow.sandbox.save_subscription(changed)
+    _post(uow, subscription.customer_id, events, posting)
+    return changed
+
+
+def _renew(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
+    start = subscription.current_period_end
+    renewed = replace(subscription, status="active", current_period_start=start, current_period_end=start + PERIOD)
+    return renewed, [
+        sandbox_events.subscription_updated(renewed, at=at),
+        sandbox_events.invoice_paid(renewed, at=at),
+    ]
+
+
+def _fail(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
+    failed = replace(subscription, status="past_due")
+    return failed, [
+        sandbox_events.invoice_payment_failed(failed, at=at),
+        sandbox_events.subscription_updated(failed, at=at),
+    ]
+
+
+def _recover(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
+    recovered = replace(subscription, status="active")
+    return recovered, [
+        sandbox_events.invoice_paid(recovered, at=at),
+        sandbox_events.subscription_updated(recovered, at=at),
+    ]
+
+
+def _authenticate(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
+    return subscription, [sandbox_events.invoice_action_required(subscription, at=at)]
+
+
+def _cancel(subscription: SandboxSubscription, at: datetime) -> tuple[SandboxSubscription, list[SandboxEvent]]:
+    cancelled = replace(subscription, status="canceled")
+    return cancelled, [sandbox_events.subscription_deleted(cancelled, at=at)]
+
+
+_ACTIONS: Final = {
+    SandboxAction.RENEW: _renew,
+    SandboxAction.FAIL: _fail,
+    SandboxAction.RECOVER: _recover,
+    SandboxAction.AUTHENTICATE: _authenticate,
+    SandboxAction.CANCEL: _cancel,
+}
+
+
+def _session(uow: UnitOfWork, session_id: str, kind: SessionKind, *, is_locked: bool = False) -> SandboxSession:
+    session = uow.sandbox.session(session_id, kind, at=uow.now, is_locked=is_locked)
+    if session is None:
+        raise SandboxPageUnknown
+    return session
+
+
+def _post(uow: UnitOfWork, customer_id: str, events: Sequence[SandboxEvent], posting: Posting = PROMPTLY) -> None:
+    for event in events:
+        body = sandbox_events.encode(event, event_id=_new_id(uow, "evt"))
+        for _ in range(2 if posting.is_twice else 1):
+            uow.sandbox.add_delivery(
+                uow.randomness.new_id(), customer_id, body, due_at=uow.now + posting.late, at=uow.now
+            )
+
+
+def _new_id(uow: UnitOfWork, kind: str) -> str:
+    return f"{kind}_sandbox_{uow.randomness.choice(_ID_ALPHABET, _ID_CHARACTERS)}"
+
+
+def _new_capability(uow: UnitOfWork, kind: str) -> str:
+    """Return the id of a page, which is all that is needed to use it."""
+    return f"{kind}_sandbox_{uow.randomness.token().reveal()}"

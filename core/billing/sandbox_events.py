@@ -1,0 +1,165 @@
+"""The objects and events of the sandbox provider, in the current shape of the Stripe API, as far as we read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from core.billing.sandbox_records import SandboxCustomer, SandboxSession, SandboxSubscription
+
+API_VERSION: Final = "2025-03-31.basil"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxEvent:
+    """An event without its id."""
+
+    type: str
+    object: dict[str, Any]
+    at: datetime
+
+
+def encode(event: SandboxEvent, *, event_id: str) -> str:
+    """Return the body that is posted."""
+    return json.dumps(
+        {
+            "id": event_id,
+            "object": "event",
+            "api_version": API_VERSION,
+            "created": _seconds(event.at),
+            "livemode": False,
+            "type": event.type,
+            "data": {"object": event.object},
+        }
+    )
+
+
+def subscription_object(subscription: SandboxSubscription) -> dict[str, Any]:
+    """Return a subscription as the API shows it."""
+    return {
+        "id": subscription.id,
+        "object": "subscription",
+        "customer": subscription.customer_id,
+        "status": subscription.status,
+        "metadata": dict(subscription.metadata),
+        "items": {
+            "object": "list",
+            "data": [
+                {
+                    "object": "subscription_item",
+                    "price": {
+                        "id": subscription.price_id,
+                        "object": "price",
+                        "unit_amount": subscription.price_cents,
+                        "currency": subscription.currency,
+                    },
+                    "current_period_start": _seconds(subscription.current_period_start),
+                    "current_period_end": _seconds(subscription.current_period_end),
+                }
+            ],
+        },
+    }
+
+
+def customer_created(customer: SandboxCustomer) -> SandboxEvent:
+    """Return the event of a new customer."""
+    return SandboxEvent(
+        type="customer.created",
+        object={
+            "id": customer.id,
+            "object": "customer",
+            "name": customer.name,
+            "email": None,
+            "metadata": {"org_id": str(customer.organization_id)},
+            "invoice_settings": {"default_payment_method": None},
+        },
+        at=customer.created_at,
+    )
+
+
+def payment_method_attached(customer_id: str, method_id: str, *, at: datetime) -> SandboxEvent:
+    """Return the event of a card that the customer entered."""
+    card = {"brand": "sandbox", "last4": "0000"}
+    return SandboxEvent(
+        type="payment_method.attached",
+        object={"id": method_id, "object": "payment_method", "customer": customer_id, "type": "card", "card": card},
+        at=at,
+    )
+
+
+def subscription_created(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of a new subscription."""
+    return SandboxEvent(type="customer.subscription.created", object=subscription_object(subscription), at=at)
+
+
+def subscription_updated(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of a changed subscription."""
+    return SandboxEvent(type="customer.subscription.updated", object=subscription_object(subscription), at=at)
+
+
+def subscription_deleted(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of a subscription that has ended."""
+    return SandboxEvent(type="customer.subscription.deleted", object=subscription_object(subscription), at=at)
+
+
+def invoice_paid(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of a paid invoice."""
+    return SandboxEvent(type="invoice.paid", object=_invoice(subscription, "paid"), at=at)
+
+
+def invoice_payment_failed(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of an invoice that could not be charged."""
+    return SandboxEvent(type="invoice.payment_failed", object=_invoice(subscription, "open"), at=at)
+
+
+def invoice_action_required(subscription: SandboxSubscription, *, at: datetime) -> SandboxEvent:
+    """Return the event of an invoice whose payment the customer has to authenticate."""
+    return SandboxEvent(type="invoice.payment_action_required", object=_invoice(subscription, "open"), at=at)
+
+
+def checkout_completed(session: SandboxSession, subscription_id: str, *, at: datetime) -> SandboxEvent:
+    """Return the event of a checkout that was paid."""
+    return SandboxEvent(
+        type="checkout.session.completed",
+        object={
+            "id": session.id,
+            "object": "checkout.session",
+            "mode": "subscription",
+            "customer": session.customer_id,
+            "subscription": subscription_id,
+            "payment_status": "paid",
+            "status": "complete",
+            "metadata": dict(session.metadata),
+        },
+        at=at,
+    )
+
+
+def _invoice(subscription: SandboxSubscription, status: str) -> dict[str, Any]:
+    period = {
+        "start": _seconds(subscription.current_period_start),
+        "end": _seconds(subscription.current_period_end),
+    }
+    return {
+        "object": "invoice",
+        "customer": subscription.customer_id,
+        "status": status,
+        "currency": subscription.currency,
+        "total": subscription.price_cents,
+        "lines": {"object": "list", "data": [{"object": "line_item", "period": period}]},
+        "parent": {
+            "type": "subscription_details",
+            "subscription_details": {
+                "subscription": subscription.id,
+                "metadata": dict(subscription.metadata),
+            },
+        },
+    }
+
+
+def _seconds(at: datetime) -> int:
+    return int(at.timestamp())

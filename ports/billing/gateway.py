@@ -1,0 +1,34 @@
+"""The payment provider. A method raises `BillingFailed` when the provider cannot do it; nothing is half done then."""
+
+from typing import Protocol
+
+from core.billing.customers import CustomerWish
+from core.billing.provider import BillingMode, CheckoutOrder, CheckoutSession, ReadSubscription
+
+
+class BillingGateway(Protocol):
+    """Requests to the payment provider. A request under the same key is executed once, however often it is sent."""
+
+    @property
+    def mode(self) -> BillingMode:
+        """Among which data the customers are."""
+        ...
+
+    async def create_customer(self, wish: CustomerWish) -> str:
+        """Make a customer and return its id; under the same key it is the same customer."""
+        ...
+
+    async def open_checkout(self, order: CheckoutOrder, *, key: str) -> CheckoutSession:
+        """Make a page on which the customer buys a subscription; under the same key it is the same page."""
+        ...
+
+    async def open_portal(self, customer_id: str, return_url: str) -> str:
+        """Make a page on which the customer manages what it pays for; return its address."""
+        ...
+
+    async def read_subscription(self, subscription_id: str) -> ReadSubscription | None:
+        """Return a subscription as it is now; None when the provider has none with that id.
+
+        Raise `BillingRateLimited` when the provider asks to wait.
+        """
+        ...

@@ -1,0 +1,49 @@
+"""The settings of the payment provider (decisions 11.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from entrypoints.settings import SettingInvalid, load
+
+KEY = {"GATEHOUSE_BILLING_SECRET_KEY": "sk_live_12345678"}
+SECRET = {"GATEHOUSE_BILLING_WEBHOOK_SECRET": "whsec_12345678"}
+
+
+def test_without_a_key_there_is_a_sandbox_and_with_one_there_is_none() -> None:
+    assert load({}).has_billing_sandbox
+    assert not load(KEY | SECRET).has_billing_sandbox
+
+
+@pytest.mark.parametrize("environment", [KEY, SECRET])
+def test_the_key_and_the_webhook_secret_go_together(environment: dict[str, str]) -> None:
+    with pytest.raises(SettingInvalid, match="BILLING_SECRET_KEY and GATEHOUSE_BILLING_WEBHOOK_SECRET go together"):
+        load(environment)
+
+
+@pytest.mark.parametrize("value", ["short", "sk live 12345678", "sk_live_\u00e912345", "s" * 501])
+def test_a_key_that_is_none_is_refused_without_showing_it(value: str) -> None:
+    with pytest.raises(SettingInvalid) as refused:
+        load(SECRET | {"GATEHOUSE_BILLING_SECRET_KEY": value})
+
+    assert value not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["http://api.example.com", "http://10.0.0.1:8420"])
+def test_the_key_is_never_sent_in_the_clear(url: str) -> None:
+    with pytest.raises(SettingInvalid, match="takes an https address"):
+        load({"GATEHOUSE_BILLING_URL": url})
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"GATEHOUSE_BILLING_URL": "https://api.example.com"},
+        {"GATEHOUSE_BILLING_URL": "http://localhost:8420"},
+        {"GATEHOUSE_BILLING_URL": "http://127.0.0.1:8420"},
+        {"GATEHOUSE_BILLING_URL": "http://[::1]:8420"},
+        {"GATEHOUSE_BILLING_URL": "http://stripe-fake:8420", "GATEHOUSE_DEV": "on"},
+    ],
+)
+def test_another_address_of_the_api_is_accepted(environment: dict[str, str]) -> None:
+    assert load(environment).billing_url == environment["GATEHOUSE_BILLING_URL"]

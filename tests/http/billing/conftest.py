@@ -1,0 +1,44 @@
+"""A payment provider, and a seller who is connected with it, for the tests in this folder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.gateways import stripe_requests
+from adapters.gateways.stripe import StripeGateway
+from core.secrets import Secret
+from tests.application import serving
+from tests.payment_provider import KEY, PaymentProvider, running_provider
+from tests.world.billing import Seller, insert_seller
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from entrypoints.installation import Installation
+    from tests.world.signing_in import SignedInUser
+    from tests.world.world import World
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[PaymentProvider]:
+    """A payment provider, which is asked again without a pause."""
+    monkeypatch.setattr(stripe_requests, "PAUSE_SECONDS_MIN", 0.0)
+    with running_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+async def shop(world: World, installation: Installation, provider: PaymentProvider) -> AsyncIterator[Seller]:
+    """The seller, with the payment provider instead of the sandbox."""
+    gateway = StripeGateway(url=provider.url, key=Secret(KEY), clock=world.clock)
+    yield insert_seller(replace(world, client=serving(replace(installation, billing=gateway))))
+    await gateway.close()
+
+
+@pytest.fixture
+async def buyer(shop: Seller) -> SignedInUser:
+    """The buyer, signed in."""
+    return await shop.buyer()
