@@ -23,6 +23,7 @@ from core.limits import (
 from core.organizations.organizations import NAME_CHARACTERS_MIN
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
+from entrypoints.web import descriptions_of_sales
 
 
 def _field(text: str, **keywords: Any) -> dict[str, Any]:
@@ -61,7 +62,7 @@ _BASE64URL: Final = {
 _PERMISSIONS: Final = {"examples": [["audit_logs.view", "analytics.view"]]}
 _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is lowered to {PAGE_ITEMS_MAX}."
 
-FIELDS: Final[dict[str, dict[str, Any]]] = {
+FIELDS: Final[dict[str, dict[str, Any]]] = descriptions_of_sales.FIELDS | {
     # Errors
     "error": _field("What went wrong, and what to do next, for people.", examples=["There is no such organization."]),
     "error_code": _field("What went wrong, for programs."),

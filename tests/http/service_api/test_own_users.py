@@ -47,13 +47,13 @@ SHARED = {
     "its address is proved": "UPDATE users SET email_verified_at = created_at WHERE id = %(user_id)s",
     "it is a platform owner": "UPDATE users SET is_platform_owner = true WHERE id = %(user_id)s",
     "it owns the organization": """
-        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'owner', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'owner', now(), now()
     """,
     "it administers the organization": """
-        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'admin', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'admin', now(), now()
     """,
     "it is a member elsewhere": """
-        INSERT INTO memberships SELECT gen_random_uuid(), %(globex_id)s, %(user_id)s, 'member', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), %(globex_id)s, %(user_id)s, 'member', now(), now()
     """,
     "it signed in to a service elsewhere": """
         INSERT INTO service_users (service_id, organization_id, user_id, first_login_at, last_login_at)
@@ -63,7 +63,7 @@ SHARED = {
 OWN = {
     "nothing else": "SELECT 1",
     "it is a member of the organization": """
-        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'member', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), %(acme_id)s, %(user_id)s, 'member', now(), now()
     """,
     "another organization linked it, which its user never confirmed": """
         INSERT INTO service_users (service_id, organization_id, user_id, first_login_at)

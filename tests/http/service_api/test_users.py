@@ -163,13 +163,6 @@ class TestAdd:
         assert_refused(await add(backend, placeholder), 400, "BAD_REQUEST")
         assert await listed(backend) == ([], 0)
 
-    async def test_an_address_that_its_account_may_get_back_is_409(self, backend: Backend) -> None:
-        ada = await backend.world.signed_in_user()
-        assert (await ada.patch("/api/user", {"email": NEW})).status == 200
-
-        assert_refused(await add(backend, ada.email), 409, "CONFLICT")
-        assert not backend.world.has_user(ada.email)
-
 
 class TestSecrecy:
     """What an organization learns of an account by adding it with a key."""

@@ -44,11 +44,11 @@ each_route = pytest.mark.parametrize("name", sorted(ACCOUNT_WIDE))
 # What makes an account one that the service shares, and what does not.
 SHARED = {
     "it is a member of another organization": """
-        INSERT INTO memberships SELECT gen_random_uuid(), id, %(user_id)s, 'member', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), id, %(user_id)s, 'member', now(), now()
         FROM organizations WHERE slug = 'globex'
     """,
     "it is a member of the organization of the service": """
-        INSERT INTO memberships SELECT gen_random_uuid(), id, %(user_id)s, 'member', now()
+        INSERT INTO memberships SELECT gen_random_uuid(), id, %(user_id)s, 'member', now(), now()
         FROM organizations WHERE slug = 'acme'
     """,
     "it uses a service of another organization": """
