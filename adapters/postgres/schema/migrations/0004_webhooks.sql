@@ -1,0 +1,65 @@
+-- Events in the order in which they are handed on, and outbound webhooks with their deliveries.
+
+-- An id is made before the commit, so a cursor over ids would skip an event that is committed late. An actor gives each
+-- committed event the next position; receivers read positions only.
+CREATE SEQUENCE event_positions;
+ALTER TABLE events ADD COLUMN position bigint;
+COMMENT ON COLUMN events.position IS 'The order of the feed; null until the sequencer has handed the event on.';
+CREATE INDEX events_without_position ON events (id) WHERE position IS NULL;
+CREATE INDEX events_feed ON events (organization_id, position) WHERE position IS NOT NULL;
+
+CREATE TABLE webhooks (
+    id                     uuid PRIMARY KEY,
+    organization_id        uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+    name                   text NOT NULL,
+    url                    text NOT NULL,
+    events                 text[] NOT NULL CHECK (cardinality(events) > 0),
+    is_active              boolean NOT NULL DEFAULT true,
+    secret_sealed          bytea NOT NULL,
+    previous_secret_sealed bytea,
+    previous_secret_until  timestamptz,
+    created_at             timestamptz NOT NULL,
+    updated_at             timestamptz NOT NULL,
+    UNIQUE (organization_id, name),
+    UNIQUE (organization_id, id)
+);
+COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
+COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
+
+CREATE TABLE webhook_deliveries (
+    id                   uuid PRIMARY KEY,
+    organization_id      uuid NOT NULL,
+    webhook_id           uuid NOT NULL,
+    event_type           text NOT NULL,
+    payload              jsonb NOT NULL,
+    attempt_count        integer NOT NULL DEFAULT 0,
+    next_retry_at        timestamptz,
+    delivered            boolean NOT NULL DEFAULT false,
+    response_status_code integer,
+    response_body        text,
+    delivery_error       text,
+    created_at           timestamptz NOT NULL,
+    updated_at           timestamptz NOT NULL,
+    FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks (organization_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the last attempt got; next_retry_at is null once it is over.';
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, next_retry_at, id) WHERE next_retry_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries (organization_id, webhook_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_type
+    ON webhook_deliveries (organization_id, webhook_id, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (organization_id, webhook_id, created_at DESC, id DESC)
+    WHERE NOT delivered;
+CREATE INDEX webhook_deliveries_old ON webhook_deliveries (created_at);
+
+CREATE TABLE webhook_queues (
+    webhook_id      uuid PRIMARY KEY,
+    organization_id uuid NOT NULL,
+    due_at          timestamptz,
+    served_at       timestamptz NOT NULL,
+    leased_until    timestamptz,
+    FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks (organization_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE webhook_queues
+    IS 'When each webhook has the next delivery to make. A dispatcher leases a webhook, so that a flood for one delays no other.';
+CREATE INDEX webhook_queues_due ON webhook_queues (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_queues_of_organization ON webhook_queues (organization_id, webhook_id);
