@@ -47,7 +47,9 @@ def checked_url(text: str, allowed: Iterable[Network], *, field: str = "url") ->
     """Return the URL of a target as it is stored; raise `BadRequest` for the field when it can be no target."""
     url = text.strip()
     if not url or len(url) > URL_CHARACTERS_MAX or any(ord(character) <= ord(" ") for character in url):
-        raise BadRequest.of_field(field, f"This must be a URL of at most {URL_CHARACTERS_MAX} characters, without spaces.")
+        raise BadRequest.of_field(
+            field, f"This must be a URL of at most {URL_CHARACTERS_MAX} characters, without spaces."
+        )
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port

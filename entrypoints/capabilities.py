@@ -16,6 +16,7 @@ from entrypoints.http.privacy import privacy
 from entrypoints.http.services import end_users, grants
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
+from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
@@ -53,6 +54,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     invitations.routes,
     invitation_pages.routes,
     end_users.routes,
+    webhooks.routes,
+    deliveries.routes,
+    feed.routes,
     audit_log.routes,
     analytics.routes,
     tiers.routes,

@@ -13,6 +13,7 @@ from ports.database import Database
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner
+from ports.webhooks.feed import FeedWaiters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,5 +31,6 @@ class Installation:
     passwords: PasswordHasher
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    feed_waiters: FeedWaiters
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

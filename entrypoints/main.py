@@ -19,12 +19,15 @@ import trio
 
 from actors.audit_counter import AuditCounter
 from actors.doorbells import MemoryDoorbells
+from actors.event_sequencer import EventSequencer
+from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.supervision import Supervisor
+from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -33,6 +36,8 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -152,6 +157,15 @@ async def connected(
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
+    waiters = MemoryFeedWaiters()
+    http = outbound_client(settings.outbound_allowed)
+    dispatcher = WebhookDispatcher(
+        database=database,
+        doorbells=doorbells,
+        sender=HttpWebhookSender(http, version=version()),
+        metrics=metrics,
+        clock=now,
+    )
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     try:
         async with trio.open_nursery() as nursery:
@@ -165,6 +179,11 @@ async def connected(
                 supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
+                supervisor.supervise(
+                    "event_sequencer",
+                    EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
+                )
+                supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
 
             async def load_secrets() -> None:
@@ -184,6 +203,7 @@ async def connected(
                 passwords=equipment.password_hasher(settings, worker=worker),
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                feed_waiters=waiters,
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -193,6 +213,8 @@ async def connected(
             )
             await supervisor.stop()
     finally:
+        with trio.CancelScope(shield=True):
+            await http.aclose()
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX: Final = "GATEHOUSE_"
+LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 _PORT_MAX: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
@@ -252,6 +253,12 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
     )
+    outbound_allow: tuple[Network, ...] = _setting(
+        "OUTBOUND_ALLOW",
+        "The private networks to which webhooks and other targets of organizations may lead.",
+        _NETWORKS,
+        (),
+    )
     rate_limits: bool = _setting(
         "RATE_LIMITS", "Whether rate limits apply; turn them off for load tests only.", _SWITCH, True
     )
@@ -283,6 +290,11 @@ class Settings:
     def relying_party_id(self) -> str:
         """The domain that passkeys belong to."""
         return self.passkey_rp_id or urlsplit(self.base_url).hostname or ""
+
+    @property
+    def outbound_allowed(self) -> tuple[Network, ...]:
+        """The private networks that targets of organizations may lead to; in development, this machine as well."""
+        return self.outbound_allow + (LOOPBACK if self.dev else ())
 
     @property
     def is_embedded(self) -> bool:

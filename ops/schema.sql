@@ -6,6 +6,12 @@ CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
 
+CREATE FUNCTION event_payload(events) RETURNS jsonb
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN jsonb_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+
+COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7).';
+
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
@@ -131,6 +137,15 @@ ALTER TABLE ONLY devices
 CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
 CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 
+CREATE TABLE event_sequencing (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    last_position bigint NOT NULL,
+    CONSTRAINT event_sequencing_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+ALTER TABLE ONLY event_sequencing
+    ADD CONSTRAINT event_sequencing_pkey PRIMARY KEY (is_the_only_row);
+
 CREATE TABLE events (
     id uuid NOT NULL,
     type text NOT NULL,
@@ -138,14 +153,18 @@ CREATE TABLE events (
     actor_user_id uuid,
     actor_email text,
     data jsonb NOT NULL,
-    occurred_at timestamp with time zone NOT NULL
+    occurred_at timestamp with time zone NOT NULL,
+    "position" bigint
 );
 COMMENT ON TABLE events IS 'Everything that happened, written in the transaction of the change.';
+COMMENT ON COLUMN events."position" IS 'The order of the feed; null until the sequencer has handed the event on.';
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
+CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
+CREATE INDEX events_without_position ON events USING btree (id) WHERE ("position" IS NULL);
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -582,6 +601,66 @@ CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
 
+CREATE TABLE webhook_deliveries (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    event_type text NOT NULL,
+    payload jsonb NOT NULL,
+    attempt_count integer DEFAULT 0 NOT NULL,
+    next_retry_at timestamp with time zone,
+    delivered boolean DEFAULT false NOT NULL,
+    response_status_code integer,
+    response_body text,
+    delivery_error text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the last attempt got; next_retry_at is null once it is over.';
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_old ON webhook_deliveries USING btree (created_at);
+
+CREATE TABLE webhook_queues (
+    webhook_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    due_at timestamp with time zone,
+    leased_until timestamp with time zone
+);
+COMMENT ON TABLE webhook_queues IS 'When each webhook has the next delivery to make. A dispatcher leases a webhook, so that a flood for one delays no other.';
+ALTER TABLE ONLY webhook_queues
+    ADD CONSTRAINT webhook_queues_pkey PRIMARY KEY (webhook_id);
+CREATE INDEX webhook_queues_due ON webhook_queues USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_queues_of_organization ON webhook_queues USING btree (organization_id, webhook_id);
+
+CREATE TABLE webhooks (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    is_active boolean DEFAULT true NOT NULL,
+    secret_sealed bytea NOT NULL,
+    previous_secret_sealed bytea,
+    previous_secret_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhooks_events_check CHECK ((cardinality(events) > 0))
+);
+COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
+COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
 CREATE VIEW relations AS
  SELECT ('organization:'::text || memberships.organization_id) AS object,
     memberships.role AS relation,
@@ -708,3 +787,12 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhook_queues
+    ADD CONSTRAINT webhook_queues_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -9,6 +9,7 @@ class Bell(StrEnum):
 
     MAIL = "mail"
     EVENTS = "events"
+    DELIVERIES = "deliveries"
 
 
 class Doorbells(Protocol):

@@ -21,6 +21,7 @@ from ports.privacy.unit import PrivacyUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
 from ports.sign_in.unit import SignInUnit
+from ports.webhooks.unit import WebhooksUnit
 
 
 class UnitOfWork(
@@ -32,6 +33,7 @@ class UnitOfWork(
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,
+    WebhooksUnit,
     InvitationsUnit,
     AuditUnit,
     PrivacyUnit,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
@@ -231,4 +232,5 @@ async def connected_installation(
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        feed_waiters=MemoryFeedWaiters(),
     )

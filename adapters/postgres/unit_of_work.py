@@ -46,6 +46,9 @@ from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
+from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
+from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -86,6 +89,9 @@ class PostgresUnitOfWork:
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
+    webhooks: PostgresWebhooks
+    webhook_deliveries: PostgresWebhookDeliveries
+    event_feed: PostgresEventFeed
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog

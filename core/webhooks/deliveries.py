@@ -1,25 +1,27 @@
 """Deliveries: each event for each webhook that subscribes to it, attempted until it arrives or the schedule ends.
 
-The sequencer (`hand_on`) gives committed events their position in the feed and makes the deliveries. A dispatcher leases
-a webhook (`lease`), sends what is due for it outside any transaction, records each outcome (`record`), and returns the
-webhook (`release`). A lease that ends because the process died leaves the delivery due, so it is sent again.
+The sequencer (`hand_on`) gives committed events their position in the feed and makes the deliveries. A dispatcher
+leases a webhook (`lease`), sends what is due for it outside any transaction, records each outcome (`record`), and
+returns the webhook (`release`). The process may die in between: the lease ends, and what is due is sent again.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import hashlib
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
 
 from core.errors import NotFound
-from core.events.events import EventType
 from core.organizations.access import Operation, authorize
+from core.paging import Pagination
 from core.webhooks.webhooks import SigningSecrets, WebhookUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from core.events.events import EventType
     from ports.unit_of_work import UnitOfWork
 
 # The delay after each failed attempt; the attempt after the last delay is the last one (decisions 7.4).
@@ -31,6 +33,7 @@ JITTER: Final = 0.1
 LEASE: Final = timedelta(seconds=60)
 RESPONSE_CHARACTERS_MAX: Final = 10_000
 ERROR_CHARACTERS_MAX: Final = 500
+REDELIVERED_MAX: Final = 10_000
 # This answer of a receiver deactivates the webhook (decisions 7.4).
 GONE: Final = 410
 
@@ -94,7 +97,7 @@ class Attempt:
     @property
     def is_success(self) -> bool:
         """Whether the receiver took the delivery."""
-        return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004 - the class of success
+        return self.status_code is not None and 200 <= self.status_code < 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,3 +106,122 @@ class DeliveryFilter:
 
     event_type: EventType | None = None
     delivered: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveriesPage:
+    """A page of deliveries, newest first."""
+
+    deliveries: list[Delivery]
+    pagination: Pagination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The state of a delivery after an attempt."""
+
+    delivery_id: UUID
+    attempt: Attempt
+    attempt_count: int
+    next_retry_at: datetime | None
+
+
+def list_page(
+    uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: DeliveryFilter, *, page: int, limit: int
+) -> DeliveriesPage:
+    """List the deliveries of a webhook, the newest first."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
+    found = uow.webhook_deliveries.page(organization.id, webhook_id, wanted, limit=limit, offset=(page - 1) * limit)
+    if found is None:
+        raise WebhookUnknown
+    deliveries, total = found
+    return DeliveriesPage(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
+
+
+def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
+    """Queue a test event for one webhook, whatever it subscribes to, and return the id of the delivery."""
+    authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
+    if uow.webhooks.find(authorized.organization.id, webhook_id) is None:
+        raise WebhookUnknown
+    delivery_id = uow.webhook_deliveries.add_test(
+        authorized.organization.id,
+        webhook_id,
+        actor_user_id=authorized.caller.user_id,
+        actor_email=authorized.caller.email,
+    )
+    assert delivery_id is not None, "the webhook was deleted in the same transaction"
+    return delivery_id
+
+
+def redeliver(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> None:
+    """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    if not uow.webhook_deliveries.queue_again(organization.id, webhook_id, delivery_id):
+        raise DeliveryUnknown
+
+
+def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: datetime) -> int:
+    """Queue again what failed for good since a moment, at most `REDELIVERED_MAX`; return how many deliveries."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    if uow.webhooks.find(organization.id, webhook_id) is None:
+        raise WebhookUnknown
+    return uow.webhook_deliveries.queue_failed_again(organization.id, webhook_id, since=since, limit=REDELIVERED_MAX)
+
+
+def hand_on(uow: UnitOfWork, limit: int) -> int | None:
+    """Give the next committed events their positions and make their deliveries; return how many events.
+
+    None means that another transaction is doing it at this moment. Events of one transaction keep their order.
+    """
+    return uow.webhook_deliveries.hand_on(limit)
+
+
+def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
+    """Lease webhooks that have something due, each with its next deliveries, those that waited longest first.
+
+    Webhooks of organizations that are not active are left alone.
+    """
+    return uow.webhook_deliveries.lease(
+        webhooks_max=webhooks_max, deliveries_max=deliveries_max, leased_until=uow.now + LEASE
+    )
+
+
+def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> Outcome | None:
+    """Record what an attempt got; None when another dispatcher has recorded the same attempt.
+
+    The answer 410 deactivates the webhook.
+    """
+    outcome = outcome_of(delivery, attempt, at=uow.now)
+    if not uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome):
+        return None
+    if attempt.status_code == GONE:
+        uow.webhooks.deactivate(webhook.organization_id, webhook.id)
+    return outcome
+
+
+def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outcome:
+    """Return the state of a delivery after an attempt: over, or due again after the next delay of the schedule."""
+    attempts = delivery.attempt_count + 1
+    is_over = attempt.is_success or attempt.status_code == GONE or attempts >= ATTEMPTS_MAX
+    return Outcome(
+        delivery_id=delivery.id,
+        attempt=attempt,
+        attempt_count=attempts,
+        next_retry_at=None if is_over else at + RETRY_DELAYS[attempts - 1] * _variation(delivery.id, attempts),
+    )
+
+
+def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
+    """End the lease of a webhook; it queues behind the others when it has more due."""
+    uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
+
+
+def delete_old(uow: UnitOfWork, retention: timedelta, limit: int) -> int:
+    """Delete at most `limit` deliveries that are past their retention; return how many."""
+    return uow.webhook_deliveries.remove_older(uow.now - retention, limit)
+
+
+def _variation(delivery_id: UUID, attempts: int) -> float:
+    """Return a factor around one that differs between deliveries, so that they are not all retried at once."""
+    digest = hashlib.sha256(delivery_id.bytes + bytes([attempts])).digest()
+    return 1 + JITTER * (int.from_bytes(digest[:4]) / 0x8000_0000 - 1)

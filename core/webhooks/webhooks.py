@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WEBHOOKS_MAX: Final = 50
 # For this long after a rotation both secrets sign (decisions 7.3).
 ROTATION_OVERLAP: Final = timedelta(hours=24)
-SECRET_PREFIX: Final = "whsec_"
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the beginning of every secret, which is no secret
 
 
 class WebhookUnknown(NotFound):
@@ -59,6 +59,16 @@ class Webhook:
     is_active: bool
     created_at: datetime
     updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChanges:
+    """The fields of a webhook to change; None leaves one as it is."""
+
+    name: str | None = None
+    url: str | None = None
+    events: Sequence[str] | None = None
+    is_active: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,22 +139,18 @@ def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> Webhook:
 
 
 def change(
-    uow: UnitOfWork,
-    slug: str,
-    webhook_id: UUID,
-    *,
-    name: str | None = None,
-    url: str | None = None,
-    events: Sequence[str] | None = None,
-    is_active: bool | None = None,
-    allowed: Iterable[Network],
+    uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: WebhookChanges, *, allowed: Iterable[Network]
 ) -> Webhook:
-    """Change the given fields of a webhook; one that is switched on again receives only what happens from then on."""
+    """Change the given fields of a webhook.
+
+    While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
+    active again.
+    """
     organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
     # Invalid input is refused before an unknown webhook (decisions 1.6).
-    new_name = checked_name(name, characters_min=1) if name is not None else None
-    new_url = checked_url(url, allowed) if url is not None else None
-    new_events = _checked_events(events) if events is not None else None
+    new_name = checked_name(wanted.name, characters_min=1) if wanted.name is not None else None
+    new_url = checked_url(wanted.url, allowed) if wanted.url is not None else None
+    new_events = _checked_events(wanted.events) if wanted.events is not None else None
     before = uow.webhooks.find(organization.id, webhook_id)
     if before is None:
         raise WebhookUnknown
@@ -153,7 +159,7 @@ def change(
         name=before.name if new_name is None else new_name,
         url=before.url if new_url is None else new_url,
         events=before.events if new_events is None else new_events,
-        is_active=before.is_active if is_active is None else is_active,
+        is_active=before.is_active if wanted.is_active is None else wanted.is_active,
     )
     if after == before:
         return before

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import trio
 from quart.utils import decode_headers
 
+from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
@@ -107,6 +108,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         passwords=Argon2PasswordHasher(places=1, cost=CHEAP),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        feed_waiters=MemoryFeedWaiters(),
     )
 
 

@@ -2,11 +2,29 @@
 
 -- An id is made before the commit, so a cursor over ids would skip an event that is committed late. An actor gives each
 -- committed event the next position; receivers read positions only.
-CREATE SEQUENCE event_positions;
 ALTER TABLE events ADD COLUMN position bigint;
 COMMENT ON COLUMN events.position IS 'The order of the feed; null until the sequencer has handed the event on.';
 CREATE INDEX events_without_position ON events (id) WHERE position IS NULL;
 CREATE INDEX events_feed ON events (organization_id, position) WHERE position IS NOT NULL;
+
+CREATE TABLE event_sequencing (
+    is_the_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_the_only_row),
+    last_position   bigint NOT NULL
+);
+COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+INSERT INTO event_sequencing (last_position) VALUES (0);
+
+CREATE FUNCTION event_payload(events) RETURNS jsonb
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN jsonb_build_object(
+    'id', $1.id,
+    'event', $1.type,
+    'timestamp', to_char($1.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+    'organization_id', $1.organization_id,
+    'actor_user_id', $1.actor_user_id,
+    'actor_email', $1.actor_email,
+    'data', $1.data);
+COMMENT ON FUNCTION event_payload IS 'What a receiver of an event gets (operations 2.7).';
 
 CREATE TABLE webhooks (
     id                     uuid PRIMARY KEY,
@@ -30,6 +48,7 @@ CREATE TABLE webhook_deliveries (
     id                   uuid PRIMARY KEY,
     organization_id      uuid NOT NULL,
     webhook_id           uuid NOT NULL,
+    event_id             uuid NOT NULL,
     event_type           text NOT NULL,
     payload              jsonb NOT NULL,
     attempt_count        integer NOT NULL DEFAULT 0,
@@ -55,7 +74,6 @@ CREATE TABLE webhook_queues (
     webhook_id      uuid PRIMARY KEY,
     organization_id uuid NOT NULL,
     due_at          timestamptz,
-    served_at       timestamptz NOT NULL,
     leased_until    timestamptz,
     FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks (organization_id, id) ON DELETE CASCADE
 );

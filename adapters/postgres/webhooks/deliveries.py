@@ -1,0 +1,382 @@
+"""Deliveries in the table `webhook_deliveries`, and the queue of webhooks in `webhook_queues`.
+
+A statement that makes a delivery due also makes its webhook due. Locks are taken in one order: webhook, then its queue.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from adapters.crypto.vault import SealBroken
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.webhooks import opened_secrets
+from core.events.events import EventType
+from core.webhooks.deliveries import ATTEMPTS_MAX, Delivery, DueDelivery, LeasedWebhook
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.webhooks.deliveries import DeliveryFilter, Outcome
+
+# Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
+_OFFSET_MAX: Final = 10**9
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresWebhookDeliveries(Aggregate):
+    """The port `WebhookDeliveries`."""
+
+    def page(
+        self, organization_id: UUID, webhook_id: UUID, wanted: DeliveryFilter, *, limit: int, offset: int
+    ) -> tuple[Sequence[Delivery], int] | None:
+        values = {
+            "organization_id": organization_id,
+            "webhook_id": webhook_id,
+            "event_type": wanted.event_type.value if wanted.event_type is not None else None,
+            "delivered": wanted.delivered,
+            "attempts_max": ATTEMPTS_MAX,
+            "limit": limit,
+            "offset": min(offset, _OFFSET_MAX),
+        }
+        totals = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT (SELECT count(*)
+                        FROM   webhook_deliveries d
+                        WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                        AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
+                        AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
+                FROM   webhooks w
+                WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+                """,
+                values,
+            )
+            .fetchall()
+        )
+        if not totals:
+            return None
+        rows = self._connection.cursor(row_factory=kwargs_row(Delivery)).execute(
+            """
+            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, d.payload, d.response_status_code,
+                     d.response_body, d.attempt_count, %(attempts_max)s::integer AS max_attempts, d.next_retry_at,
+                     d.delivered, d.delivery_error, d.created_at, d.updated_at
+            FROM     webhook_deliveries d
+            JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
+            WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+            AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
+            AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
+            ORDER BY d.created_at DESC, d.id DESC
+            LIMIT    %(limit)s
+            OFFSET   %(offset)s
+            """,
+            values,
+        )
+        return rows.fetchall(), totals[0]
+
+    def add_test(
+        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
+    ) -> UUID | None:
+        event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                event_id,
+                EventType.WEBHOOK_TEST.value,
+                organization_id,
+                actor_user_id,
+                actor_email,
+                Jsonb({"webhook_id": str(webhook_id)}),
+                self._transaction.now,
+            ),
+        )
+        self._transaction.bells.add(Bell.EVENTS)
+        return delivery_id if self._make([(delivery_id, event_id, webhook_id)]) else None
+
+    def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
+        queued = self._connection.execute(
+            """
+            UPDATE webhook_deliveries
+            SET    attempt_count = 0, delivered = false, next_retry_at = %(now)s, updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "id": delivery_id,
+            },
+        ).rowcount
+        self._make_due(organization_id, webhook_id)
+        return queued == 1
+
+    def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
+        queued = self._connection.execute(
+            """
+            UPDATE webhook_deliveries
+            SET    attempt_count = 0, next_retry_at = %(now)s, updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND id IN (
+                SELECT   id
+                FROM     webhook_deliveries
+                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+                AND      NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s
+                ORDER BY created_at, id
+                LIMIT    %(limit)s
+                FOR      NO KEY UPDATE SKIP LOCKED)
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "since": since,
+                "limit": limit,
+            },
+        ).rowcount
+        self._make_due(organization_id, webhook_id)
+        return queued
+
+    def hand_on(self, limit: int) -> int | None:
+        # The lock on this row is held to the commit, so positions are committed in their order.
+        sequencing = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute("SELECT last_position FROM event_sequencing FOR UPDATE SKIP LOCKED")
+            .fetchall()
+        )
+        if not sequencing:
+            return None
+        rows = (
+            self._connection.cursor(row_factory=dict_row)
+            .execute(
+                """
+                WITH batch AS MATERIALIZED (
+                    SELECT id, row_number() OVER (ORDER BY id) AS number
+                    FROM   (SELECT   id
+                            FROM     events
+                            WHERE    position IS NULL
+                            ORDER BY id
+                            LIMIT    %(limit)s) AS next
+                ), positioned AS (
+                    UPDATE    events
+                    SET       position = %(last_position)s + batch.number
+                    FROM      batch
+                    WHERE     events.id = batch.id
+                    RETURNING events.id, type, organization_id, occurred_at, position
+                ), advanced AS (
+                    UPDATE event_sequencing SET last_position = last_position + (SELECT count(*) FROM batch)
+                )
+                SELECT   positioned.id AS event_id, webhooks.id AS webhook_id
+                FROM     positioned
+                LEFT     JOIN webhooks
+                         ON  webhooks.organization_id = positioned.organization_id
+                         AND webhooks.is_active
+                         AND webhooks.created_at <= positioned.occurred_at
+                         AND positioned.type = ANY (webhooks.events)
+                         -- The webhook that a test is for has its delivery already.
+                         AND positioned.type <> %(test)s
+                ORDER BY positioned.position
+                """,
+                {"limit": limit, "last_position": sequencing[0], "test": EventType.WEBHOOK_TEST.value},
+            )
+            .fetchall()
+        )
+        new_id = self._transaction.randomness.new_id
+        self._make([(new_id(), row["event_id"], row["webhook_id"]) for row in rows if row["webhook_id"] is not None])
+        return len({row["event_id"] for row in rows})
+
+    def lease(self, *, webhooks_max: int, deliveries_max: int, leased_until: datetime) -> Sequence[LeasedWebhook]:
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT   webhook_id
+                FROM     webhook_queues
+                WHERE    due_at <= %(now)s
+                AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                -- Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
+                AND      coalesce((SELECT w.is_active AND o.status = 'active'
+                                   FROM   webhooks w
+                                   JOIN   organizations o ON o.id = w.organization_id
+                                   WHERE  w.id = webhook_queues.webhook_id), false)
+                ORDER BY due_at
+                LIMIT    %(webhooks_max)s
+                FOR      NO KEY UPDATE SKIP LOCKED
+            ), leased AS (
+                UPDATE    webhook_queues
+                SET       leased_until = %(leased_until)s
+                FROM      due
+                WHERE     webhook_queues.webhook_id = due.webhook_id
+                RETURNING webhook_queues.webhook_id
+            )
+            SELECT w.id, w.organization_id, w.url, w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until,
+                   coalesce(next.deliveries, '[]') AS deliveries
+            FROM   leased
+            JOIN   webhooks w ON w.id = leased.webhook_id
+            CROSS  JOIN LATERAL (
+                SELECT jsonb_agg(jsonb_build_array(one.id, one.payload, one.attempt_count, one.created_at)
+                                 ORDER BY one.next_retry_at, one.id) AS deliveries
+                FROM   (SELECT   d.id, d.payload, d.attempt_count, d.created_at, d.next_retry_at
+                        FROM     webhook_deliveries d
+                        WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id
+                        AND      d.next_retry_at <= %(now)s
+                        ORDER BY d.next_retry_at, d.id
+                        LIMIT    %(deliveries_max)s) AS one) AS next
+            """,
+            {
+                "now": self._transaction.now,
+                "leased_until": leased_until,
+                "webhooks_max": webhooks_max,
+                "deliveries_max": deliveries_max,
+            },
+        )
+        leased = [self._leased(row, leased_until) for row in rows]
+        return [webhook for webhook in leased if webhook is not None]
+
+    def save(self, organization_id: UUID, webhook_id: UUID, outcome: Outcome) -> bool:
+        return (
+            self._connection.execute(
+                """
+                UPDATE webhook_deliveries
+                SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
+                       response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
+                       updated_at = %(now)s
+                WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+                AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+                """,
+                {
+                    "attempt_count": outcome.attempt_count,
+                    "next_retry_at": outcome.next_retry_at,
+                    "delivered": outcome.attempt.is_success,
+                    "status": outcome.attempt.status_code,
+                    "body": outcome.attempt.body,
+                    "error": outcome.attempt.error,
+                    "now": self._transaction.now,
+                    "organization_id": organization_id,
+                    "webhook_id": webhook_id,
+                    "id": outcome.delivery_id,
+                },
+            ).rowcount
+            == 1
+        )
+
+    def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
+        held = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT webhook_id
+                FROM   webhook_queues
+                WHERE  organization_id = %s AND webhook_id = %s AND leased_until = %s
+                FOR    NO KEY UPDATE
+                """,
+                (organization_id, webhook_id, leased_until),
+            )
+            .fetchall()
+        )
+        if not held:
+            return
+        # A statement of its own: it sees the deliveries that were made while the one above waited for the lock.
+        self._connection.execute(
+            """
+            UPDATE webhook_queues
+            SET    leased_until = NULL,
+                   due_at = (SELECT   greatest(next_retry_at, %(now)s)
+                             FROM     webhook_deliveries d
+                             WHERE    d.webhook_id = %(webhook_id)s AND d.next_retry_at IS NOT NULL
+                             ORDER BY next_retry_at
+                             LIMIT    1)
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            """,
+            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+        )
+
+    def remove_older(self, before: datetime, limit: int) -> int:
+        return self._connection.execute(
+            """
+            DELETE FROM webhook_deliveries
+            WHERE  id IN (SELECT   id
+                          FROM     webhook_deliveries
+                          WHERE    created_at < %s
+                          ORDER BY created_at
+                          LIMIT    %s
+                          FOR      UPDATE SKIP LOCKED)
+            """,
+            (before, limit),
+        ).rowcount
+
+    def _make(self, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
+        """Store deliveries of events to webhooks, due now; return to how many webhooks."""
+        if not made:
+            return 0
+        self._transaction.bells.add(Bell.DELIVERIES)
+        return self._connection.execute(
+            """
+            WITH made AS (
+                INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, payload,
+                                                next_retry_at, created_at, updated_at)
+                SELECT wanted.id, webhooks.organization_id, webhooks.id, events.id, events.type, event_payload(events),
+                       %(now)s, %(now)s, %(now)s
+                FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
+                       AS wanted (id, event_id, webhook_id)
+                JOIN   webhooks ON webhooks.id = wanted.webhook_id
+                JOIN   events ON events.id = wanted.event_id AND events.organization_id = webhooks.organization_id
+                -- A webhook that is deleted meanwhile gets nothing.
+                FOR    KEY SHARE OF webhooks
+                RETURNING organization_id, webhook_id
+            )
+            UPDATE webhook_queues
+            SET    due_at = least(due_at, %(now)s)
+            WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
+            """,
+            {
+                "now": self._transaction.now,
+                "ids": [delivery_id for delivery_id, _, _ in made],
+                "event_ids": [event_id for _, event_id, _ in made],
+                "webhook_ids": [webhook_id for _, _, webhook_id in made],
+            },
+        ).rowcount
+
+    def _make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE webhook_queues
+            SET    due_at = least(due_at, %(now)s)
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            """,
+            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+        )
+        self._transaction.bells.add(Bell.DELIVERIES)
+
+    def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
+        try:
+            secrets = opened_secrets(self._transaction.vault, row)
+        except SealBroken as broken:
+            # It stays leased, so that it is tried again after the lease and holds up no other webhook.
+            log.error("webhook.unreadable", webhook_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - expected
+            return None
+        return LeasedWebhook(
+            id=row["id"],
+            organization_id=row["organization_id"],
+            url=row["url"],
+            secrets=secrets,
+            leased_until=leased_until,
+            deliveries=[_due(*values) for values in row["deliveries"]],
+        )
+
+
+def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, created_at: str) -> DueDelivery:
+    return DueDelivery(
+        id=UUID(delivery_id),
+        payload=payload,
+        attempt_count=attempt_count,
+        created_at=datetime.fromisoformat(created_at),
+    )
