@@ -323,12 +323,12 @@ class PostgresWebhookDeliveries(Aggregate):
             WITH made AS (
                 INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, payload,
                                                 next_retry_at, created_at, updated_at)
-                SELECT wanted.id, webhooks.organization_id, webhooks.id, events.id, events.type, event_payload(events),
+                SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event_payload(event),
                        %(now)s, %(now)s, %(now)s
                 FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
                        AS wanted (id, event_id, webhook_id)
                 JOIN   webhooks ON webhooks.id = wanted.webhook_id
-                JOIN   events ON events.id = wanted.event_id AND events.organization_id = webhooks.organization_id
+                JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
                 -- A webhook that is deleted meanwhile gets nothing.
                 FOR    KEY SHARE OF webhooks
                 RETURNING organization_id, webhook_id
