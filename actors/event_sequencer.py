@@ -12,7 +12,7 @@ import structlog
 import trio
 
 from core.errors import ServiceUnavailable
-from core.webhooks import deliveries
+from core.webhooks import sequencing
 from ports.doorbells import Bell
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class EventSequencer:
 
     async def _hand_on_all(self) -> None:
         handed_on: int | None = BATCH_EVENTS_MAX
-        while handed_on is None or handed_on == BATCH_EVENTS_MAX:
-            handed_on = await self._database.transact(deliveries.hand_on, BATCH_EVENTS_MAX)
+        while handed_on is None or handed_on >= BATCH_EVENTS_MAX:
+            handed_on = await self._database.transact(sequencing.hand_on, BATCH_EVENTS_MAX)
             if handed_on is None:
                 await trio.sleep(BUSY_PAUSE_SECONDS)
             elif handed_on:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 WEBHOOKS_AT_ONCE_MAX: Final = 64
 # To one receiver at once, and the most that waits while the lease of a webhook runs.
 DELIVERIES_AT_ONCE_MAX: Final = 8
+ATTEMPTS_AT_ONCE_MAX: Final = WEBHOOKS_AT_ONCE_MAX * DELIVERIES_AT_ONCE_MAX
 # For retries, and for deliveries that another replica made.
 PERIOD_SECONDS: Final = 1.0
 # A delivery that was sent but not recorded is sent again, so the dispatcher waits for a database that is briefly away.
@@ -141,7 +142,7 @@ class WebhookDispatcher:
             "status": attempt.status_code,
         }
         if attempt.is_success:
-            self._metrics.webhook_delivered((self._clock() - delivery.created_at).total_seconds())
+            self._metrics.webhook_delivered((self._clock() - delivery.queued_at).total_seconds())
             log.info("webhook.delivered", **described)
         else:
             log.warning("webhook.failed", **described, reason=attempt.error)

@@ -27,7 +27,7 @@ from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.supervision import Supervisor
-from actors.webhook_dispatcher import WebhookDispatcher
+from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -47,6 +47,7 @@ from adapters.postgres.transaction import Tools
 from adapters.qr_codes import SegnoQrCodes
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.platform.housekeeping import Leftover
 from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
 from entrypoints.installation import Installation
@@ -157,8 +158,12 @@ async def connected(
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
+    housekeeper = Housekeeper(
+        database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
+    )
     waiters = MemoryFeedWaiters()
-    http = outbound_client(settings.outbound_allowed)
+    # A receiver that never answers must not use up the connections of the others.
+    http = outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX)
     dispatcher = WebhookDispatcher(
         database=database,
         doorbells=doorbells,
@@ -176,7 +181,7 @@ async def connected(
                 supervisor.supervise(
                     "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
                 )
-                supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
+                supervisor.supervise("housekeeper", housekeeper.run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
                 supervisor.supervise(

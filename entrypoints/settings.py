@@ -19,6 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
+from core.webhooks.deliveries import RETENTION_DEFAULT
 from entrypoints.refusals import CannotStart
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ def _show_seconds(duration: timedelta) -> str:
     return f"{duration.total_seconds():.0f}"
 
 
+def _show_days(duration: timedelta) -> str:
+    return f"{duration.days}"
+
+
 _SWITCH = _Kind(_switch, "on or off", lambda value: "on" if value else "off")
 _WEB_ADDRESS = _Kind(_web_address, "an address such as https://id.example.com, without query or fragment")
 _ORIGINS = _Kind(
@@ -258,6 +263,12 @@ class Settings:
         "The private networks to which webhooks and other targets of organizations may lead.",
         _NETWORKS,
         (),
+    )
+    delivery_retention: timedelta = _setting(
+        "DELIVERY_RETENTION_DAYS",
+        "How many days the deliveries of webhooks are kept.",
+        _Kind(lambda text: timedelta(days=_number(1, 90)(text)), "days from 1 to 90", _show_days),
+        RETENTION_DEFAULT,
     )
     rate_limits: bool = _setting(
         "RATE_LIMITS", "Whether rate limits apply; turn them off for load tests only.", _SWITCH, True

@@ -6,11 +6,11 @@ CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
 
-CREATE FUNCTION event_payload(events) RETURNS jsonb
+CREATE FUNCTION event_payload(events) RETURNS json
     LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN jsonb_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
 
-COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7).';
+COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
 
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -140,9 +140,11 @@ CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
+    backlog_before timestamp with time zone NOT NULL,
     CONSTRAINT event_sequencing_is_the_only_row_check CHECK (is_the_only_row)
 );
 COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+COMMENT ON COLUMN event_sequencing.backlog_before IS 'Events that happened earlier were stored before this table existed; they get positions beside the new ones.';
 ALTER TABLE ONLY event_sequencing
     ADD CONSTRAINT event_sequencing_pkey PRIMARY KEY (is_the_only_row);
 
@@ -164,7 +166,8 @@ CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHE
 CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
 CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
-CREATE INDEX events_without_position ON events USING btree (id) WHERE ("position" IS NULL);
+CREATE INDEX events_oldest ON events USING btree (occurred_at);
+CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -195,6 +198,14 @@ CREATE INDEX invitations_of_organization ON invitations USING btree (organizatio
 CREATE INDEX invitations_of_status ON invitations USING btree (organization_id, status, created_at DESC, id DESC);
 CREATE UNIQUE INDEX invitations_one_pending ON invitations USING btree (organization_id, email) WHERE (status = 'pending'::text);
 CREATE INDEX invitations_running_out ON invitations USING btree (expires_at, id) WHERE (status = 'pending'::text);
+
+CREATE TABLE known_addresses (
+    user_id uuid NOT NULL,
+    email text NOT NULL
+);
+COMMENT ON TABLE known_addresses IS 'The addresses under which a user acted, from events that were deleted; an anonymization replaces them.';
+ALTER TABLE ONLY known_addresses
+    ADD CONSTRAINT known_addresses_pkey PRIMARY KEY (user_id, email);
 
 CREATE TABLE login_events (
     id uuid NOT NULL,
@@ -607,7 +618,7 @@ CREATE TABLE webhook_deliveries (
     webhook_id uuid NOT NULL,
     event_id uuid NOT NULL,
     event_type text NOT NULL,
-    payload jsonb NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
     attempt_count integer DEFAULT 0 NOT NULL,
     next_retry_at timestamp with time zone,
     delivered boolean DEFAULT false NOT NULL,
@@ -618,11 +629,13 @@ CREATE TABLE webhook_deliveries (
     updated_at timestamp with time zone NOT NULL
 );
 COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the last attempt got; next_retry_at is null once it is over.';
+COMMENT ON COLUMN webhook_deliveries.queued_at IS 'When the event happened, or when the delivery was last queued again.';
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
 CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_old ON webhook_deliveries USING btree (created_at);
 
@@ -707,6 +720,9 @@ ALTER TABLE ONLY invitations
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY known_addresses
+    ADD CONSTRAINT known_addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -787,6 +803,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;

@@ -69,22 +69,27 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
 class _CheckedTransport(httpx.AsyncHTTPTransport):
     """The transport of httpx, over connections that are checked."""
 
-    def __init__(self, allowed: Sequence[Network], tls: ssl.SSLContext) -> None:
+    def __init__(self, allowed: Sequence[Network], tls: ssl.SSLContext, connections_max: int) -> None:
         super().__init__(verify=tls, trust_env=False)
         # httpx has no parameter for the backend.
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
-            max_connections=CONNECTIONS_MAX,
+            max_connections=connections_max,
             max_keepalive_connections=IDLE_CONNECTIONS_MAX,
             keepalive_expiry=IDLE_SECONDS_MAX,
             network_backend=CheckedBackend(allowed),
         )
 
 
-def outbound_client(allowed: Sequence[Network], *, tls: ssl.SSLContext | None = None) -> httpx.AsyncClient:
-    """Return a client whose requests reach allowed addresses only; the caller limits the time of each request."""
+def outbound_client(
+    allowed: Sequence[Network], *, tls: ssl.SSLContext | None = None, connections_max: int = CONNECTIONS_MAX
+) -> httpx.AsyncClient:
+    """Return a client whose requests reach allowed addresses only; the caller limits the time of each request.
+
+    A request beyond `connections_max` waits for one that ends.
+    """
     return httpx.AsyncClient(
-        transport=_CheckedTransport(allowed, tls or ssl.create_default_context()),
+        transport=_CheckedTransport(allowed, tls or ssl.create_default_context(), connections_max),
         timeout=httpx.Timeout(None, connect=CONNECT_SECONDS_MAX),
         follow_redirects=False,
         trust_env=False,

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import hmac
 import json
+import ssl
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import httpcore
 import httpx
 import trio
 
@@ -27,6 +28,14 @@ ATTEMPT_SECONDS_MAX: Final = 15.0
 _RESPONSE_BYTES_MAX: Final = 4 * RESPONSE_CHARACTERS_MAX
 
 
+@dataclass(slots=True)
+class _Answer:
+    """What has arrived of an answer so far; the status is the answer, whatever becomes of the body."""
+
+    status: int | None = None
+    body: bytearray = field(default_factory=bytearray)
+
+
 class HttpWebhookSender:
     """The port `WebhookSender`."""
 
@@ -36,35 +45,39 @@ class HttpWebhookSender:
 
     async def send(self, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime) -> Attempt:
         body = json.dumps(delivery.payload, ensure_ascii=False, separators=(",", ":")).encode()
-        message_id, timestamp = str(delivery.payload["id"]), str(int(at.timestamp()))
+        timestamp = str(int(at.timestamp()))
         headers = {
             "Content-Type": "application/json",
             # A body that is compressed could grow without end when it is read.
             "Accept-Encoding": "identity",
             "User-Agent": self._user_agent,
-            "webhook-id": message_id,
+            "webhook-id": delivery.message_id,
             "webhook-timestamp": timestamp,
-            "webhook-signature": " ".join(signature(secret, message_id, timestamp, body) for secret in secrets),
+            "webhook-signature": " ".join(
+                signature(secret, delivery.message_id, timestamp, body) for secret in secrets
+            ),
         }
+        answer = _Answer()
+        problem = f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds."
         with trio.move_on_after(ATTEMPT_SECONDS_MAX):
-            return await self._attempt(url, body, headers)
-        return _failed(f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds.")
+            problem = await self._attempt(url, body, headers, answer)
+        if answer.status is None:
+            return Attempt(status_code=None, body=None, error=_storable(problem)[:ERROR_CHARACTERS_MAX])
+        text = _storable(answer.body.decode("utf-8", "replace"))[:RESPONSE_CHARACTERS_MAX]
+        return Attempt(status_code=answer.status, body=text, error=_problem_of(answer.status))
 
-    async def _attempt(self, url: str, body: bytes, headers: dict[str, str]) -> Attempt:
-        status: int | None = None
-        received = b""
+    async def _attempt(self, url: str, body: bytes, headers: dict[str, str], answer: _Answer) -> str:
+        """Fill in the answer; return why it is missing or incomplete, or an empty text."""
         try:
             async with self._client.stream("POST", url, content=body, headers=headers) as response:
-                status = response.status_code
+                answer.status = response.status_code
                 async for chunk in response.aiter_raw():
-                    received += chunk
-                    if len(received) >= _RESPONSE_BYTES_MAX:
+                    answer.body += chunk
+                    if len(answer.body) >= _RESPONSE_BYTES_MAX:
                         break
-        except (httpx.HTTPError, httpx.InvalidURL, httpcore.ConnectError) as error:
-            # The status is the answer, whatever became of the body.
-            if status is None:
-                return _failed(str(error) or type(error).__name__)
-        return Attempt(status_code=status, body=_text(received), error=_problem_of(status))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return _reason_of(error)
+        return ""
 
 
 def signature(secret: Secret, message_id: str, timestamp: str, body: bytes) -> str:
@@ -74,13 +87,19 @@ def signature(secret: Secret, message_id: str, timestamp: str, body: bytes) -> s
     return "v1," + base64.b64encode(mac.digest()).decode()
 
 
-def _text(received: bytes) -> str:
+def _storable(text: str) -> str:
     # PostgreSQL stores no NUL.
-    return received.decode("utf-8", "replace").replace("\0", "\ufffd")[:RESPONSE_CHARACTERS_MAX]
+    return text.replace("\0", "\ufffd")
 
 
-def _failed(error: str) -> Attempt:
-    return Attempt(status_code=None, body=None, error=error.replace("\0", "\ufffd")[:ERROR_CHARACTERS_MAX])
+def _reason_of(error: Exception) -> str:
+    """Return why there is no answer; what TLS says is in a cause of the client's error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"The certificate of the receiver is not valid: {cause.verify_message}"
+        cause = cause.__cause__ or cause.__context__
+    return str(error) or f"The connection failed: {type(error).__name__}."
 
 
 def _problem_of(status: int) -> str | None:

@@ -48,6 +48,7 @@ from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AuditAction
@@ -92,6 +93,7 @@ class PostgresUnitOfWork:
     webhooks: PostgresWebhooks
     webhook_deliveries: PostgresWebhookDeliveries
     event_feed: PostgresEventFeed
+    event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog

@@ -1,8 +1,8 @@
 """Deliveries: each event for each webhook that subscribes to it, attempted until it arrives or the schedule ends.
 
-The sequencer (`hand_on`) gives committed events their position in the feed and makes the deliveries. A dispatcher
-leases a webhook (`lease`), sends what is due for it outside any transaction, records each outcome (`record`), and
-returns the webhook (`release`). The process may die in between: the lease ends, and what is due is sent again.
+`sequencing.py` makes them from committed events. A dispatcher leases a webhook (`lease`), sends what is due for it
+outside any transaction, records each outcome (`record`), and returns the webhook (`release`). The process may die in
+between: the lease ends, and what is due is sent again.
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ ATTEMPTS_MAX: Final = len(RETRY_DELAYS) + 1
 JITTER: Final = 0.1
 # Longer than the slowest attempt and the time to record it; after it another dispatcher may send.
 LEASE: Final = timedelta(seconds=60)
+# Of one organization at once, so that the receivers of one leave places to those of others.
+ORGANIZATION_WEBHOOKS_MAX: Final = 8
+# A webhook that is inactive, or of an inactive organization, is looked at again after this time.
+POSTPONEMENT: Final = timedelta(minutes=1)
+RETENTION_DEFAULT: Final = timedelta(days=90)
 RESPONSE_CHARACTERS_MAX: Final = 10_000
 ERROR_CHARACTERS_MAX: Final = 500
 REDELIVERED_MAX: Final = 10_000
@@ -66,12 +71,17 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueDelivery:
-    """A delivery to attempt now; its id is the `webhook-id` of every attempt."""
+    """A delivery to attempt now; `queued_at` is when its event happened, or when it was last queued again."""
 
     id: UUID
     payload: dict[str, Any] = field(repr=False)
     attempt_count: int
-    created_at: datetime
+    queued_at: datetime
+
+    @property
+    def message_id(self) -> str:
+        """The `webhook-id` of every attempt, which is the id of the event."""
+        return str(self.payload["id"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,34 +178,31 @@ def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: dateti
     return uow.webhook_deliveries.queue_failed_again(organization.id, webhook_id, since=since, limit=REDELIVERED_MAX)
 
 
-def hand_on(uow: UnitOfWork, limit: int) -> int | None:
-    """Give the next committed events their positions and make their deliveries; return how many events.
-
-    None means that another transaction is doing it at this moment. Events of one transaction keep their order.
-    """
-    return uow.webhook_deliveries.hand_on(limit)
-
-
 def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
     """Lease webhooks that have something due, each with its next deliveries, those that waited longest first.
 
-    Webhooks of organizations that are not active are left alone.
+    Webhooks of organizations that are not active are left alone. No organization has more than
+    `ORGANIZATION_WEBHOOKS_MAX` at once; dispatchers that lease at the same moment may exceed that.
     """
+    uow.webhook_deliveries.postpone_inactive(webhooks_max=webhooks_max, until=uow.now + POSTPONEMENT)
     return uow.webhook_deliveries.lease(
-        webhooks_max=webhooks_max, deliveries_max=deliveries_max, leased_until=uow.now + LEASE
+        webhooks_max=webhooks_max,
+        of_organization_max=ORGANIZATION_WEBHOOKS_MAX,
+        deliveries_max=deliveries_max,
+        leased_until=uow.now + LEASE,
     )
 
 
 def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> Outcome | None:
     """Record what an attempt got; None when another dispatcher has recorded the same attempt.
 
-    The answer 410 deactivates the webhook.
+    The answer 410 deactivates the webhook, unless it has another URL meanwhile.
     """
     outcome = outcome_of(delivery, attempt, at=uow.now)
     if not uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome):
         return None
     if attempt.status_code == GONE:
-        uow.webhooks.deactivate(webhook.organization_id, webhook.id)
+        uow.webhooks.deactivate(webhook.organization_id, webhook.id, url=webhook.url)
     return outcome
 
 
@@ -214,11 +221,6 @@ def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outc
 def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
     """End the lease of a webhook; it queues behind the others when it has more due."""
     uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
-
-
-def delete_old(uow: UnitOfWork, retention: timedelta, limit: int) -> int:
-    """Delete at most `limit` deliveries that are past their retention; return how many."""
-    return uow.webhook_deliveries.remove_older(uow.now - retention, limit)
 
 
 def _variation(delivery_id: UUID, attempts: int) -> float:

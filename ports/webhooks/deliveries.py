@@ -31,17 +31,17 @@ class WebhookDeliveries(Protocol):
         """Make failed deliveries due now that were made since that moment, the oldest first; return how many."""
         ...
 
-    def hand_on(self, limit: int) -> int | None:
-        """Give events without a position the next ones, and make a delivery for each active webhook that subscribes.
-
-        Return how many events; None when another transaction does the same.
-        """
+    def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
+        """Make webhooks due only then that are due first and inactive, or whose organization is inactive."""
         ...
 
-    def lease(self, *, webhooks_max: int, deliveries_max: int, leased_until: datetime) -> Sequence[LeasedWebhook]:
+    def lease(
+        self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
+    ) -> Sequence[LeasedWebhook]:
         """Lease webhooks whose queue is due, those that have waited longest first, each with its due deliveries.
 
-        Others lease the same webhook only after `release` or the end of the lease.
+        Others lease the same webhook only after `release` or the end of the lease. An organization with more webhooks
+        that are due or leased than its share waits with the others.
         """
         ...
 
@@ -51,8 +51,4 @@ class WebhookDeliveries(Protocol):
 
     def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
         """End this lease, and note when the webhook's next delivery is due; a later lease stays."""
-        ...
-
-    def remove_older(self, before: datetime, limit: int) -> int:
-        """Delete deliveries that were made before that moment and are over; return how many."""
         ...

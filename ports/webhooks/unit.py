@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.webhooks.deliveries import WebhookDeliveries
 from ports.webhooks.feed import EventFeed
+from ports.webhooks.sequencing import EventSequencing
 from ports.webhooks.webhooks import Webhooks
 
 
@@ -18,3 +19,6 @@ class WebhooksUnit(Protocol):
 
     @property
     def event_feed(self) -> EventFeed: ...
+
+    @property
+    def event_sequencing(self) -> EventSequencing: ...

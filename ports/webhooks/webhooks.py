@@ -38,8 +38,8 @@ class Webhooks(Protocol):
         """Store the secrets of a webhook."""
         ...
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID) -> None:
-        """Switch a webhook off, whatever else was changed about it."""
+    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> None:
+        """Switch a webhook off that still has this URL, whatever else was changed about it."""
         ...
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

@@ -35,8 +35,18 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM passkeys WHERE user_id = %(user_id)s",
     "DELETE FROM passkey_challenges WHERE user_id = %(user_id)s",
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
+    "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
+    # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below.
+    """
+    UPDATE webhook_deliveries d
+    SET    response_body = NULL
+    FROM   (SELECT id FROM events WHERE actor_user_id = %(user_id)s
+            UNION
+            SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]) AS e
+    WHERE  d.event_id = e.id AND d.response_body IS NOT NULL
+    """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
@@ -212,6 +222,8 @@ class PostgresAnonymization(Aggregate):
                 SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
                 UNION
                 SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s
+                UNION
+                SELECT email FROM known_addresses WHERE user_id = %(user_id)s
                 """,
                 {"user_id": user_id},
             )

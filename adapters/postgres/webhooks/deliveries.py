@@ -23,6 +23,7 @@ from ports.doorbells import Bell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.postgres.transaction import Transaction
     from core.webhooks.deliveries import DeliveryFilter, Outcome
 
 # Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
@@ -66,11 +67,13 @@ class PostgresWebhookDeliveries(Aggregate):
             return None
         rows = self._connection.cursor(row_factory=kwargs_row(Delivery)).execute(
             """
-            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, d.payload, d.response_status_code,
-                     d.response_body, d.attempt_count, %(attempts_max)s::integer AS max_attempts, d.next_retry_at,
-                     d.delivered, d.delivery_error, d.created_at, d.updated_at
+            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, event_payload(e) AS payload,
+                     d.response_status_code, d.response_body, d.attempt_count,
+                     %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
+                     d.created_at, d.updated_at
             FROM     webhook_deliveries d
             JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
+            JOIN     events e ON e.id = d.event_id
             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
             AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
             AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
@@ -102,13 +105,14 @@ class PostgresWebhookDeliveries(Aggregate):
             ),
         )
         self._transaction.bells.add(Bell.EVENTS)
-        return delivery_id if self._make([(delivery_id, event_id, webhook_id)]) else None
+        return delivery_id if make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]) else None
 
     def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
         queued = self._connection.execute(
             """
             UPDATE webhook_deliveries
-            SET    attempt_count = 0, delivered = false, next_retry_at = %(now)s, updated_at = %(now)s
+            SET    attempt_count = 0, delivered = false, next_retry_at = %(now)s, queued_at = %(now)s,
+                   updated_at = %(now)s
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
             """,
             {
@@ -125,7 +129,7 @@ class PostgresWebhookDeliveries(Aggregate):
         queued = self._connection.execute(
             """
             UPDATE webhook_deliveries
-            SET    attempt_count = 0, next_retry_at = %(now)s, updated_at = %(now)s
+            SET    attempt_count = 0, next_retry_at = %(now)s, queued_at = %(now)s, updated_at = %(now)s
             WHERE  organization_id = %(organization_id)s AND id IN (
                 SELECT   id
                 FROM     webhook_deliveries
@@ -146,70 +150,54 @@ class PostgresWebhookDeliveries(Aggregate):
         self._make_due(organization_id, webhook_id)
         return queued
 
-    def hand_on(self, limit: int) -> int | None:
-        # The lock on this row is held to the commit, so positions are committed in their order.
-        sequencing = (
-            self._connection.cursor(row_factory=scalar_row)
-            .execute("SELECT last_position FROM event_sequencing FOR UPDATE SKIP LOCKED")
-            .fetchall()
+    def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
+        # They would stay in front for ever, and each lease would look at all of them again.
+        self._connection.execute_later(
+            """
+            UPDATE webhook_queues
+            SET    due_at = %(until)s
+            WHERE  webhook_id = ANY (ARRAY(
+                SELECT q.webhook_id
+                FROM   webhook_queues q
+                WHERE  q.webhook_id = ANY (ARRAY(SELECT   webhook_id
+                                                 FROM     webhook_queues
+                                                 WHERE    due_at <= %(now)s
+                                                 AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                                                 ORDER BY due_at
+                                                 LIMIT    %(webhooks_max)s))
+                AND    NOT coalesce((SELECT w.is_active AND o.status = 'active'
+                                     FROM   webhooks w
+                                     JOIN   organizations o ON o.id = w.organization_id
+                                     WHERE  w.id = q.webhook_id), false)
+                FOR    NO KEY UPDATE OF q SKIP LOCKED))
+            """,
+            {"now": self._transaction.now, "until": until, "webhooks_max": webhooks_max},
         )
-        if not sequencing:
-            return None
-        rows = (
-            self._connection.cursor(row_factory=dict_row)
-            .execute(
-                """
-                WITH batch AS MATERIALIZED (
-                    SELECT id, row_number() OVER (ORDER BY id) AS number
-                    FROM   (SELECT   id
-                            FROM     events
-                            WHERE    position IS NULL
-                            ORDER BY id
-                            LIMIT    %(limit)s) AS next
-                ), positioned AS (
-                    UPDATE    events
-                    SET       position = %(last_position)s + batch.number
-                    FROM      batch
-                    WHERE     events.id = batch.id
-                    RETURNING events.id, type, organization_id, occurred_at, position
-                ), advanced AS (
-                    UPDATE event_sequencing SET last_position = last_position + (SELECT count(*) FROM batch)
-                )
-                SELECT   positioned.id AS event_id, webhooks.id AS webhook_id
-                FROM     positioned
-                LEFT     JOIN webhooks
-                         ON  webhooks.organization_id = positioned.organization_id
-                         AND webhooks.is_active
-                         AND webhooks.created_at <= positioned.occurred_at
-                         AND positioned.type = ANY (webhooks.events)
-                         -- The webhook that a test is for has its delivery already.
-                         AND positioned.type <> %(test)s
-                ORDER BY positioned.position
-                """,
-                {"limit": limit, "last_position": sequencing[0], "test": EventType.WEBHOOK_TEST.value},
-            )
-            .fetchall()
-        )
-        new_id = self._transaction.randomness.new_id
-        self._make([(new_id(), row["event_id"], row["webhook_id"]) for row in rows if row["webhook_id"] is not None])
-        return len({row["event_id"] for row in rows})
 
-    def lease(self, *, webhooks_max: int, deliveries_max: int, leased_until: datetime) -> Sequence[LeasedWebhook]:
+    def lease(
+        self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
+    ) -> Sequence[LeasedWebhook]:
         rows = self._connection.cursor(row_factory=dict_row).execute(
             """
             WITH due AS MATERIALIZED (
-                SELECT   webhook_id
-                FROM     webhook_queues
-                WHERE    due_at <= %(now)s
-                AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                SELECT   q.webhook_id
+                FROM     webhook_queues q
+                WHERE    q.due_at <= %(now)s
+                AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
                 -- Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
                 AND      coalesce((SELECT w.is_active AND o.status = 'active'
                                    FROM   webhooks w
                                    JOIN   organizations o ON o.id = w.organization_id
-                                   WHERE  w.id = webhook_queues.webhook_id), false)
-                ORDER BY due_at
+                                   WHERE  w.id = q.webhook_id), false)
+                AND      (SELECT count(*)
+                          FROM   webhook_queues other
+                          WHERE  other.organization_id = q.organization_id
+                          AND    (other.leased_until > %(now)s
+                                  OR (other.due_at, other.webhook_id) < (q.due_at, q.webhook_id))
+                         ) < %(of_organization_max)s
+                ORDER BY q.due_at
                 LIMIT    %(webhooks_max)s
-                FOR      NO KEY UPDATE SKIP LOCKED
+                FOR      NO KEY UPDATE OF q SKIP LOCKED
             ), leased AS (
                 UPDATE    webhook_queues
                 SET       leased_until = %(leased_until)s
@@ -222,19 +210,21 @@ class PostgresWebhookDeliveries(Aggregate):
             FROM   leased
             JOIN   webhooks w ON w.id = leased.webhook_id
             CROSS  JOIN LATERAL (
-                SELECT jsonb_agg(jsonb_build_array(one.id, one.payload, one.attempt_count, one.created_at)
-                                 ORDER BY one.next_retry_at, one.id) AS deliveries
-                FROM   (SELECT   d.id, d.payload, d.attempt_count, d.created_at, d.next_retry_at
+                SELECT json_agg(json_build_array(one.id, event_payload(e), one.attempt_count, one.queued_at)
+                                ORDER BY one.next_retry_at, one.id) AS deliveries
+                FROM   (SELECT   d.id, d.event_id, d.attempt_count, d.queued_at, d.next_retry_at
                         FROM     webhook_deliveries d
                         WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id
                         AND      d.next_retry_at <= %(now)s
                         ORDER BY d.next_retry_at, d.id
-                        LIMIT    %(deliveries_max)s) AS one) AS next
+                        LIMIT    %(deliveries_max)s) AS one
+                JOIN   events e ON e.id = one.event_id) AS next
             """,
             {
                 "now": self._transaction.now,
                 "leased_until": leased_until,
                 "webhooks_max": webhooks_max,
+                "of_organization_max": of_organization_max,
                 "deliveries_max": deliveries_max,
             },
         )
@@ -291,59 +281,14 @@ class PostgresWebhookDeliveries(Aggregate):
             SET    leased_until = NULL,
                    due_at = (SELECT   greatest(next_retry_at, %(now)s)
                              FROM     webhook_deliveries d
-                             WHERE    d.webhook_id = %(webhook_id)s AND d.next_retry_at IS NOT NULL
+                             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+                             AND      d.next_retry_at IS NOT NULL
                              ORDER BY next_retry_at
                              LIMIT    1)
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
             """,
             {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
         )
-
-    def remove_older(self, before: datetime, limit: int) -> int:
-        return self._connection.execute(
-            """
-            DELETE FROM webhook_deliveries
-            WHERE  id IN (SELECT   id
-                          FROM     webhook_deliveries
-                          WHERE    created_at < %s
-                          ORDER BY created_at
-                          LIMIT    %s
-                          FOR      UPDATE SKIP LOCKED)
-            """,
-            (before, limit),
-        ).rowcount
-
-    def _make(self, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
-        """Store deliveries of events to webhooks, due now; return to how many webhooks."""
-        if not made:
-            return 0
-        self._transaction.bells.add(Bell.DELIVERIES)
-        return self._connection.execute(
-            """
-            WITH made AS (
-                INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, payload,
-                                                next_retry_at, created_at, updated_at)
-                SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event_payload(event),
-                       %(now)s, %(now)s, %(now)s
-                FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
-                       AS wanted (id, event_id, webhook_id)
-                JOIN   webhooks ON webhooks.id = wanted.webhook_id
-                JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
-                -- A webhook that is deleted meanwhile gets nothing.
-                FOR    KEY SHARE OF webhooks
-                RETURNING organization_id, webhook_id
-            )
-            UPDATE webhook_queues
-            SET    due_at = least(due_at, %(now)s)
-            WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
-            """,
-            {
-                "now": self._transaction.now,
-                "ids": [delivery_id for delivery_id, _, _ in made],
-                "event_ids": [event_id for _, event_id, _ in made],
-                "webhook_ids": [webhook_id for _, _, webhook_id in made],
-            },
-        ).rowcount
 
     def _make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
         self._connection.execute_later(
@@ -373,10 +318,45 @@ class PostgresWebhookDeliveries(Aggregate):
         )
 
 
-def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, created_at: str) -> DueDelivery:
+def make_deliveries(transaction: Transaction, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
+    """Store deliveries that are due now, each with the ids of itself, its event and its webhook.
+
+    Return to how many webhooks. One that is deleted meanwhile gets none.
+    """
+    if not made:
+        return 0
+    transaction.bells.add(Bell.DELIVERIES)
+    return transaction.connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
+                                            next_retry_at, created_at, updated_at)
+            SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
+                   %(now)s, %(now)s, %(now)s
+            FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
+                   AS wanted (id, event_id, webhook_id)
+            JOIN   webhooks ON webhooks.id = wanted.webhook_id
+            JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
+            FOR    KEY SHARE OF webhooks
+            RETURNING organization_id, webhook_id
+        )
+        UPDATE webhook_queues
+        SET    due_at = least(due_at, %(now)s)
+        WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
+        """,
+        {
+            "now": transaction.now,
+            "ids": [delivery_id for delivery_id, _, _ in made],
+            "event_ids": [event_id for _, event_id, _ in made],
+            "webhook_ids": [webhook_id for _, _, webhook_id in made],
+        },
+    ).rowcount
+
+
+def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, queued_at: str) -> DueDelivery:
     return DueDelivery(
         id=UUID(delivery_id),
         payload=payload,
         attempt_count=attempt_count,
-        created_at=datetime.fromisoformat(created_at),
+        queued_at=datetime.fromisoformat(queued_at),
     )

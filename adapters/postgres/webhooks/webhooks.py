@@ -145,10 +145,14 @@ class PostgresWebhooks(Aggregate):
             ),
         )
 
-    def deactivate(self, organization_id: UUID, webhook_id: UUID) -> None:
+    def deactivate(self, organization_id: UUID, webhook_id: UUID, *, url: str) -> None:
         self._connection.execute_later(
-            "UPDATE webhooks SET is_active = false, updated_at = %s WHERE organization_id = %s AND id = %s",
-            (self._transaction.now, organization_id, webhook_id),
+            """
+            UPDATE webhooks
+            SET    is_active = false, updated_at = %s
+            WHERE  organization_id = %s AND id = %s AND url = %s
+            """,
+            (self._transaction.now, organization_id, webhook_id, url),
         )
 
     def remove(self, organization_id: UUID, webhook_id: UUID) -> bool:

@@ -29,4 +29,4 @@ def test_a_device_is_kept_longer_than_any_token_or_session_of_it() -> None:
 
 
 def test_every_kind_of_leftover_has_a_unique_name() -> None:
-    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 7
+    assert len({leftover.value for leftover in Leftover}) == len(Leftover) == 9
