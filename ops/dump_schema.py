@@ -80,7 +80,7 @@ def _arranged(items: list[Item]) -> list[str]:
             tables[item.table].append(item.sql)
         elif item.kind in {"FK CONSTRAINT", "VIEW"} or item.name.startswith("VIEW "):
             after.append(item.sql)
-        elif item.name.endswith(rows):
+        elif _QUALIFIER.sub("", item.name).endswith(rows):
             # A function of the rows of a table needs the table.
             after.append(item.sql)
         else:

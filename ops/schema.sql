@@ -6,12 +6,6 @@ CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
 
-CREATE FUNCTION event_payload(events) RETURNS json
-    LANGUAGE sql STABLE STRICT PARALLEL SAFE
-    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
-
-COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
-
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
@@ -673,6 +667,12 @@ ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
 ALTER TABLE ONLY webhooks
     ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
+CREATE FUNCTION event_payload(events) RETURNS json
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+
+COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
 
 CREATE VIEW relations AS
  SELECT ('organization:'::text || memberships.organization_id) AS object,

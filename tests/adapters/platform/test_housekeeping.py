@@ -100,7 +100,8 @@ KINDS = {
         "occurred_at",
         90 * DAY,
         "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
-        " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended FROM ends",
+        " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
+        " FROM ends",
     ),
 }
 leftovers = pytest.mark.parametrize("leftover", Leftover)
