@@ -71,10 +71,12 @@ class HttpWebhookSender:
         try:
             async with self._client.stream("POST", url, content=body, headers=headers) as response:
                 answer.status = response.status_code
-                async for chunk in response.aiter_raw():
-                    answer.body += chunk
-                    if len(answer.body) >= _RESPONSE_BYTES_MAX:
-                        break
+                # Cancelled and not left by `break`, which would leave the client's generators to the garbage collector.
+                with trio.CancelScope() as reading:
+                    async for chunk in response.aiter_raw():
+                        answer.body += chunk
+                        if len(answer.body) >= _RESPONSE_BYTES_MAX:
+                            reading.cancel()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return _reason_of(error)
         return ""
