@@ -166,6 +166,8 @@ def change(
     after = replace(after, updated_at=uow.now)
     if not uow.webhooks.save(organization.id, after):
         raise WebhookNameTaken
+    if after.is_active and not before.is_active:
+        uow.webhook_deliveries.make_due(organization.id, webhook_id)
     return after
 
 

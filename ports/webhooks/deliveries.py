@@ -31,6 +31,10 @@ class WebhookDeliveries(Protocol):
         """Make failed deliveries due now that were made since that moment, the oldest first; return how many."""
         ...
 
+    def make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
+        """Make a webhook due now."""
+        ...
+
     def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
         """Make webhooks due only then that are due first and inactive, or whose organization is inactive."""
         ...

@@ -122,7 +122,7 @@ class PostgresWebhookDeliveries(Aggregate):
                 "id": delivery_id,
             },
         ).rowcount
-        self._make_due(organization_id, webhook_id)
+        self.make_due(organization_id, webhook_id)
         return queued == 1
 
     def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
@@ -147,8 +147,19 @@ class PostgresWebhookDeliveries(Aggregate):
                 "limit": limit,
             },
         ).rowcount
-        self._make_due(organization_id, webhook_id)
+        self.make_due(organization_id, webhook_id)
         return queued
+
+    def make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE webhook_queues
+            SET    due_at = least(due_at, %(now)s)
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            """,
+            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+        )
+        self._transaction.bells.add(Bell.DELIVERIES)
 
     def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
         # They would stay in front for ever, and each lease would look at all of them again.
@@ -289,17 +300,6 @@ class PostgresWebhookDeliveries(Aggregate):
             """,
             {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
         )
-
-    def _make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
-        self._connection.execute_later(
-            """
-            UPDATE webhook_queues
-            SET    due_at = least(due_at, %(now)s)
-            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
-            """,
-            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
-        )
-        self._transaction.bells.add(Bell.DELIVERIES)
 
     def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
         try:
