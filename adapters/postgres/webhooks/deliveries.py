@@ -225,11 +225,12 @@ class PostgresWebhookDeliveries(Aggregate):
                                 ORDER BY one.next_retry_at, one.id) AS deliveries
                 FROM   (SELECT   d.id, d.event_id, d.attempt_count, d.queued_at, d.next_retry_at
                         FROM     webhook_deliveries d
-                        WHERE    d.organization_id = w.organization_id AND d.webhook_id = w.id
-                        AND      d.next_retry_at <= %(now)s
+                        -- The organization is compared below: here it would offer indexes to the planner that lead to
+                        -- all deliveries of the webhook.
+                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s
                         ORDER BY d.next_retry_at, d.id
                         LIMIT    %(deliveries_max)s) AS one
-                JOIN   events e ON e.id = one.event_id) AS next
+                JOIN   events e ON e.id = one.event_id AND e.organization_id = w.organization_id) AS next
             """,
             {
                 "now": self._transaction.now,
@@ -292,8 +293,7 @@ class PostgresWebhookDeliveries(Aggregate):
             SET    leased_until = NULL,
                    due_at = (SELECT   greatest(next_retry_at, %(now)s)
                              FROM     webhook_deliveries d
-                             WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
-                             AND      d.next_retry_at IS NOT NULL
+                             WHERE    d.webhook_id = webhook_queues.webhook_id AND d.next_retry_at IS NOT NULL
                              ORDER BY next_retry_at
                              LIMIT    1)
             WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
