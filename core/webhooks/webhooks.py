@@ -117,7 +117,7 @@ def create(
     )
     if uow.webhooks.count(organization.id) >= WEBHOOKS_MAX:
         raise TooManyWebhooks
-    secret = _new_secret(uow)
+    secret = new_secret(uow)
     if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
         raise WebhookNameTaken
     return WebhookWithSecret(webhook=webhook, secret=secret)
@@ -178,7 +178,7 @@ def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSe
     if webhook is None:
         raise WebhookUnknown
     before = uow.webhooks.secrets_of(organization.id, webhook_id)
-    secret = _new_secret(uow)
+    secret = new_secret(uow)
     rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
     uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
     return WebhookWithSecret(webhook=webhook, secret=secret)
@@ -191,7 +191,7 @@ def delete(uow: UnitOfWork, slug: str, webhook_id: UUID) -> None:
         raise WebhookUnknown
 
 
-def _new_secret(uow: UnitOfWork) -> Secret:
+def new_secret(uow: UnitOfWork) -> Secret:
     """Return a secret in the form of Standard Webhooks: a prefix and standard base64."""
     raw = base64.urlsafe_b64decode(uow.randomness.token().reveal() + "=")
     return Secret(SECRET_PREFIX + base64.b64encode(raw).decode())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.deliveries import deliveries
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
 from ops.benchmarks.governance import FULL, Governed, governance
@@ -40,6 +41,7 @@ STANDING: Final = {
     "sign-in": sign_in,
     "flood": flood,
     "evenness": evenness,
+    "webhooks": deliveries,
 }
 
 

@@ -1,16 +1,21 @@
-"""Verifies a delivery in a file with each of the secrets; writes `valid` or why it is not, in a line for each."""
+"""Verifies a delivery with the library of Standard Webhooks.
 
+    python verify.py DELIVERY SECRET…
+
+It is run by the peer's own Python, and writes a line for each secret: `valid`, or why it is not.
+"""
+
+import importlib
 import json
 import sys
 from pathlib import Path
 
-from standardwebhooks.webhooks import Webhook, WebhookVerificationError
-
+library = importlib.import_module("standardwebhooks.webhooks")
 delivery = json.loads(Path(sys.argv[1]).read_text())
 for secret in sys.argv[2:]:
     try:
-        Webhook(secret).verify(delivery["body"], delivery["headers"])
-    except WebhookVerificationError as refused:
+        library.Webhook(secret).verify(delivery["body"], delivery["headers"])
+    except library.WebhookVerificationError as refused:
         sys.stdout.write(f"{refused}\n")
     else:
         sys.stdout.write("valid\n")
