@@ -38,6 +38,10 @@ def test_a_failed_attempt_is_followed_by_another_after_the_delay_give_or_take_a_
     assert 1 - JITTER <= factor <= 1 + JITTER
 
 
+def test_the_message_id_is_the_id_of_the_event() -> None:
+    assert due(0).message_id == "e"
+
+
 def test_deliveries_that_failed_together_are_retried_at_different_times() -> None:
     assert len({outcome_of(due(0, number), FAILED, at=NOW).next_retry_at for number in range(100)}) == 100
 
