@@ -41,7 +41,7 @@ FIRST_ATTEMPT_P99_MS_MAX: Final = 100.0
 FLOOD_EVENTS: Final = 2_000
 FLOOD_WEBHOOKS: Final = 8
 BACKLOG: Final = 1_000_000
-BACKLOG_WEBHOOKS: Final = 100
+BACKLOG_WEBHOOKS: Final = webhooks.WEBHOOKS_MAX
 LEASES: Final = 50
 WAIT_SECONDS_MAX: Final = 300.0
 ANSWER: Final = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -209,27 +209,9 @@ async def _backlog(
     """Lease with few and with very many deliveries that wait; the second must read no table whole."""
     async with _running(read, address, with_actors=False) as (installation, receiver):
         organization_id = await _webhook(installation, connection, receiver, "backlog", BACKLOG_WEBHOOKS)
+        _queue(connection, organization_id, LEASES)
         without = await _leases(installation)
-        connection.execute(
-            """
-            INSERT INTO events (id, type, organization_id, data, occurred_at, position)
-            SELECT gen_random_uuid(), 'user.invited', %s, '{"name": "x"}', now(), 1000000 + n
-            FROM   generate_series(1, %s) AS n
-            """,
-            (organization_id, BACKLOG // BACKLOG_WEBHOOKS),
-        )
-        connection.execute(
-            """
-            INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
-                                            next_retry_at, created_at, updated_at)
-            SELECT gen_random_uuid(), w.organization_id, w.id, e.id, e.type, now(), now(), now(), now()
-            FROM   webhooks w JOIN events e ON e.organization_id = w.organization_id
-            WHERE  w.organization_id = %s
-            """,
-            (organization_id,),
-        )
-        connection.execute("ANALYZE events, webhook_deliveries")
-        connection.execute("UPDATE webhook_queues SET due_at = now() WHERE organization_id = %s", (organization_id,))
+        _queue(connection, organization_id, BACKLOG // BACKLOG_WEBHOOKS)
         say(f"{BACKLOG:,} deliveries wait")
         [[before]] = connection.execute(READ_WHOLE, (list(BIG),)).fetchall()
         took = await _leases(installation)
@@ -238,12 +220,35 @@ async def _backlog(
     with_backlog, usual = statistics.median(took), statistics.median(without)
     say(f"lease: p50 {with_backlog:.1f} ms with the backlog, {usual:.1f} ms without")
     return [
-        StandingFigure(name="webhooks: lease without a backlog", unit="ms", values=Spread.of(without)),
+        StandingFigure(name="webhooks: lease with few waiting", unit="ms", values=Spread.of(without)),
         StandingFigure(name=f"webhooks: lease with {BACKLOG:,} waiting", unit="ms", values=Spread.of(took)),
         StandingFigure(
             name="webhooks: rows of big tables read whole", unit="", values=Spread.of([after - before]), maximum=0.0
         ),
     ]
+
+
+def _queue(connection: psycopg.Connection[Any], organization_id: UUID, events: int) -> None:
+    """Make so many events due for each webhook of the organization."""
+    connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO events (id, type, organization_id, data, occurred_at, position)
+            SELECT gen_random_uuid(), 'user.invited', %s, '{"name": "x"}', now(), 1000000 + n
+            FROM   generate_series(1, %s) AS n
+            RETURNING *
+        )
+        INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, next_retry_at,
+                                        created_at, updated_at)
+        SELECT gen_random_uuid(), w.organization_id, w.id, made.id, made.type, now(), now(), now(), now()
+        FROM   webhooks w JOIN made USING (organization_id)
+        """,
+        (organization_id, events),
+    )
+    connection.execute("UPDATE webhook_queues SET due_at = now() WHERE organization_id = %s", (organization_id,))
+    # What PostgreSQL does by itself after so many rows would otherwise go on during the measurement.
+    connection.execute("VACUUM ANALYZE")
+    connection.execute("CHECKPOINT")
 
 
 async def _leases(installation: Installation) -> list[float]:
