@@ -9,7 +9,7 @@ import logging
 import statistics
 import tempfile
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from ops.benchmarks.comparing import Spread
 from ops.benchmarks.standing import StandingFigure
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Generator
     from uuid import UUID
 
     from entrypoints.installation import Installation
@@ -81,8 +81,7 @@ class _Receiver:
 
 def deliveries(say: Say) -> list[StandingFigure]:
     """Measure deliveries in a fresh data folder."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    with tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
+    with _quiet_log(), tempfile.TemporaryDirectory(prefix="gatehouse-bench-") as folder:
         read = settings.load({"GATEHOUSE_DATA_DIR": str(Path(folder) / "data"), "GATEHOUSE_DEV": "on"})
         database.make_data_folder(read.data_dir)
         with database.address_of(read) as address:
@@ -93,6 +92,17 @@ def deliveries(say: Say) -> list[StandingFigure]:
                     *trio.run(_flood, read, address, connection, say),
                     *trio.run(_backlog, read, address, connection, say),
                 ]
+
+
+@contextmanager
+def _quiet_log() -> Generator[None]:
+    """Log failures only, because a line for each delivery would hide the figures."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
 
 
 @asynccontextmanager
@@ -248,7 +258,6 @@ def _queue(connection: psycopg.Connection[Any], organization_id: UUID, events: i
     connection.execute("UPDATE webhook_queues SET due_at = now() WHERE organization_id = %s", (organization_id,))
     # What PostgreSQL does by itself after so many rows would otherwise go on during the measurement.
     connection.execute("VACUUM ANALYZE")
-    connection.execute("CHECKPOINT")
 
 
 async def _leases(installation: Installation) -> list[float]:

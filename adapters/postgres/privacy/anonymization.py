@@ -38,14 +38,16 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
-    # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below.
+    # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
+    # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
     """
-    UPDATE webhook_deliveries d
+    UPDATE webhook_deliveries
     SET    response_body = NULL
-    FROM   (SELECT id FROM events WHERE actor_user_id = %(user_id)s
-            UNION
-            SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]) AS e
-    WHERE  d.event_id = e.id AND d.response_body IS NOT NULL
+    WHERE  response_body IS NOT NULL
+    AND    event_id = ANY (ARRAY(
+        SELECT id FROM events WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))
     """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
