@@ -45,7 +45,7 @@ BACKLOG_WEBHOOKS: Final = webhooks.WEBHOOKS_MAX
 LEASES: Final = 50
 WAIT_SECONDS_MAX: Final = 300.0
 ANSWER: Final = b"HTTP/1.1 204 No Content\r\n\r\n"
-BIG: Final = ("events", "webhook_deliveries", "webhooks", "organizations")
+BIG: Final = ("events", "webhook_deliveries")
 READ_WHOLE: Final = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables WHERE relname = ANY (%s)"
 
 

@@ -107,7 +107,7 @@ def test_a_healthy_installation_gets_ok_for_every_subject(healthy_doctor: Doctor
     assert findings["password hashing"] == Finding("ok", "150 per second on each processor")
     assert findings["master key"] == Finding("ok", "from GATEHOUSE_MASTER_KEYS", KEEP_A_COPY)
     assert findings["database"] == Finding("ok", "connected")
-    assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1]}")
+    assert findings["migrations"] == Finding("ok", f"up to date at {migrations.known()[-1].id}")
     assert findings["clock"].what.endswith(" UTC, 0.0 s from the database's clock")
     assert findings["keys"] == Finding("ok", "none yet", "The first `gatehouse serve` makes them.")
     assert findings["mail"] == Finding("ok", "stored in the database, not sent", "Set GATEHOUSE_SMTP_URL to send mail.")
