@@ -15,6 +15,9 @@ from core.platform import housekeeping
 from core.platform.housekeeping import Leftover
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import timedelta
+
     from ports.database import Database
     from ports.metrics import Metrics
 
@@ -31,8 +34,12 @@ log = structlog.get_logger(__name__)
 class Housekeeper:
     """An actor; rows that it has not deleted remain for the next period, so it needs no draining."""
 
-    def __init__(self, *, database: Database, metrics: Metrics) -> None:
+    def __init__(
+        self, *, database: Database, metrics: Metrics, kept_for: Mapping[Leftover, timedelta] | None = None
+    ) -> None:
         self._database = database
+        # What the operator has set; the other kinds are kept as long as each of them says.
+        self._kept_for = kept_for or {}
         self._metrics = metrics
 
     async def run(self) -> None:
@@ -47,10 +54,11 @@ class Housekeeper:
         """Delete all expired rows of one kind."""
         swept = BATCH_ROWS_MAX
         rows = 0
+        kept_for = self._kept_for.get(leftover, leftover.kept_for)
         while swept == BATCH_ROWS_MAX:
             if rows:
                 await trio.sleep(PAUSE_SECONDS)
-            swept = await self._database.transact(housekeeping.sweep, leftover, BATCH_ROWS_MAX)
+            swept = await self._database.transact(housekeeping.sweep, leftover, kept_for, BATCH_ROWS_MAX)
             rows += swept
         if rows:
             log.info("housekeeping.swept", table=leftover.value, rows=rows)

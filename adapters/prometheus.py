@@ -164,7 +164,7 @@ class PrometheusMetrics:
         self._organizations.set(figures.organizations)
         self._mfa_users.set(figures.mfa_users)
         self._mfa_adoption.set(figures.mfa_adoption_percentage)
-        self._queue_depth.set(figures.queued_mails)
+        self._queue_depth.set(figures.queued_mails + figures.queued_deliveries)
 
     def pool_measured(self, statistics: PoolStatistics) -> None:
         self._pool_total.set(statistics.total)

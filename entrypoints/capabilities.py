@@ -21,6 +21,7 @@ from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
+from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
@@ -72,6 +73,9 @@ EVERYWHERE: tuple[Routes, ...] = (
     checkout.routes,
     portal.routes,
     receiver.routes,
+    webhooks.routes,
+    deliveries.routes,
+    feed.routes,
     audit_log.routes,
     analytics.routes,
     tiers.routes,

@@ -16,6 +16,7 @@ from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner
+from ports.webhooks.feed import FeedWaiters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,5 +37,6 @@ class Installation:
     mail_renderer: MailRenderer
     billing: BillingGateway
     billing_receiver: BillingReceiver
+    feed_waiters: FeedWaiters
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

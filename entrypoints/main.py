@@ -20,6 +20,8 @@ import trio
 from actors.audit_counter import AuditCounter
 from actors.billing_reconciler import BillingReconciler
 from actors.doorbells import MemoryDoorbells
+from actors.event_sequencer import EventSequencer
+from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
@@ -28,6 +30,7 @@ from actors.metrics_refresher import MetricsRefresher
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
+from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -36,6 +39,8 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -46,6 +51,7 @@ from adapters.qr_codes import SegnoQrCodes
 from core.billing import sandbox
 from core.errors import Refusal
 from core.limits import IMPERSONATION_LIFETIME_MAX
+from core.platform.housekeeping import Leftover
 from core.secrets import Secret
 from core.sessions import server_secrets, signing_keys
 from entrypoints import equipment, master_keys
@@ -167,6 +173,19 @@ async def connected(
     renderer = JinjaMailRenderer(base_url=settings.base_url)
     refresher = KeyRefresher(database=database, ring=ring)
     gateway = equipment.mail_gateway(settings, now)
+    housekeeper = Housekeeper(
+        database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
+    )
+    waiters = MemoryFeedWaiters()
+    # A receiver that never answers must not use up the connections of the others.
+    http = outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX)
+    dispatcher = WebhookDispatcher(
+        database=database,
+        doorbells=doorbells,
+        sender=HttpWebhookSender(http, version=version()),
+        metrics=metrics,
+        clock=now,
+    )
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
@@ -184,10 +203,15 @@ async def connected(
                 supervisor.supervise(
                     "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
                 )
-                supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
+                supervisor.supervise("housekeeper", housekeeper.run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
                 supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
+                supervisor.supervise(
+                    "event_sequencer",
+                    EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
+                )
+                supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
                 supervisor.supervise(
                     "billing_reconciler",
@@ -219,6 +243,7 @@ async def connected(
                 mail_renderer=renderer,
                 billing=billing,
                 billing_receiver=billing_receiver,
+                feed_waiters=waiters,
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -228,6 +253,8 @@ async def connected(
             )
             await supervisor.stop()
     finally:
+        with trio.CancelScope(shield=True):
+            await http.aclose()
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()

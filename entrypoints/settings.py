@@ -19,6 +19,7 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest
 from core.limits import ACCESS_TOKEN_LIFETIME_DEFAULT, PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.secrets import Secret
+from core.webhooks.deliveries import RETENTION_DEFAULT
 from entrypoints import billing_settings
 from entrypoints.refusals import CannotStart
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX: Final = "GATEHOUSE_"
+LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
 _PORT_MAX: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]*:[0-9a-f:.]*")
@@ -153,6 +155,10 @@ def _show_list(items: tuple[Any, ...]) -> str:
 
 def _show_seconds(duration: timedelta) -> str:
     return f"{duration.total_seconds():.0f}"
+
+
+def _show_days(duration: timedelta) -> str:
+    return f"{duration.days}"
 
 
 _SWITCH = _Kind(_switch, "on or off", lambda value: "on" if value else "off")
@@ -285,6 +291,18 @@ class Settings:
     cors_origins: tuple[str, ...] = _setting(
         "CORS_ORIGINS", "The origins whose pages may call the interface from a browser.", _ORIGINS, ()
     )
+    outbound_allow: tuple[Network, ...] = _setting(
+        "OUTBOUND_ALLOW",
+        "The private networks to which webhooks and other targets of organizations may lead.",
+        _NETWORKS,
+        (),
+    )
+    delivery_retention: timedelta = _setting(
+        "DELIVERY_RETENTION_DAYS",
+        "How many days the deliveries of webhooks are kept.",
+        _Kind(lambda text: timedelta(days=_number(1, 90)(text)), "days from 1 to 90", _show_days),
+        RETENTION_DEFAULT,
+    )
     rate_limits: bool = _setting(
         "RATE_LIMITS",
         "Whether rate limits and the limit on one client's connections apply; turn them off for load tests only.",
@@ -324,6 +342,11 @@ class Settings:
     def has_billing_sandbox(self) -> bool:
         """Whether the embedded sandbox takes the place of the payment provider."""
         return self.billing_secret_key is None
+
+    @property
+    def outbound_allowed(self) -> tuple[Network, ...]:
+        """The private networks that targets of organizations may lead to; in development, this machine as well."""
+        return self.outbound_allow + (LOOPBACK if self.dev else ())
 
     @property
     def is_embedded(self) -> bool:

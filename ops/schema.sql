@@ -268,6 +268,17 @@ ALTER TABLE ONLY devices
 CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
 CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 
+CREATE TABLE event_sequencing (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    last_position bigint NOT NULL,
+    backlog_before timestamp with time zone NOT NULL,
+    CONSTRAINT event_sequencing_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE event_sequencing IS 'The last position given; the transaction that locks the row gives the next ones.';
+COMMENT ON COLUMN event_sequencing.backlog_before IS 'Events that happened earlier were stored before this table existed; they get positions beside the new ones.';
+ALTER TABLE ONLY event_sequencing
+    ADD CONSTRAINT event_sequencing_pkey PRIMARY KEY (is_the_only_row);
+
 CREATE TABLE events (
     id uuid NOT NULL,
     type text NOT NULL,
@@ -275,14 +286,19 @@ CREATE TABLE events (
     actor_user_id uuid,
     actor_email text,
     data jsonb NOT NULL,
-    occurred_at timestamp with time zone NOT NULL
+    occurred_at timestamp with time zone NOT NULL,
+    "position" bigint
 );
 COMMENT ON TABLE events IS 'Everything that happened, written in the transaction of the change.';
+COMMENT ON COLUMN events."position" IS 'The order of the feed; null until the sequencer has handed the event on.';
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 CREATE INDEX events_actor ON events USING btree (actor_user_id, actor_email) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX events_addresses ON events USING gin (addresses_in(data)) WHERE ((data)::text ~~ '%@%'::text);
+CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
+CREATE INDEX events_oldest ON events USING btree (occurred_at);
+CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -313,6 +329,14 @@ CREATE INDEX invitations_of_organization ON invitations USING btree (organizatio
 CREATE INDEX invitations_of_status ON invitations USING btree (organization_id, status, created_at DESC, id DESC);
 CREATE UNIQUE INDEX invitations_one_pending ON invitations USING btree (organization_id, email) WHERE (status = 'pending'::text);
 CREATE INDEX invitations_running_out ON invitations USING btree (expires_at, id) WHERE (status = 'pending'::text);
+
+CREATE TABLE known_addresses (
+    user_id uuid NOT NULL,
+    email text NOT NULL
+);
+COMMENT ON TABLE known_addresses IS 'The addresses under which a user acted, from events that were deleted; an anonymization replaces them.';
+ALTER TABLE ONLY known_addresses
+    ADD CONSTRAINT known_addresses_pkey PRIMARY KEY (user_id, email);
 
 CREATE TABLE login_events (
     id uuid NOT NULL,
@@ -898,6 +922,74 @@ CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(pa
 CREATE INDEX users_platform_owners ON users USING btree (id) WHERE is_platform_owner;
 CREATE INDEX users_with_mfa ON users USING btree (id) WHERE (mfa_enabled_at IS NOT NULL);
 
+CREATE TABLE webhook_deliveries (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    webhook_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    event_type text NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    attempt_count integer DEFAULT 0 NOT NULL,
+    next_retry_at timestamp with time zone,
+    delivered boolean DEFAULT false NOT NULL,
+    response_status_code integer,
+    response_body text,
+    delivery_error text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE webhook_deliveries IS 'One event for one webhook, with what the last attempt got; next_retry_at is null once it is over.';
+COMMENT ON COLUMN webhook_deliveries.queued_at IS 'When the event happened, or when the delivery was last queued again.';
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (webhook_id, next_retry_at, id) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC) WHERE (NOT delivered);
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (organization_id, webhook_id, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (event_id);
+CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (organization_id, webhook_id, event_type, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_old ON webhook_deliveries USING btree (created_at);
+
+CREATE TABLE webhook_queues (
+    webhook_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    due_at timestamp with time zone,
+    leased_until timestamp with time zone
+);
+COMMENT ON TABLE webhook_queues IS 'When each webhook has the next delivery to make. A dispatcher leases a webhook, so that a flood for one delays no other.';
+ALTER TABLE ONLY webhook_queues
+    ADD CONSTRAINT webhook_queues_pkey PRIMARY KEY (webhook_id);
+CREATE INDEX webhook_queues_due ON webhook_queues USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX webhook_queues_of_organization ON webhook_queues USING btree (organization_id, webhook_id);
+
+CREATE TABLE webhooks (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    is_active boolean DEFAULT true NOT NULL,
+    secret_sealed bytea NOT NULL,
+    previous_secret_sealed bytea,
+    previous_secret_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT webhooks_events_check CHECK ((cardinality(events) > 0))
+);
+COMMENT ON TABLE webhooks IS 'Where an organization wants its events sent.';
+COMMENT ON COLUMN webhooks.previous_secret_sealed IS 'After a rotation both secrets sign, until previous_secret_until.';
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_name_key UNIQUE (organization_id, name);
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_pkey PRIMARY KEY (id);
+
+CREATE FUNCTION event_payload(events) RETURNS json
+    LANGUAGE sql STABLE STRICT PARALLEL SAFE
+    RETURN json_build_object('id', ($1).id, 'event', ($1).type, 'timestamp', to_char((($1).occurred_at AT TIME ZONE 'UTC'::text), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'::text), 'organization_id', ($1).organization_id, 'actor_user_id', ($1).actor_user_id, 'actor_email', ($1).actor_email, 'data', ($1).data);
+
+COMMENT ON FUNCTION event_payload(events) IS 'What a receiver of an event gets (operations 2.7), always in this order.';
+
 CREATE VIEW relations AS
  SELECT ('organization:'::text || memberships.organization_id) AS object,
     memberships.role AS relation,
@@ -964,6 +1056,9 @@ ALTER TABLE ONLY invitations
 
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY known_addresses
+    ADD CONSTRAINT known_addresses_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -1081,3 +1176,15 @@ ALTER TABLE ONLY totp_secrets
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhook_deliveries
+    ADD CONSTRAINT webhook_deliveries_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhook_queues
+    ADD CONSTRAINT webhook_queues_organization_id_webhook_id_fkey FOREIGN KEY (organization_id, webhook_id) REFERENCES webhooks(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY webhooks
+    ADD CONSTRAINT webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

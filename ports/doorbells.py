@@ -11,6 +11,7 @@ class Bell(StrEnum):
     EVENTS = "events"
     BILLING = "billing"
     SANDBOX = "sandbox"
+    DELIVERIES = "deliveries"
 
 
 class Doorbells(Protocol):

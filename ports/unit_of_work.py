@@ -24,6 +24,7 @@ from ports.service_api.unit import ServiceApiUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
 from ports.sign_in.unit import SignInUnit
+from ports.webhooks.unit import WebhooksUnit
 
 
 class UnitOfWork(
@@ -36,6 +37,7 @@ class UnitOfWork(
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,
+    WebhooksUnit,
     InvitationsUnit,
     AuditUnit,
     PrivacyUnit,

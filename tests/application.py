@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
@@ -256,6 +257,7 @@ async def connected_installation(
         mail_renderer=mail_renderer(settings.base_url),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
+        feed_waiters=MemoryFeedWaiters(),
     )
 
 

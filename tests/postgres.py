@@ -205,7 +205,7 @@ class _Spare:
             SELECT   relname
             FROM     pg_class
             WHERE    relnamespace = 'public'::regnamespace AND relkind = 'r'
-              AND    relname NOT IN ('tiers', 'schema_migrations')
+              AND    relname NOT IN ('tiers', 'event_sequencing', 'schema_migrations')
             ORDER BY oid DESC
             """
         ).fetchall()
@@ -225,6 +225,7 @@ class _Spare:
             self._connection.execute("DELETE FROM service_user_changes")
             self._connection.execute("DELETE FROM tiers")
             self._connection.execute("INSERT INTO tiers TABLE first_tiers")
+            self._connection.execute("UPDATE event_sequencing SET last_position = 0")
         except psycopg.Error:
             # Another connection still uses the database, or the test damaged it.
             return False

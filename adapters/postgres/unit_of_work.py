@@ -58,6 +58,10 @@ from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSig
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
+from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
+from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
+from adapters.postgres.webhooks.webhooks import PostgresWebhooks
 from core.errors import TokenInvalid, Unauthorized
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -113,6 +117,10 @@ class PostgresUnitOfWork:
     billing_events: PostgresBillingEvents
     billing_subscriptions: PostgresBillingSubscriptions
     sandbox: PostgresSandbox
+    webhooks: PostgresWebhooks
+    webhook_deliveries: PostgresWebhookDeliveries
+    event_feed: PostgresEventFeed
+    event_sequencing: PostgresEventSequencing
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog

@@ -15,6 +15,7 @@ from uuid import UUID
 from core.errors import BadRequest
 from core.events.actions import AuditAction, TargetType
 from core.organizations.access import Operation, authorize
+from core.paging import Pagination
 
 if TYPE_CHECKING:
     from core.events.events import EventTypeItem
@@ -61,31 +62,6 @@ class LogEntry:
     success: bool
     details: dict[str, Any]
     created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pagination:
-    """The position of a page in a list."""
-
-    page: int
-    limit: int
-    total: int
-    total_pages: int
-    has_next: bool
-    has_prev: bool
-
-    @classmethod
-    def of(cls, page: int, limit: int, total: int) -> Pagination:
-        """Return the position of a page in a list of `total` items."""
-        total_pages = -(-total // limit)
-        return cls(
-            page=page,
-            limit=limit,
-            total=total,
-            total_pages=total_pages,
-            has_next=page < total_pages,
-            has_prev=page > 1,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

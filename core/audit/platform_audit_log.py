@@ -7,9 +7,10 @@ from datetime import datetime  # noqa: TC003 - the reference is made from the fi
 from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.audit.audit_log import Actor, Pagination
+from core.audit.audit_log import Actor  # noqa: TC001 - likewise
 from core.errors import BadRequest
 from core.organizations.access import authorize_platform
+from core.paging import Pagination
 
 if TYPE_CHECKING:
     from core.events.actions import TargetType

@@ -19,6 +19,7 @@ class PlatformFigures:
     organizations: int
     mfa_users: int
     queued_mails: int
+    queued_deliveries: int
 
     @property
     def mfa_adoption_percentage(self) -> float:

@@ -1,7 +1,7 @@
 """What is deleted automatically after it has expired, and how long each kind is kept after that.
 
 Expired rows have no effect, so deleting them late or twice does no harm. Mails are deleted by the mail actor, signing
-keys where new ones are created; events, login events and audit entries are kept.
+keys where new ones are created; login events and audit entries are kept.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
+from core.webhooks import deliveries, feed
 
 if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
@@ -35,6 +36,9 @@ class Leftover(Enum):
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
+    # Counted from their creation; the operator may set less. They go before their events, which would take them along.
+    WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
+    EVENTS = ("events", feed.RETENTION)
 
     kept_for: timedelta
 
@@ -45,6 +49,6 @@ class Leftover(Enum):
         return member
 
 
-def sweep(uow: UnitOfWork, leftover: Leftover, limit: int) -> int:
-    """Delete the rows that were kept long enough, the oldest first, at most `limit` of them; return how many."""
-    return uow.housekeeping.delete(leftover, uow.now - leftover.kept_for, limit)
+def sweep(uow: UnitOfWork, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
+    """Delete the rows that were kept that long, the oldest first, at most `limit` of them; return how many."""
+    return uow.housekeeping.delete(leftover, uow.now - kept_for, limit)

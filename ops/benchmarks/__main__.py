@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from ops.benchmarks import machine, people, report, servers, standing
 from ops.benchmarks.billing import billing
 from ops.benchmarks.comparing import Comparison
+from ops.benchmarks.deliveries import deliveries
 from ops.benchmarks.evenness import evenness
 from ops.benchmarks.flood import flood
 from ops.benchmarks.governance import FULL, Governed, governance
@@ -42,6 +43,7 @@ STANDING: Final = {
     "flood": flood,
     "evenness": evenness,
     "billing": billing,
+    "webhooks": deliveries,
 }
 
 

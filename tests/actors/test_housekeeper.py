@@ -35,13 +35,15 @@ class FakeDatabase:
         self.rows = rows
         self.failure: Exception | None = None
         self.swept: list[tuple[float, str]] = []
+        self.kept_for: dict[Leftover, timedelta] = {}
 
-    async def transact(self, use_case: object, leftover: Leftover, limit: int) -> int:
+    async def transact(self, use_case: object, leftover: Leftover, kept_for: timedelta, limit: int) -> int:
         assert use_case is sweep
         await trio.lowlevel.checkpoint()
         if self.failure is not None:
             raise self.failure
         self.swept.append((trio.current_time(), leftover.value))
+        self.kept_for[leftover] = kept_for
         remaining = self.rows.get(leftover.value, 0)
         self.rows[leftover.value] = remaining - min(remaining, limit)
         return min(remaining, limit)
@@ -103,6 +105,20 @@ async def test_an_unavailable_database_is_retried_after_a_period(
 
     assert [line["event"] for line in lines] == ["job.postponed", "housekeeping.swept"]
     assert fake.rows["sessions"] == 0
+
+
+async def test_what_the_operator_sets_is_kept_that_long_and_everything_else_as_declared(
+    nursery: trio.Nursery, metrics: PrometheusMetrics, autojump_clock: MockClock
+) -> None:
+    fake = FakeDatabase()
+    week = timedelta(days=7)
+    database = cast("Database", cast("Any", fake))
+    kept_for = {Leftover.WEBHOOK_DELIVERIES: week}
+    nursery.start_soon(Housekeeper(database=database, metrics=metrics, kept_for=kept_for).run)
+
+    await trio.sleep(1)
+
+    assert fake.kept_for == {leftover: leftover.kept_for for leftover in Leftover} | kept_for
 
 
 async def test_every_run_is_measured(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ports.database import Database
 
-FIGURES = PlatformFigures(active_users=8, organizations=3, mfa_users=2, queued_mails=5)
+FIGURES = PlatformFigures(active_users=8, organizations=3, mfa_users=2, queued_mails=3, queued_deliveries=2)
 
 
 @dataclass
@@ -96,7 +96,9 @@ async def test_the_gauges_are_refreshed_every_30_seconds(nursery: trio.Nursery, 
     ports = FakePorts()
     metrics = started(ports, nursery)
     await wait_all_tasks_blocked()
-    ports.platform_figures = PlatformFigures(active_users=9, organizations=3, mfa_users=2, queued_mails=0)
+    ports.platform_figures = PlatformFigures(
+        active_users=9, organizations=3, mfa_users=2, queued_mails=0, queued_deliveries=0
+    )
     ports.connections = Statistics(idle=4)
 
     await trio.sleep(30.5)

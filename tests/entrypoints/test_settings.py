@@ -43,6 +43,8 @@ DEFAULTS: dict[str, Any] = {
     "access_token_ttl": timedelta(seconds=900),
     "trusted_proxies": (),
     "cors_origins": (),
+    "outbound_allow": (),
+    "delivery_retention": timedelta(days=90),
     "rate_limits": True,
     "log_format": "json",
     "log_level": "info",
@@ -83,6 +85,9 @@ ACCEPTED: list[tuple[str, str, str, Any]] = [
     ("ACCESS_TOKEN_TTL", "86400", "access_token_ttl", timedelta(days=1)),
     ("TRUSTED_PROXIES", "10.0.0.0/8", "trusted_proxies", (ip_network("10.0.0.0/8"),)),
     ("TRUSTED_PROXIES", " 10.0.0.7 , fd00::/8 ,", "trusted_proxies", (ip_network("10.0.0.7"), ip_network("fd00::/8"))),
+    ("OUTBOUND_ALLOW", "10.0.0.0/8", "outbound_allow", (ip_network("10.0.0.0/8"),)),
+    ("DELIVERY_RETENTION_DAYS", "1", "delivery_retention", timedelta(days=1)),
+    ("DELIVERY_RETENTION_DAYS", "90", "delivery_retention", timedelta(days=90)),
     ("CORS_ORIGINS", "https://a.example.com", "cors_origins", ("https://a.example.com",)),
     (
         "CORS_ORIGINS",
@@ -139,6 +144,9 @@ REFUSED = [
     ("TRUSTED_PROXIES", "10.0.0.0/33", NETWORKS),
     ("TRUSTED_PROXIES", "proxy.example.com", NETWORKS),
     ("TRUSTED_PROXIES", "10.0.0.7/8", NETWORKS),
+    ("OUTBOUND_ALLOW", "localhost", NETWORKS),
+    ("DELIVERY_RETENTION_DAYS", "0", "days from 1 to 90"),
+    ("DELIVERY_RETENTION_DAYS", "91", "days from 1 to 90"),
     ("CORS_ORIGINS", "*", ORIGINS),
     ("CORS_ORIGINS", "null", ORIGINS),
     ("CORS_ORIGINS", "https://app.example.com/path", ORIGINS),
@@ -290,3 +298,12 @@ def test_an_unknown_setting_is_reported_with_the_most_similar_one(name: str, sen
     environment = {name: "x", "GATEHOUSE_DEV": "on", "PATH": "/bin"}
 
     assert unknown(environment) == [sentence]
+
+
+def test_targets_lead_to_this_machine_in_development_only() -> None:
+    loopback = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
+
+    assert list(load({}).outbound_allowed) == []
+    assert list(load({PREFIX + "DEV": "on"}).outbound_allowed) == loopback
+    allowed = load({PREFIX + "DEV": "on", PREFIX + "OUTBOUND_ALLOW": "10.0.0.0/8"}).outbound_allowed
+    assert list(allowed) == [ip_network("10.0.0.0/8"), *loopback]

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import trio
 from quart.utils import decode_headers
 
+from actors.feed_waiters import MemoryFeedWaiters
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
@@ -115,6 +116,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         mail_renderer=mail_renderer(settings.base_url),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
+        feed_waiters=MemoryFeedWaiters(),
     )
 
 

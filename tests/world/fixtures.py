@@ -9,6 +9,7 @@ import pytest
 from tests.world.acme_shop import AcmeShop, insert_acme_shop
 from tests.world.billing import Seller, insert_seller
 from tests.world.builder import EMAIL, Builder
+from tests.world.hooks import Hooks
 from tests.world.inviter import Inviter, insert_inviter
 from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
@@ -75,6 +76,12 @@ async def inviter(world: World) -> Inviter:
 def keyring(world: World) -> Keyring:
     """A user's passkeys."""
     return Keyring(world)
+
+
+@pytest.fixture
+def hooks(team: Team) -> Hooks:
+    """The webhooks of the team."""
+    return Hooks(team)
 
 
 @pytest.fixture

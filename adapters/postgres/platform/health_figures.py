@@ -26,7 +26,9 @@ class PostgresFigures(Aggregate):
                        (SELECT count(*) FROM users WHERE deactivated_at IS NULL
                                                      AND mfa_enabled_at IS NOT NULL) AS mfa_users,
                        (SELECT count(*) FROM organizations)                        AS organizations,
-                       (SELECT count(*) FROM mails WHERE state = 'queued')         AS queued_mails
+                       (SELECT count(*) FROM mails WHERE state = 'queued')         AS queued_mails,
+                       (SELECT count(*) FROM webhook_deliveries
+                        WHERE  next_retry_at IS NOT NULL)                          AS queued_deliveries
                 """
             )
             .fetchone()

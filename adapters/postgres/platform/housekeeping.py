@@ -114,6 +114,41 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.WEBHOOK_DELIVERIES: """
+        DELETE FROM webhook_deliveries
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     webhook_deliveries
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
+    # anonymized completely.
+    Leftover.EVENTS: """
+        WITH old AS (
+            DELETE FROM events
+            WHERE  id = ANY (ARRAY(
+                SELECT   id
+                FROM     events
+                WHERE    occurred_at <= %s
+                ORDER BY occurred_at
+                LIMIT    %s
+                FOR UPDATE SKIP LOCKED))
+            RETURNING actor_user_id, actor_email
+        ), kept AS (
+            INSERT INTO known_addresses (user_id, email)
+            SELECT DISTINCT u.id, old.actor_email
+            FROM   old
+            JOIN   users u ON u.id = old.actor_user_id
+            WHERE  old.actor_email IS NOT NULL AND u.anonymized_at IS NULL
+            -- In order, so that two sweeps never wait for each other.
+            ORDER  BY u.id, old.actor_email
+            ON CONFLICT DO NOTHING
+        )
+        SELECT FROM old
+        """,
 }
 
 

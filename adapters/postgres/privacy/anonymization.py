@@ -39,8 +39,20 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     "DELETE FROM one_time_tokens WHERE user_id = %(user_id)s",
     # Its addresses may say anything about the buyer.
     "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
+    "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
+    # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
+    # ids go into an array, so that deliveries are found by an index whatever the planner estimates.
+    """
+    UPDATE webhook_deliveries
+    SET    response_body = NULL
+    WHERE  response_body IS NOT NULL
+    AND    event_id = ANY (ARRAY(
+        SELECT id FROM events WHERE actor_user_id = %(user_id)s
+        UNION
+        SELECT id FROM events WHERE data::text LIKE '%%@%%' AND addresses_in(data) && %(addresses)s::text[]))
+    """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
@@ -233,6 +245,8 @@ class PostgresAnonymization(Aggregate):
                 SELECT actor_email FROM events WHERE actor_user_id = %(user_id)s AND actor_email IS NOT NULL
                 UNION
                 SELECT email FROM one_time_tokens WHERE user_id = %(user_id)s AND purpose <> %(unproved)s
+                UNION
+                SELECT email FROM known_addresses WHERE user_id = %(user_id)s
                 """,
                 # The address that the person only asked to change to may belong to another person.
                 {"user_id": user_id, "unproved": TokenPurpose.CHANGE_EMAIL},

@@ -44,6 +44,8 @@ SEALED_COLUMNS: Final = (
     SealedColumn("server_secrets", "value_sealed", "name"),
     SealedColumn("signing_keys", "private_pem_sealed", "kid"),
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
+    SealedColumn("webhooks", "secret_sealed", "id"),
+    SealedColumn("webhooks", "previous_secret_sealed", "id"),
 )
 
 

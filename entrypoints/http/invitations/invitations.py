@@ -31,6 +31,7 @@ from core.organizations.access import Operation
 from core.organizations.creation import AddressNotVerified
 from core.organizations.members import AssignedRoleUnknown
 from core.rate_limits import RateLimit
+from entrypoints.web.bodies import Empty
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import admit_if_signed_in, in_organization, public, signed_in
 from entrypoints.web.decoding import Paged
@@ -101,10 +102,6 @@ class Declining(SecretBody, kw_only=True):
 
     token: UUID
     proof: UUID | None = None
-
-
-class Empty(msgspec.Struct, kw_only=True):
-    """The request succeeded."""
 
 
 @routes.post(

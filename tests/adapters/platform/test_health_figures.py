@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def test_every_figure_of_an_empty_platform_is_zero(transact: Callable[..., Any]) -> None:
     assert transact(health_figures.platform) == PlatformFigures(
-        active_users=0, organizations=0, mfa_users=0, queued_mails=0
+        active_users=0, organizations=0, mfa_users=0, queued_mails=0, queued_deliveries=0
     )
 
 
@@ -44,7 +44,7 @@ def test_users_organizations_and_queued_mails_are_counted(transact: Callable[...
     connection.execute("UPDATE mails SET state = 'sent' WHERE recipient = 'mfa@example.org'")
 
     assert transact(health_figures.platform) == PlatformFigures(
-        active_users=2, organizations=3, mfa_users=1, queued_mails=1
+        active_users=2, organizations=3, mfa_users=1, queued_mails=1, queued_deliveries=0
     )
 
 

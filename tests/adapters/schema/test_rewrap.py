@@ -218,6 +218,8 @@ def test_progress_is_reported_periodically_and_at_the_end(
         "server_secrets.value_sealed: 0 re-encrypted",
         "signing_keys.private_pem_sealed: 0 re-encrypted",
         "totp_secrets.secret_sealed: 0 re-encrypted",
+        "webhooks.secret_sealed: 0 re-encrypted",
+        "webhooks.previous_secret_sealed: 0 re-encrypted",
     ]
 
 

@@ -1,0 +1,19 @@
+"""Requests that wait for events: woken by the sequencer of this process; those of other replicas wake nobody here."""
+
+import trio
+
+
+class MemoryFeedWaiters:
+    """The port `FeedWaiters`."""
+
+    def __init__(self) -> None:
+        self._waiting = trio.lowlevel.ParkingLot()
+
+    async def wait(self, seconds: float) -> None:
+        """Return when events were handed on, and after that time at the latest."""
+        with trio.move_on_after(seconds):
+            await self._waiting.park()
+
+    def wake(self) -> None:
+        """Wake all requests that wait."""
+        self._waiting.unpark_all()

@@ -1,0 +1,1 @@
+"""Outbound webhooks, their deliveries, and the feed of events."""

@@ -1,0 +1,371 @@
+"""Deliveries in the table `webhook_deliveries`, and the queue of webhooks in `webhook_queues`.
+
+A statement that makes a delivery due also makes its webhook due. Locks are taken in one order: webhook, then its queue.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+import structlog
+from psycopg.types.json import Jsonb
+
+from adapters.crypto.vault import SealBroken
+from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
+from adapters.postgres.transaction import Aggregate
+from adapters.postgres.webhooks.webhooks import opened_secrets
+from core.events.events import EventType
+from core.webhooks.deliveries import ATTEMPTS_MAX, Delivery, DueDelivery, LeasedWebhook
+from ports.doorbells import Bell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adapters.postgres.transaction import Transaction
+    from core.webhooks.deliveries import DeliveryFilter, Outcome
+
+# Beyond this a page is empty anyway, and PostgreSQL would still read everything before it.
+_OFFSET_MAX: Final = 10**9
+
+log = structlog.get_logger(__name__)
+
+
+class PostgresWebhookDeliveries(Aggregate):
+    """The port `WebhookDeliveries`."""
+
+    def page(
+        self, organization_id: UUID, webhook_id: UUID, wanted: DeliveryFilter, *, limit: int, offset: int
+    ) -> tuple[Sequence[Delivery], int] | None:
+        values = {
+            "organization_id": organization_id,
+            "webhook_id": webhook_id,
+            "event_type": wanted.event_type.value if wanted.event_type is not None else None,
+            "delivered": wanted.delivered,
+            "attempts_max": ATTEMPTS_MAX,
+            "limit": limit,
+            "offset": min(offset, _OFFSET_MAX),
+        }
+        totals = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT (SELECT count(*)
+                        FROM   webhook_deliveries d
+                        WHERE  d.organization_id = w.organization_id AND d.webhook_id = w.id
+                        AND    (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
+                        AND    (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s))
+                FROM   webhooks w
+                WHERE  w.organization_id = %(organization_id)s AND w.id = %(webhook_id)s
+                """,
+                values,
+            )
+            .fetchall()
+        )
+        if not totals:
+            return None
+        rows = self._connection.cursor(row_factory=kwargs_row(Delivery)).execute(
+            """
+            SELECT   d.id, d.webhook_id, w.name AS webhook_name, d.event_type, event_payload(e) AS payload,
+                     d.response_status_code, d.response_body, d.attempt_count,
+                     %(attempts_max)s::integer AS max_attempts, d.next_retry_at, d.delivered, d.delivery_error,
+                     d.created_at, d.updated_at
+            FROM     webhook_deliveries d
+            JOIN     webhooks w ON w.organization_id = d.organization_id AND w.id = d.webhook_id
+            JOIN     events e ON e.id = d.event_id
+            WHERE    d.organization_id = %(organization_id)s AND d.webhook_id = %(webhook_id)s
+            AND      (%(event_type)s::text IS NULL OR d.event_type = %(event_type)s)
+            AND      (%(delivered)s::boolean IS NULL OR d.delivered = %(delivered)s)
+            ORDER BY d.created_at DESC, d.id DESC
+            LIMIT    %(limit)s
+            OFFSET   %(offset)s
+            """,
+            values,
+            # A prepared statement would be planned without the limit, for a tenth of all deliveries.
+            prepare=False,
+        )
+        return rows.fetchall(), totals[0]
+
+    def add_test(
+        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
+    ) -> UUID | None:
+        event_id, delivery_id = self._transaction.randomness.new_id(), self._transaction.randomness.new_id()
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            """,
+            (
+                event_id,
+                EventType.WEBHOOK_TEST.value,
+                organization_id,
+                actor_user_id,
+                actor_email,
+                Jsonb({"webhook_id": str(webhook_id)}),
+                self._transaction.now,
+            ),
+        )
+        self._transaction.bells.add(Bell.EVENTS)
+        return delivery_id if make_deliveries(self._transaction, [(delivery_id, event_id, webhook_id)]) else None
+
+    def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
+        queued = self._connection.execute(
+            """
+            UPDATE webhook_deliveries
+            SET    attempt_count = 0, delivered = false, next_retry_at = %(now)s, queued_at = %(now)s,
+                   updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "id": delivery_id,
+            },
+        ).rowcount
+        self.make_due(organization_id, webhook_id)
+        return queued == 1
+
+    def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
+        queued = self._connection.execute(
+            """
+            UPDATE webhook_deliveries
+            SET    attempt_count = 0, next_retry_at = %(now)s, queued_at = %(now)s, updated_at = %(now)s
+            WHERE  organization_id = %(organization_id)s AND id IN (
+                SELECT   id
+                FROM     webhook_deliveries
+                WHERE    organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+                AND      NOT delivered AND next_retry_at IS NULL AND created_at >= %(since)s
+                ORDER BY created_at, id
+                LIMIT    %(limit)s
+                FOR      NO KEY UPDATE SKIP LOCKED)
+            """,
+            {
+                "now": self._transaction.now,
+                "organization_id": organization_id,
+                "webhook_id": webhook_id,
+                "since": since,
+                "limit": limit,
+            },
+        ).rowcount
+        self.make_due(organization_id, webhook_id)
+        return queued
+
+    def make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE webhook_queues
+            SET    due_at = least(due_at, %(now)s)
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            """,
+            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+        )
+        self._transaction.bells.add(Bell.DELIVERIES)
+
+    def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
+        # They would stay in front for ever, and each lease would look at all of them again.
+        self._connection.execute_later(
+            """
+            UPDATE webhook_queues
+            SET    due_at = %(until)s
+            WHERE  webhook_id = ANY (ARRAY(
+                SELECT q.webhook_id
+                FROM   webhook_queues q
+                WHERE  q.webhook_id = ANY (ARRAY(SELECT   webhook_id
+                                                 FROM     webhook_queues
+                                                 WHERE    due_at <= %(now)s
+                                                 AND      (leased_until IS NULL OR leased_until <= %(now)s)
+                                                 ORDER BY due_at
+                                                 LIMIT    %(webhooks_max)s))
+                AND    NOT coalesce((SELECT w.is_active AND o.status = 'active'
+                                     FROM   webhooks w
+                                     JOIN   organizations o ON o.id = w.organization_id
+                                     WHERE  w.id = q.webhook_id), false)
+                FOR    NO KEY UPDATE OF q SKIP LOCKED))
+            """,
+            {"now": self._transaction.now, "until": until, "webhooks_max": webhooks_max},
+        )
+
+    def lease(
+        self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
+    ) -> Sequence[LeasedWebhook]:
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT   q.webhook_id
+                FROM     webhook_queues q
+                WHERE    q.due_at <= %(now)s
+                AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
+                -- Not EXISTS, for which the planner reads all organizations to find those of a few webhooks.
+                AND      coalesce((SELECT w.is_active AND o.status = 'active'
+                                   FROM   webhooks w
+                                   JOIN   organizations o ON o.id = w.organization_id
+                                   WHERE  w.id = q.webhook_id), false)
+                AND      (SELECT count(*)
+                          FROM   webhook_queues other
+                          WHERE  other.organization_id = q.organization_id
+                          AND    (other.leased_until > %(now)s
+                                  OR (other.due_at, other.webhook_id) < (q.due_at, q.webhook_id))
+                         ) < %(of_organization_max)s
+                ORDER BY q.due_at
+                LIMIT    %(webhooks_max)s
+                FOR      NO KEY UPDATE OF q SKIP LOCKED
+            ), leased AS (
+                UPDATE    webhook_queues
+                SET       leased_until = %(leased_until)s
+                FROM      due
+                WHERE     webhook_queues.webhook_id = due.webhook_id
+                RETURNING webhook_queues.webhook_id
+            )
+            SELECT w.id, w.organization_id, w.url, w.secret_sealed, w.previous_secret_sealed, w.previous_secret_until,
+                   coalesce(next.deliveries, '[]') AS deliveries
+            FROM   leased
+            JOIN   webhooks w ON w.id = leased.webhook_id
+            CROSS  JOIN LATERAL (
+                -- Subqueries find each event by its id; a join might read all events of the organization.
+                SELECT json_agg(json_build_array(one.id,
+                                                 (SELECT event_payload(e)
+                                                  FROM   events e
+                                                  WHERE  e.id = one.event_id
+                                                  AND    e.organization_id = w.organization_id),
+                                                 one.attempt_count, one.queued_at)
+                                ORDER BY one.next_retry_at, one.id) AS deliveries
+                FROM   (SELECT   d.id, d.event_id, d.attempt_count, d.queued_at, d.next_retry_at
+                        FROM     webhook_deliveries d
+                        -- The organization is compared above: here it would offer indexes to the planner that lead to
+                        -- all deliveries of the webhook.
+                        WHERE    d.webhook_id = w.id AND d.next_retry_at <= %(now)s
+                        ORDER BY d.next_retry_at, d.id
+                        LIMIT    %(deliveries_max)s) AS one) AS next
+            """,
+            {
+                "now": self._transaction.now,
+                "leased_until": leased_until,
+                "webhooks_max": webhooks_max,
+                "of_organization_max": of_organization_max,
+                "deliveries_max": deliveries_max,
+            },
+            # A prepared statement would be planned without the limits, for a tenth of all rows.
+            prepare=False,
+        )
+        leased = [self._leased(row, leased_until) for row in rows]
+        return [webhook for webhook in leased if webhook is not None]
+
+    def save(self, organization_id: UUID, webhook_id: UUID, outcome: Outcome) -> bool:
+        return (
+            self._connection.execute(
+                """
+                UPDATE webhook_deliveries
+                SET    attempt_count = %(attempt_count)s, next_retry_at = %(next_retry_at)s, delivered = %(delivered)s,
+                       response_status_code = %(status)s, response_body = %(body)s, delivery_error = %(error)s,
+                       updated_at = %(now)s
+                WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s AND id = %(id)s
+                AND    attempt_count = %(attempt_count)s - 1 AND next_retry_at IS NOT NULL
+                """,
+                {
+                    "attempt_count": outcome.attempt_count,
+                    "next_retry_at": outcome.next_retry_at,
+                    "delivered": outcome.attempt.is_success,
+                    "status": outcome.attempt.status_code,
+                    "body": outcome.attempt.body,
+                    "error": outcome.attempt.error,
+                    "now": self._transaction.now,
+                    "organization_id": organization_id,
+                    "webhook_id": webhook_id,
+                    "id": outcome.delivery_id,
+                },
+            ).rowcount
+            == 1
+        )
+
+    def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
+        held = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT webhook_id
+                FROM   webhook_queues
+                WHERE  organization_id = %s AND webhook_id = %s AND leased_until = %s
+                FOR    NO KEY UPDATE
+                """,
+                (organization_id, webhook_id, leased_until),
+            )
+            .fetchall()
+        )
+        if not held:
+            return
+        # A statement of its own: it sees the deliveries that were made while the one above waited for the lock.
+        self._connection.execute(
+            """
+            UPDATE webhook_queues
+            SET    leased_until = NULL,
+                   due_at = (SELECT   greatest(next_retry_at, %(now)s)
+                             FROM     webhook_deliveries d
+                             WHERE    d.webhook_id = webhook_queues.webhook_id AND d.next_retry_at IS NOT NULL
+                             ORDER BY next_retry_at
+                             LIMIT    1)
+            WHERE  organization_id = %(organization_id)s AND webhook_id = %(webhook_id)s
+            """,
+            {"now": self._transaction.now, "organization_id": organization_id, "webhook_id": webhook_id},
+        )
+
+    def _leased(self, row: dict[str, Any], leased_until: datetime) -> LeasedWebhook | None:
+        try:
+            secrets = opened_secrets(self._transaction.vault, row)
+        except SealBroken as broken:
+            # It stays leased, so that it is tried again after the lease and holds up no other webhook.
+            log.error("webhook.unreadable", webhook_id=str(row["id"]), reason=str(broken))  # noqa: TRY400 - expected
+            return None
+        return LeasedWebhook(
+            id=row["id"],
+            organization_id=row["organization_id"],
+            url=row["url"],
+            secrets=secrets,
+            leased_until=leased_until,
+            deliveries=[_due(*values) for values in row["deliveries"]],
+        )
+
+
+def make_deliveries(transaction: Transaction, made: Sequence[tuple[UUID, UUID, UUID]]) -> int:
+    """Store deliveries that are due now, each with the ids of itself, its event and its webhook.
+
+    Return to how many webhooks. One that is deleted meanwhile gets none.
+    """
+    if not made:
+        return 0
+    transaction.bells.add(Bell.DELIVERIES)
+    return transaction.connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at,
+                                            next_retry_at, created_at, updated_at)
+            SELECT wanted.id, webhooks.organization_id, webhooks.id, event.id, event.type, event.occurred_at,
+                   %(now)s, %(now)s, %(now)s
+            FROM   unnest(%(ids)s::uuid[], %(event_ids)s::uuid[], %(webhook_ids)s::uuid[])
+                   AS wanted (id, event_id, webhook_id)
+            JOIN   webhooks ON webhooks.id = wanted.webhook_id
+            JOIN   events event ON event.id = wanted.event_id AND event.organization_id = webhooks.organization_id
+            FOR    KEY SHARE OF webhooks
+            RETURNING organization_id, webhook_id
+        )
+        UPDATE webhook_queues
+        SET    due_at = least(due_at, %(now)s)
+        WHERE  (organization_id, webhook_id) IN (SELECT organization_id, webhook_id FROM made)
+        """,
+        {
+            "now": transaction.now,
+            "ids": [delivery_id for delivery_id, _, _ in made],
+            "event_ids": [event_id for _, event_id, _ in made],
+            "webhook_ids": [webhook_id for _, _, webhook_id in made],
+        },
+    ).rowcount
+
+
+def _due(delivery_id: str, payload: dict[str, Any], attempt_count: int, queued_at: str) -> DueDelivery:
+    return DueDelivery(
+        id=UUID(delivery_id),
+        payload=payload,
+        attempt_count=attempt_count,
+        queued_at=datetime.fromisoformat(queued_at),
+    )

@@ -1,0 +1,229 @@
+"""Deliveries: each event for each webhook that subscribes to it, attempted until it arrives or the schedule ends.
+
+`sequencing.py` makes them from committed events. A dispatcher leases a webhook (`lease`), sends what is due for it
+outside any transaction, records each outcome (`record`), and returns the webhook (`release`). The process may die in
+between: the lease ends, and what is due is sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Delivery`
+
+from core.errors import NotFound
+from core.organizations.access import Operation, authorize
+from core.paging import Pagination
+from core.webhooks.webhooks import SigningSecrets, WebhookUnknown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.events.events import EventType
+    from ports.unit_of_work import UnitOfWork
+
+# The delay after each failed attempt; the attempt after the last delay is the last one (decisions 7.4).
+RETRY_DELAYS: Final = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=30), timedelta(hours=2))
+ATTEMPTS_MAX: Final = len(RETRY_DELAYS) + 1
+# Delays vary by up to a tenth, so that what failed together is not retried together.
+JITTER: Final = 0.1
+# Longer than the slowest attempt and the time to record it; after it another dispatcher may send.
+LEASE: Final = timedelta(seconds=60)
+# Of one organization at once, so that the receivers of one leave places to those of others.
+ORGANIZATION_WEBHOOKS_MAX: Final = 8
+# A webhook that is inactive, or of an inactive organization, is looked at again after this time.
+POSTPONEMENT: Final = timedelta(minutes=1)
+RETENTION_DEFAULT: Final = timedelta(days=90)
+RESPONSE_CHARACTERS_MAX: Final = 10_000
+ERROR_CHARACTERS_MAX: Final = 500
+REDELIVERED_MAX: Final = 10_000
+# This answer of a receiver deactivates the webhook (decisions 7.4).
+GONE: Final = 410
+
+
+class DeliveryUnknown(NotFound):
+    """The webhook has no delivery with that id."""
+
+    default_message = "This webhook has no such delivery."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """A delivery (operations 2.7)."""
+
+    id: UUID
+    webhook_id: UUID
+    webhook_name: str
+    event_type: str
+    payload: dict[str, Any]
+    response_status_code: int | None
+    response_body: str | None
+    attempt_count: int
+    max_attempts: int
+    next_retry_at: datetime | None
+    delivered: bool
+    delivery_error: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueDelivery:
+    """A delivery to attempt now; `queued_at` is when its event happened, or when it was last queued again."""
+
+    id: UUID
+    payload: dict[str, Any] = field(repr=False)
+    attempt_count: int
+    queued_at: datetime
+
+    @property
+    def message_id(self) -> str:
+        """The `webhook-id` of every attempt, which is the id of the event."""
+        return str(self.payload["id"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedWebhook:
+    """A webhook that this dispatcher alone serves until the lease ends, with the deliveries to attempt."""
+
+    id: UUID
+    organization_id: UUID
+    url: str
+    secrets: SigningSecrets = field(repr=False)
+    leased_until: datetime
+    deliveries: Sequence[DueDelivery]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What an attempt got: a status and the beginning of the body, or the reason why there is no answer."""
+
+    status_code: int | None
+    body: str | None
+    error: str | None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the receiver took the delivery."""
+        return self.status_code is not None and 200 <= self.status_code < 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryFilter:
+    """Which deliveries a list shows."""
+
+    event_type: EventType | None = None
+    delivered: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveriesPage:
+    """A page of deliveries, newest first."""
+
+    deliveries: list[Delivery]
+    pagination: Pagination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The state of a delivery after an attempt."""
+
+    delivery_id: UUID
+    attempt: Attempt
+    attempt_count: int
+    next_retry_at: datetime | None
+
+
+def list_page(
+    uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: DeliveryFilter, *, page: int, limit: int
+) -> DeliveriesPage:
+    """List the deliveries of a webhook, the newest first."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
+    found = uow.webhook_deliveries.page(organization.id, webhook_id, wanted, limit=limit, offset=(page - 1) * limit)
+    if found is None:
+        raise WebhookUnknown
+    deliveries, total = found
+    return DeliveriesPage(deliveries=list(deliveries), pagination=Pagination.of(page, limit, total))
+
+
+def test(uow: UnitOfWork, slug: str, webhook_id: UUID) -> UUID:
+    """Queue a test event for one webhook, whatever it subscribes to, and return the id of the delivery."""
+    authorized = authorize(uow, slug, Operation.WEBHOOKS_CHANGE)
+    if uow.webhooks.find(authorized.organization.id, webhook_id) is None:
+        raise WebhookUnknown
+    delivery_id = uow.webhook_deliveries.add_test(
+        authorized.organization.id,
+        webhook_id,
+        actor_user_id=authorized.caller.user_id,
+        actor_email=authorized.caller.email,
+    )
+    assert delivery_id is not None, "the webhook was deleted in the same transaction"
+    return delivery_id
+
+
+def redeliver(uow: UnitOfWork, slug: str, webhook_id: UUID, delivery_id: UUID) -> None:
+    """Queue a delivery again, from the first attempt on; its `webhook-id` stays the same."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    if not uow.webhook_deliveries.queue_again(organization.id, webhook_id, delivery_id):
+        raise DeliveryUnknown
+
+
+def redeliver_failed(uow: UnitOfWork, slug: str, webhook_id: UUID, since: datetime) -> int:
+    """Queue again what failed for good since a moment, at most `REDELIVERED_MAX`; return how many deliveries."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    if uow.webhooks.find(organization.id, webhook_id) is None:
+        raise WebhookUnknown
+    return uow.webhook_deliveries.queue_failed_again(organization.id, webhook_id, since=since, limit=REDELIVERED_MAX)
+
+
+def lease(uow: UnitOfWork, webhooks_max: int, deliveries_max: int) -> Sequence[LeasedWebhook]:
+    """Lease webhooks that have something due, each with its next deliveries, those that waited longest first.
+
+    Webhooks of organizations that are not active are left alone. No organization has more than
+    `ORGANIZATION_WEBHOOKS_MAX` at once; dispatchers that lease at the same moment may exceed that.
+    """
+    uow.webhook_deliveries.postpone_inactive(webhooks_max=webhooks_max, until=uow.now + POSTPONEMENT)
+    return uow.webhook_deliveries.lease(
+        webhooks_max=webhooks_max,
+        of_organization_max=ORGANIZATION_WEBHOOKS_MAX,
+        deliveries_max=deliveries_max,
+        leased_until=uow.now + LEASE,
+    )
+
+
+def record(uow: UnitOfWork, webhook: LeasedWebhook, delivery: DueDelivery, attempt: Attempt) -> Outcome | None:
+    """Record what an attempt got; None when another dispatcher has recorded the same attempt.
+
+    The answer 410 deactivates the webhook, unless it has another URL meanwhile.
+    """
+    outcome = outcome_of(delivery, attempt, at=uow.now)
+    if not uow.webhook_deliveries.save(webhook.organization_id, webhook.id, outcome):
+        return None
+    if attempt.status_code == GONE:
+        uow.webhooks.deactivate(webhook.organization_id, webhook.id, url=webhook.url)
+    return outcome
+
+
+def outcome_of(delivery: DueDelivery, attempt: Attempt, *, at: datetime) -> Outcome:
+    """Return the state of a delivery after an attempt: over, or due again after the next delay of the schedule."""
+    attempts = delivery.attempt_count + 1
+    is_over = attempt.is_success or attempt.status_code == GONE or attempts >= ATTEMPTS_MAX
+    return Outcome(
+        delivery_id=delivery.id,
+        attempt=attempt,
+        attempt_count=attempts,
+        next_retry_at=None if is_over else at + RETRY_DELAYS[attempts - 1] * _variation(delivery.id, attempts),
+    )
+
+
+def release(uow: UnitOfWork, webhook: LeasedWebhook) -> None:
+    """End the lease of a webhook; it queues behind the others when it has more due."""
+    uow.webhook_deliveries.release(webhook.organization_id, webhook.id, leased_until=webhook.leased_until)
+
+
+def _variation(delivery_id: UUID, attempts: int) -> float:
+    """Return a factor around one that differs between deliveries, so that they are not all retried at once."""
+    digest = hashlib.sha256(delivery_id.bytes + bytes([attempts])).digest()
+    return 1 + JITTER * (int.from_bytes(digest[:4]) / 0x8000_0000 - 1)

@@ -1,0 +1,210 @@
+"""Webhooks of an organization: where it wants which events sent, and with which secret they are signed.
+
+What becomes of an event is in `deliveries.py`; reading events instead of receiving them is in `feed.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+from uuid import UUID  # noqa: TC003 - the reference is made from the fields of `Webhook`
+
+from core.errors import BadRequest, NotFound
+from core.events.events import EventType, EventTypeItem
+from core.organizations.access import Operation, authorize, authorize_and_lock
+from core.outbound import checked_url
+from core.secrets import Secret
+from core.text import checked_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from core.outbound import Network
+    from ports.unit_of_work import UnitOfWork
+
+WEBHOOKS_MAX: Final = 50
+# For this long after a rotation both secrets sign (decisions 7.3).
+ROTATION_OVERLAP: Final = timedelta(hours=24)
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the beginning of every secret, which is no secret
+
+
+class WebhookUnknown(NotFound):
+    """The organization has no webhook with that id."""
+
+    default_message = "This organization has no such webhook."
+
+
+class WebhookNameTaken(BadRequest):
+    """Another webhook of the organization has the name."""
+
+    default_message = "Another webhook of this organization has this name. Choose another name."
+
+
+class TooManyWebhooks(BadRequest):
+    """The organization has the maximum number of webhooks."""
+
+    default_message = f"An organization can have at most {WEBHOOKS_MAX} webhooks. Delete one that is not in use."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """A webhook (operations 2.7); its secrets are in `SigningSecrets`."""
+
+    id: UUID
+    name: str
+    url: str
+    events: list[str]
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChanges:
+    """The fields of a webhook to change; None leaves one as it is."""
+
+    name: str | None = None
+    url: str | None = None
+    events: Sequence[str] | None = None
+    is_active: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SigningSecrets:
+    """The secret of a webhook, and the one before it, which signs as well until `previous_until`."""
+
+    current: Secret = field(repr=False)
+    previous: Secret | None = field(default=None, repr=False)
+    previous_until: datetime | None = None
+
+    def at(self, moment: datetime) -> list[Secret]:
+        """Return the secrets that sign at that time, the current one first."""
+        if self.previous is None or self.previous_until is None or self.previous_until <= moment:
+            return [self.current]
+        return [self.current, self.previous]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookWithSecret:
+    """A webhook and its new secret, which is shown only once."""
+
+    webhook: Webhook
+    secret: Secret
+
+
+def event_types(uow: UnitOfWork, slug: str) -> Sequence[EventTypeItem]:
+    """List the event types that a webhook can subscribe to."""
+    authorize(uow, slug, Operation.WEBHOOKS_READ)
+    return [event.item for event in EventType]
+
+
+def create(
+    uow: UnitOfWork, slug: str, *, name: str, url: str, events: Sequence[str], allowed: Iterable[Network]
+) -> WebhookWithSecret:
+    """Create an active webhook; `allowed` are the private networks that the operator has opened to targets."""
+    # Locked, so that the number of webhooks is the same when this one is added.
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    webhook = Webhook(
+        id=uow.randomness.new_id(),
+        name=checked_name(name, characters_min=1),
+        url=checked_url(url, allowed),
+        events=_checked_events(events),
+        is_active=True,
+        created_at=uow.now,
+        updated_at=uow.now,
+    )
+    if uow.webhooks.count(organization.id) >= WEBHOOKS_MAX:
+        raise TooManyWebhooks
+    secret = new_secret(uow)
+    if not uow.webhooks.add(organization.id, webhook, SigningSecrets(current=secret)):
+        raise WebhookNameTaken
+    return WebhookWithSecret(webhook=webhook, secret=secret)
+
+
+def list_all(uow: UnitOfWork, slug: str) -> Sequence[Webhook]:
+    """List the webhooks of an organization, the oldest first."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
+    return uow.webhooks.of_organization(organization.id)
+
+
+def show(uow: UnitOfWork, slug: str, webhook_id: UUID) -> Webhook:
+    """Return a webhook; raise `WebhookUnknown` when the organization has none with that id."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_READ).organization
+    found = uow.webhooks.find(organization.id, webhook_id)
+    if found is None:
+        raise WebhookUnknown
+    return found
+
+
+def change(
+    uow: UnitOfWork, slug: str, webhook_id: UUID, wanted: WebhookChanges, *, allowed: Iterable[Network]
+) -> Webhook:
+    """Change the given fields of a webhook.
+
+    While it is inactive it receives nothing and no deliveries are made for it; those that were waiting go on when it is
+    active again.
+    """
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    # Invalid input is refused before an unknown webhook (decisions 1.6).
+    new_name = checked_name(wanted.name, characters_min=1) if wanted.name is not None else None
+    new_url = checked_url(wanted.url, allowed) if wanted.url is not None else None
+    new_events = _checked_events(wanted.events) if wanted.events is not None else None
+    before = uow.webhooks.find(organization.id, webhook_id)
+    if before is None:
+        raise WebhookUnknown
+    after = replace(
+        before,
+        name=before.name if new_name is None else new_name,
+        url=before.url if new_url is None else new_url,
+        events=before.events if new_events is None else new_events,
+        is_active=before.is_active if wanted.is_active is None else wanted.is_active,
+    )
+    if after == before:
+        return before
+    after = replace(after, updated_at=uow.now)
+    if not uow.webhooks.save(organization.id, after):
+        raise WebhookNameTaken
+    if after.is_active and not before.is_active:
+        uow.webhook_deliveries.make_due(organization.id, webhook_id)
+    return after
+
+
+def rotate_secret(uow: UnitOfWork, slug: str, webhook_id: UUID) -> WebhookWithSecret:
+    """Give a webhook a new secret; for 24 hours the old one signs as well."""
+    organization = authorize_and_lock(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    webhook = uow.webhooks.find(organization.id, webhook_id)
+    if webhook is None:
+        raise WebhookUnknown
+    before = uow.webhooks.secrets_of(organization.id, webhook_id)
+    secret = new_secret(uow)
+    rotated = SigningSecrets(current=secret, previous=before.current, previous_until=uow.now + ROTATION_OVERLAP)
+    uow.webhooks.save_secrets(organization.id, webhook_id, rotated)
+    return WebhookWithSecret(webhook=webhook, secret=secret)
+
+
+def delete(uow: UnitOfWork, slug: str, webhook_id: UUID) -> None:
+    """Delete a webhook and the history of its deliveries."""
+    organization = authorize(uow, slug, Operation.WEBHOOKS_CHANGE).organization
+    if not uow.webhooks.remove(organization.id, webhook_id):
+        raise WebhookUnknown
+
+
+def new_secret(uow: UnitOfWork) -> Secret:
+    """Return a secret in the form of Standard Webhooks: a prefix and standard base64."""
+    raw = base64.urlsafe_b64decode(uow.randomness.token().reveal() + "=")
+    return Secret(SECRET_PREFIX + base64.b64encode(raw).decode())
+
+
+def _checked_events(events: Sequence[str]) -> list[str]:
+    """Return the event types in the order of their declaration, each once; raise `BadRequest` for any other text."""
+    if not events:
+        raise BadRequest.of_field("events", "Name at least one event type.")
+    known = [str(event.value) for event in EventType]
+    unknown = sorted(set(events) - set(known))
+    if unknown:
+        raise BadRequest.of_field(
+            "events", f"There is no event type {', '.join(unknown[:5])}. Valid event types: {', '.join(known)}."
+        )
+    return [event for event in known if event in events]

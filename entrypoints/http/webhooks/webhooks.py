@@ -1,0 +1,145 @@
+"""Webhooks of an organization: where its events are sent."""
+
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from core.events.events import EventTypeItem
+from core.organizations.access import Operation
+from core.webhooks import webhooks
+from core.webhooks.webhooks import (
+    TooManyWebhooks,
+    Webhook,
+    WebhookChanges,
+    WebhookNameTaken,
+    WebhookUnknown,
+    WebhookWithSecret,
+)
+from entrypoints.web.bodies import Empty
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_organization
+from entrypoints.web.hidden import SecretBody
+from entrypoints.web.routes import Routes
+
+routes = Routes(
+    "webhooks",
+    "Where an organization's events are sent. Each delivery is signed by the webhook's secret as Standard Webhooks"
+    " prescribe, attempted up to five times, and kept for 90 days with what the receiver answered.",
+)
+
+
+class WebhookCreation(msgspec.Struct, kw_only=True):
+    """A new webhook: its name, the URL of the receiver, and the event types to send."""
+
+    name: str
+    url: str
+    events: list[str]
+
+
+class WebhookChange(msgspec.Struct, kw_only=True):
+    """The fields to change; omitted fields keep their values."""
+
+    name: str | None = None
+    url: str | None = None
+    events: list[str] | None = None
+    is_active: bool | None = None
+
+
+class WebhookList(msgspec.Struct, kw_only=True):
+    """All webhooks of the organization, the oldest first."""
+
+    webhooks: list[Webhook]
+    total: int
+
+
+class CreatedWebhook(SecretBody, kw_only=True):
+    """The new webhook with its secret, which is shown only once."""
+
+    id: UUID
+    name: str
+    url: str
+    events: list[str]
+    is_active: bool
+    created_at: datetime
+    updated_at: datetime
+    secret: str
+
+
+@routes.get("/api/organizations/:org_slug/webhooks/event-types")
+@in_organization(Operation.WEBHOOKS_READ)
+async def list_event_types(call: Call, org_slug: str) -> list[EventTypeItem]:
+    """List the event types that a webhook can subscribe to."""
+    return list(await call.read(webhooks.event_types, org_slug))
+
+
+@routes.post("/api/organizations/:org_slug/webhooks", refuses=(WebhookNameTaken, TooManyWebhooks))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def create_webhook(call: Call, org_slug: str, body: WebhookCreation) -> CreatedWebhook:
+    """Create a webhook. Keep its secret: it verifies the deliveries, and is shown only once."""
+    return _shown(
+        await call.transact(
+            webhooks.create,
+            org_slug,
+            name=body.name,
+            url=body.url,
+            events=body.events,
+            allowed=call.installation.settings.outbound_allowed,
+        )
+    )
+
+
+@routes.get("/api/organizations/:org_slug/webhooks")
+@in_organization(Operation.WEBHOOKS_READ)
+async def list_webhooks(call: Call, org_slug: str) -> WebhookList:
+    """List the webhooks, the oldest first."""
+    found = list(await call.read(webhooks.list_all, org_slug))
+    return WebhookList(webhooks=found, total=len(found))
+
+
+@routes.get("/api/organizations/:org_slug/webhooks/:webhook_id", refuses=(WebhookUnknown,))
+@in_organization(Operation.WEBHOOKS_READ)
+async def show_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Webhook:
+    """Show a webhook."""
+    return await call.read(webhooks.show, org_slug, webhook_id)
+
+
+@routes.patch("/api/organizations/:org_slug/webhooks/:webhook_id", refuses=(WebhookUnknown, WebhookNameTaken))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def change_webhook(call: Call, org_slug: str, webhook_id: UUID, body: WebhookChange) -> Webhook:
+    """Change a webhook. An inactive one receives nothing."""
+    return await call.transact(
+        webhooks.change,
+        org_slug,
+        webhook_id,
+        WebhookChanges(name=body.name, url=body.url, events=body.events, is_active=body.is_active),
+        allowed=call.installation.settings.outbound_allowed,
+    )
+
+
+@routes.post("/api/organizations/:org_slug/webhooks/:webhook_id/rotate-secret", refuses=(WebhookUnknown,))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def rotate_secret(call: Call, org_slug: str, webhook_id: UUID) -> CreatedWebhook:
+    """Give a webhook a new secret. For 24 hours deliveries carry a signature by each of the two secrets."""
+    return _shown(await call.transact(webhooks.rotate_secret, org_slug, webhook_id))
+
+
+@routes.delete("/api/organizations/:org_slug/webhooks/:webhook_id", refuses=(WebhookUnknown,))
+@in_organization(Operation.WEBHOOKS_CHANGE)
+async def delete_webhook(call: Call, org_slug: str, webhook_id: UUID) -> Empty:
+    """Delete a webhook and the history of its deliveries."""
+    await call.transact(webhooks.delete, org_slug, webhook_id)
+    return Empty()
+
+
+def _shown(created: WebhookWithSecret) -> CreatedWebhook:
+    return CreatedWebhook(
+        id=created.webhook.id,
+        name=created.webhook.name,
+        url=created.webhook.url,
+        events=created.webhook.events,
+        is_active=created.webhook.is_active,
+        created_at=created.webhook.created_at,
+        updated_at=created.webhook.updated_at,
+        secret=created.secret.reveal(),
+    )

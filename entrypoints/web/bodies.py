@@ -1,0 +1,7 @@
+"""Bodies that several capabilities answer."""
+
+import msgspec
+
+
+class Empty(msgspec.Struct, kw_only=True):
+    """The request succeeded."""

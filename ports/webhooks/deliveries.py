@@ -1,0 +1,58 @@
+"""Storage of deliveries, and the queue of webhooks that have something due."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.webhooks.deliveries import Delivery, DeliveryFilter, LeasedWebhook, Outcome
+
+
+class WebhookDeliveries(Protocol):
+    """Deliveries of events to webhooks."""
+
+    def page(
+        self, organization_id: UUID, webhook_id: UUID, wanted: DeliveryFilter, *, limit: int, offset: int
+    ) -> tuple[Sequence[Delivery], int] | None:
+        """Return deliveries, the newest first, and their total; None when there is no such webhook."""
+        ...
+
+    def add_test(
+        self, organization_id: UUID, webhook_id: UUID, *, actor_user_id: UUID, actor_email: str
+    ) -> UUID | None:
+        """Store a test event with a delivery of it that is due now; None when there is no such webhook."""
+        ...
+
+    def queue_again(self, organization_id: UUID, webhook_id: UUID, delivery_id: UUID) -> bool:
+        """Make a delivery due now, from the first attempt on; False when the webhook has none with that id."""
+        ...
+
+    def queue_failed_again(self, organization_id: UUID, webhook_id: UUID, *, since: datetime, limit: int) -> int:
+        """Make failed deliveries due now that were made since that moment, the oldest first; return how many."""
+        ...
+
+    def make_due(self, organization_id: UUID, webhook_id: UUID) -> None:
+        """Make a webhook due now."""
+        ...
+
+    def postpone_inactive(self, *, webhooks_max: int, until: datetime) -> None:
+        """Make webhooks due only then that are due first and inactive, or whose organization is inactive."""
+        ...
+
+    def lease(
+        self, *, webhooks_max: int, of_organization_max: int, deliveries_max: int, leased_until: datetime
+    ) -> Sequence[LeasedWebhook]:
+        """Lease webhooks whose queue is due, those that have waited longest first, each with its due deliveries.
+
+        Others lease the same webhook only after `release` or the end of the lease. An organization with more webhooks
+        that are due or leased than its share waits with the others.
+        """
+        ...
+
+    def save(self, organization_id: UUID, webhook_id: UUID, outcome: Outcome) -> bool:
+        """Store the outcome of an attempt; False when an outcome of the same attempt is stored already."""
+        ...
+
+    def release(self, organization_id: UUID, webhook_id: UUID, *, leased_until: datetime) -> None:
+        """End this lease, and note when the webhook's next delivery is due; a later lease stays."""
+        ...

@@ -1,0 +1,16 @@
+"""Sending deliveries to receivers."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from core.secrets import Secret
+from core.webhooks.deliveries import Attempt, DueDelivery
+
+
+class WebhookSender(Protocol):
+    """Makes attempts; nothing that a receiver does is an error of the sender."""
+
+    async def send(self, url: str, delivery: DueDelivery, secrets: Sequence[Secret], *, at: datetime) -> Attempt:
+        """Send a delivery, signed with each secret at that time, and return what came back, within 15 seconds."""
+        ...

@@ -1,0 +1,24 @@
+"""What a transaction offers of the area `webhooks`."""
+
+from typing import Protocol
+
+from ports.webhooks.deliveries import WebhookDeliveries
+from ports.webhooks.feed import EventFeed
+from ports.webhooks.sequencing import EventSequencing
+from ports.webhooks.webhooks import Webhooks
+
+
+class WebhooksUnit(Protocol):
+    """The aggregates of the area, each in this transaction."""
+
+    @property
+    def webhooks(self) -> Webhooks: ...
+
+    @property
+    def webhook_deliveries(self) -> WebhookDeliveries: ...
+
+    @property
+    def event_feed(self) -> EventFeed: ...
+
+    @property
+    def event_sequencing(self) -> EventSequencing: ...

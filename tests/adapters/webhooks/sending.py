@@ -1,0 +1,44 @@
+"""Attempts of one delivery, for the tests in this folder."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.webhook_sender import HttpWebhookSender
+from core.secrets import Secret
+from core.webhooks.deliveries import Attempt, DueDelivery
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterable
+
+    from core.outbound import Network
+
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
+EVENT = "0194c8f2-0000-7000-8000-000000000001"
+KEYS = [bytes(range(32)), bytes(range(32, 64))]
+SECRETS = [Secret("whsec_" + base64.b64encode(key).decode()) for key in KEYS]
+PAYLOAD = {
+    "id": EVENT,
+    "event": "user.login.success",
+    "timestamp": "2026-02-03T04:05:06.000000Z",
+    "organization_id": None,
+    "actor_user_id": None,
+    "actor_email": "größe@example.com",
+    "data": {"provider": "password", "service_id": None},
+}
+DELIVERY = DueDelivery(id=UUID(int=7), payload=PAYLOAD, attempt_count=0, queued_at=NOW)
+
+
+async def attempt(
+    url: str, *, allowed: Iterable[Network] = LOOPBACK, tls: ssl.SSLContext | None = None, secrets: int = 1
+) -> Attempt:
+    """Make one attempt with a client of its own."""
+    async with outbound_client(tuple(allowed), tls=tls) as client:
+        return await HttpWebhookSender(client, version="1.2.3").send(url, DELIVERY, SECRETS[:secrets], at=NOW)

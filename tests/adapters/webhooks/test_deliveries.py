@@ -1,0 +1,373 @@
+"""Deliveries in PostgreSQL: leases, outcomes and sequencing exclude each other and read no table whole."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import structlog
+
+from adapters.crypto.vault import MasterKey, Vault
+from adapters.postgres.driver.connection import Connection
+from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
+from adapters.postgres.webhooks.feed import PostgresEventFeed
+from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
+from adapters.postgres.webhooks.webhooks import PostgresWebhooks
+from core.events.events import EventType
+from core.secrets import Secret
+from core.webhooks import deliveries, sequencing
+from core.webhooks.deliveries import LEASE, POSTPONEMENT, Attempt, DeliveryFilter
+from core.webhooks.feed import RETENTION
+from core.webhooks.webhooks import SigningSecrets, Webhook
+from tests.plans import explained_statements, rows_read, tables_read_whole
+from tests.postgres import connected
+from tests.transactions import transaction_on
+from tests.world.builder import new_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from uuid import UUID
+
+    from core.webhooks.deliveries import LeasedWebhook
+    from tests.clock import SettableClock
+    from tests.postgres import Databases
+    from tests.world.builder import Builder
+
+    Transact = Callable[..., Any]
+
+SECRETS = SigningSecrets(current=Secret("whsec_AAAA"))
+BIG = {"events", "webhook_deliveries", "webhooks", "organizations"}
+SECOND = timedelta(seconds=1)
+FAILED = Attempt(status_code=500, body="no", error="The receiver answered 500.")
+DONE = Attempt(status_code=200, body="fine", error=None)
+# 600 organizations with five webhooks each, and ten deliveries that are due of each webhook.
+MANY = b"""
+    INSERT INTO organizations (id, slug, name, status, tier_id, created_at, updated_at)
+    SELECT gen_random_uuid(), 'org-' || n, 'Org', 'active', tiers.id, now(), now()
+    FROM   generate_series(1, 600) AS n, tiers WHERE tiers.name = 'free';
+    INSERT INTO webhooks (id, organization_id, name, url, events, secret_sealed, created_at, updated_at)
+    SELECT gen_random_uuid(), id, 'hook ' || n, 'https://example.com', '{user.invited}', '', '2026-01-01', '2026-01-01'
+    FROM   organizations, generate_series(1, 5) AS n;
+    INSERT INTO events (id, type, organization_id, data, occurred_at, position)
+    SELECT gen_random_uuid(), 'user.invited', id, '{}', '2026-02-01', row_number() OVER ()
+    FROM   organizations, generate_series(1, 10) AS n;
+    INSERT INTO webhook_deliveries (id, organization_id, webhook_id, event_id, event_type, queued_at, next_retry_at,
+                                    created_at, updated_at)
+    SELECT gen_random_uuid(), w.organization_id, w.id, e.id, e.type, e.occurred_at, '2026-02-01', '2026-02-01', now()
+    FROM   webhooks w JOIN events e ON e.organization_id = w.organization_id;
+    INSERT INTO webhook_queues (webhook_id, organization_id, due_at)
+    SELECT id, organization_id, '2026-02-01' FROM webhooks
+"""
+
+
+class Sender:
+    """Webhooks in the tables, and the steps of a dispatcher."""
+
+    def __init__(self, builder: Builder, transact: Transact, vault: Vault) -> None:
+        self.builder = builder
+        self.transact = transact
+        self.vault = vault
+
+    def webhook(self, organization_id: UUID, name: str = "hook") -> UUID:
+        """Insert a webhook that subscribes to invitations."""
+        webhook_id, now = new_id(), self.builder.clock()
+        added = PostgresWebhooks(transaction_on(self.builder.connection, self.vault)).add(
+            organization_id,
+            Webhook(
+                id=webhook_id,
+                name=name,
+                url="https://hooks.example.com/",
+                events=[EventType.USER_INVITED.value],
+                is_active=True,
+                created_at=now,
+                updated_at=now,
+            ),
+            SECRETS,
+        )
+        assert added
+        return webhook_id
+
+    def publish(self, organization_id: UUID, *names: str) -> None:
+        """Publish events in one transaction, and hand them on."""
+
+        def publish_all(uow: Any) -> None:
+            for name in names:
+                uow.publish(EventType.USER_INVITED, organization_id=organization_id, name=name)
+
+        self.transact(publish_all)
+        self.transact(sequencing.hand_on, 500)
+
+    def lease(self, webhooks_max: int = 64) -> Sequence[LeasedWebhook]:
+        """Lease what is due."""
+        return self.transact(deliveries.lease, webhooks_max, 8)
+
+    def queue(self) -> list[tuple[Any, Any]]:
+        """Return when each webhook is due and until when it is leased."""
+        rows = self.builder.rows("SELECT due_at, leased_until FROM webhook_queues ORDER BY due_at")
+        return [(due_at, leased_until) for due_at, leased_until in rows]
+
+
+@pytest.fixture(scope="module")
+def many(databases: Databases) -> Iterator[Connection]:
+    """Very many deliveries that are due."""
+    with databases.migrated() as url, databases.raw_connection(url) as connection:
+        connection.execute(MANY)
+        connection.execute("VACUUM ANALYZE")
+        yield Connection(connection)
+
+
+@pytest.fixture
+def sender(builder: Builder, transact: Transact, vault: Vault) -> Sender:
+    return Sender(builder, transact, vault)
+
+
+@pytest.fixture
+def acme(builder: Builder) -> UUID:
+    return builder.organization()
+
+
+def names(leased: Sequence[LeasedWebhook]) -> list[str]:
+    """Return the names of the events in leased deliveries."""
+    return [delivery.payload["data"]["name"] for webhook in leased for delivery in webhook.deliveries]
+
+
+class TestLease:
+    """One dispatcher serves a webhook at a time."""
+
+    def test_a_leased_webhook_is_leased_again_only_after_the_lease(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, "a")
+
+        assert names(sender.lease()) == ["a"]
+        clock.advance(LEASE - SECOND)
+        assert sender.lease() == []
+        clock.advance(SECOND)
+        assert names(sender.lease()) == ["a"]
+
+    def test_concurrent_leases_take_different_webhooks_without_waiting(
+        self, sender: Sender, acme: UUID, database_url: str, connection: Connection, vault: Vault, clock: SettableClock
+    ) -> None:
+        for name in ("one", "two"):
+            sender.webhook(acme, name)
+        sender.publish(acme, "a")
+        until = clock() + LEASE
+
+        with connected(database_url) as other, other.transaction(), connection.transaction():
+            other.execute("SET lock_timeout = '1ms'")
+            leased = [
+                PostgresWebhookDeliveries(transaction_on(one, vault, now=clock())).lease(
+                    webhooks_max=limit, of_organization_max=8, deliveries_max=8, leased_until=until
+                )
+                for one, limit in ((connection, 1), (other, 5))
+            ]
+
+        assert [len(webhooks) for webhooks in leased] == [1, 1]
+        assert len({webhook.id for webhooks in leased for webhook in webhooks}) == 2
+
+    def test_deliveries_come_in_the_order_of_their_events_and_at_most_eight(self, sender: Sender, acme: UUID) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, *"abcdefghijkl")
+
+        [webhook] = sender.lease()
+
+        assert names([webhook]) == list("abcdefgh")
+
+    def test_a_webhook_with_more_due_queues_behind_the_others(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        flooded = sender.webhook(acme, "flooded")
+        sender.publish(acme, *"abcdefghijkl")
+        clock.advance(SECOND)
+        other = sender.webhook(acme, "other")
+        sender.publish(acme, "m")
+        [leased] = sender.lease(1)
+        assert leased.id == flooded
+        for delivery in leased.deliveries:
+            sender.transact(deliveries.record, leased, delivery, DONE)
+        clock.advance(SECOND)
+        sender.transact(deliveries.release, leased)
+
+        assert [sender.lease(1)[0].id for _ in range(2)] == [other, flooded]
+
+    def test_a_webhook_without_anything_due_leaves_the_queue(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, "a")
+        [leased] = sender.lease()
+        sender.transact(deliveries.record, leased, leased.deliveries[0], DONE)
+
+        sender.transact(deliveries.release, leased)
+
+        assert sender.queue() == [(None, None)]
+
+    def test_a_webhook_is_due_again_at_the_next_retry(self, sender: Sender, acme: UUID) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, "a")
+        [leased] = sender.lease()
+        outcome = sender.transact(deliveries.record, leased, leased.deliveries[0], FAILED)
+
+        sender.transact(deliveries.release, leased)
+
+        assert sender.queue() == [(outcome.next_retry_at, None)]
+
+    def test_a_release_after_the_end_of_the_lease_leaves_the_next_lease_alone(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, "a")
+        [first] = sender.lease()
+        clock.advance(LEASE)
+        [second] = sender.lease()
+
+        sender.transact(deliveries.release, first)
+
+        assert [leased_until for _, leased_until in sender.queue()] == [second.leased_until]
+
+    def test_an_outcome_is_recorded_once(self, sender: Sender, acme: UUID, clock: SettableClock) -> None:
+        sender.webhook(acme)
+        sender.publish(acme, "a")
+        [first] = sender.lease()
+        clock.advance(LEASE)
+        [second] = sender.lease()
+
+        assert sender.transact(deliveries.record, second, second.deliveries[0], FAILED) is not None
+        assert sender.transact(deliveries.record, first, first.deliveries[0], DONE) is None
+
+        assert sender.builder.rows("SELECT delivered, attempt_count FROM webhook_deliveries") == [(False, 1)]
+
+    def test_a_webhook_whose_secret_cannot_be_decrypted_delays_no_other(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        unreadable = sender.webhook(acme, "unreadable")
+        foreign = PostgresWebhooks(transaction_on(sender.builder.connection, Vault([MasterKey.generate()])))
+        foreign.save_secrets(acme, unreadable, SECRETS)
+        sender.webhook(acme, "good")
+        sender.publish(acme, "a")
+
+        with structlog.testing.capture_logs() as lines:
+            leased = sender.lease()
+
+        assert names(leased) == ["a"]
+        assert [(line["event"], line["webhook_id"]) for line in lines] == [("webhook.unreadable", str(unreadable))]
+        assert sender.lease() == []
+
+    def test_inactive_webhooks_leave_the_front_of_the_queue(
+        self, sender: Sender, builder: Builder, clock: SettableClock
+    ) -> None:
+        asleep = builder.organization("asleep")
+        for number in range(3):
+            sender.webhook(asleep, f"hook {number}")
+        sender.publish(asleep, "a")
+        builder.set_organization_status(asleep, "suspended")
+        clock.advance(SECOND)
+        awake = builder.organization("awake")
+        sender.webhook(awake)
+        sender.publish(awake, "b")
+
+        assert names(sender.lease()) == ["b"]
+        assert [due_at for due_at, leased_until in sender.queue() if not leased_until] == [clock() + POSTPONEMENT] * 3
+
+
+class TestSequencing:
+    """Positions are given by one transaction at a time."""
+
+    def test_while_one_transaction_hands_on_another_does_not_wait(
+        self, acme: UUID, connection: Connection, database_url: str, clock: SettableClock
+    ) -> None:
+        with connected(database_url) as other, other.transaction(), connection.transaction():
+            handed_on = [
+                PostgresEventSequencing(transaction_on(one, now=clock())).hand_on(10, kept_since=clock() - RETENTION)
+                for one in (connection, other)
+            ]
+
+        assert handed_on == [0, None]
+
+    def test_positions_have_no_gaps_and_follow_the_transactions(
+        self, sender: Sender, acme: UUID, builder: Builder
+    ) -> None:
+        for first in range(0, 30, 3):
+            sender.publish(acme, *(str(number) for number in range(first, first + 3)))
+
+        rows = builder.rows("SELECT position, data ->> 'name' FROM events ORDER BY position")
+
+        assert rows == [(number + 1, str(number)) for number in range(30)]
+        assert builder.value("SELECT last_position FROM event_sequencing") == 30
+
+    def test_a_batch_that_is_rolled_back_is_handed_on_again(
+        self, sender: Sender, acme: UUID, builder: Builder, transact: Transact
+    ) -> None:
+        sender.webhook(acme)
+
+        def fail(uow: Any) -> None:
+            sequencing.hand_on(uow, 10)
+            raise ZeroDivisionError
+
+        transact(lambda uow: uow.publish(EventType.USER_INVITED, organization_id=acme, name="a"))
+        with pytest.raises(ZeroDivisionError):
+            transact(fail)
+        assert builder.value("SELECT count(*) FROM webhook_deliveries") == 0
+
+        assert transact(sequencing.hand_on, 10) == 1
+
+        assert builder.rows("SELECT position FROM events") == [(1,)]
+        assert names(sender.lease()) == ["a"]
+
+
+class TestPlans:
+    """With 30,000 deliveries that wait, nothing reads a big table whole."""
+
+    def test_a_lease_reads_only_what_it_leases(self, many: Connection, clock: SettableClock) -> None:
+        aggregate = PostgresWebhookDeliveries(transaction_on(many, now=clock()))
+        with explained_statements(many) as plans:
+            aggregate.postpone_inactive(webhooks_max=64, until=clock() + POSTPONEMENT)
+            with structlog.testing.capture_logs():
+                aggregate.lease(webhooks_max=64, of_organization_max=8, deliveries_max=8, leased_until=clock() + LEASE)
+
+        assert len(plans) == 2
+        for plan in plans:
+            assert tables_read_whole(plan) & BIG == set()
+            assert rows_read(plan, "webhook_deliveries") <= 64 * 8
+            assert rows_read(plan, "webhooks") <= 64 * 3
+
+    def test_recording_releasing_and_listing_read_only_their_webhook(
+        self, many: Connection, clock: SettableClock
+    ) -> None:
+        [[organization_id, webhook_id, delivery_id]] = many.execute(
+            "SELECT organization_id, webhook_id, id FROM webhook_deliveries LIMIT 1"
+        ).fetchall()
+        many.execute("UPDATE webhook_queues SET leased_until = %s WHERE webhook_id = %s", (clock(), webhook_id))
+        due = deliveries.DueDelivery(id=delivery_id, payload={}, attempt_count=0, queued_at=clock())
+        aggregate = PostgresWebhookDeliveries(transaction_on(many, now=clock()))
+        with explained_statements(many) as plans, many.transaction():
+            aggregate.page(organization_id, webhook_id, DeliveryFilter(), limit=50, offset=0)
+            aggregate.page(organization_id, webhook_id, DeliveryFilter(delivered=False), limit=50, offset=0)
+            aggregate.save(organization_id, webhook_id, deliveries.outcome_of(due, FAILED, at=clock()))
+            aggregate.release(organization_id, webhook_id, leased_until=clock())
+            aggregate.queue_failed_again(organization_id, webhook_id, since=clock(), limit=100)
+
+        assert len(plans) >= 8
+        assert [tables_read_whole(plan) & BIG for plan in plans] == [set()] * len(plans)
+
+    def test_handing_on_and_reading_the_feed_read_only_their_events(
+        self, many: Connection, clock: SettableClock
+    ) -> None:
+        [[organization_id]] = many.execute("SELECT organization_id FROM webhooks LIMIT 1").fetchall()
+        many.execute(
+            """
+            INSERT INTO events (id, type, organization_id, data, occurred_at)
+            SELECT gen_random_uuid(), 'user.invited', %s, '{}', %s FROM generate_series(1, 20)
+            """,
+            (organization_id, clock()),
+        )
+        many.execute("UPDATE event_sequencing SET last_position = 20000")
+        sequencer = PostgresEventSequencing(transaction_on(many, now=clock()))
+        feed = PostgresEventFeed(transaction_on(many, now=clock()))
+        with explained_statements(many) as plans, many.transaction():
+            sequencer.hand_on(500, kept_since=clock() - RETENTION)
+            feed.page(organization_id, after=10, types=None, limit=101)
+
+        assert [tables_read_whole(plan) & BIG for plan in plans] == [set()] * len(plans)

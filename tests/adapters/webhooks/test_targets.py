@@ -1,0 +1,185 @@
+"""Where deliveries go: never to a private address, whatever the name says, and only to whom the certificate names."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections import Counter
+from contextlib import asynccontextmanager
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trustme
+
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.webhook_sender import HttpWebhookSender
+from tests.adapters.webhooks.sending import DELIVERY, NOW, SECRETS, attempt
+from tests.receiver import Receiver, open_receiver
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """A certificate authority."""
+    return trustme.CA()
+
+
+class Resolver(trio.abc.HostnameResolver):
+    """A resolver whose answer is another one at each look-up; the last one stays."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        self.answers = list(answers)
+        self.lookups = Counter[str]()
+
+    async def getaddrinfo(self, host: Any, port: Any, *_: Any, **__: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else str(host)
+        self.lookups[name] += 1
+        addresses = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if not addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return [
+            (socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port))
+            for one in addresses
+        ]
+
+    async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
+        raise AssertionError("no address is looked up in reverse")
+
+
+def resolving(*answers: list[str]) -> Resolver:
+    """Resolve every name to these addresses during the test."""
+    resolver = Resolver(*answers)
+    trio.socket.set_custom_hostname_resolver(resolver)
+    return resolver
+
+
+class TestTargets:
+    """A name never leads to a private address, and the checked address is the one that is connected to."""
+
+    @pytest.mark.parametrize(
+        "addresses",
+        [
+            *(["127.0.0.1"], ["10.0.0.1"], ["169.254.169.254"], ["::1"], ["fe80::1"], ["fd00::1"], ["0.0.0.0"]),
+            *(["::ffff:127.0.0.1"], ["64:ff9b::7f00:1"], ["10.0.0.1", "127.0.0.1"]),
+        ],
+    )
+    async def test_a_name_that_leads_to_a_private_address_is_refused(
+        self, receiver: Receiver, addresses: list[str]
+    ) -> None:
+        resolving(addresses)
+
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/", allowed=())
+
+        assert found.status_code is None
+        assert "private address" in (found.error or "")
+        assert receiver.connections == 0
+
+    @pytest.mark.parametrize(
+        "host", ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "[::1]"]
+    )
+    async def test_a_literal_private_address_is_refused_in_every_form(self, receiver: Receiver, host: str) -> None:
+        found = await attempt(f"http://{host}:{receiver.port}/", allowed=())
+
+        assert found.status_code is None
+        assert receiver.connections == 0
+
+    async def test_a_name_that_changes_its_answer_is_connected_to_at_the_checked_address(
+        self, receiver: Receiver
+    ) -> None:
+        resolver = resolving(["127.0.0.1"], ["10.0.0.1"])
+
+        found = await attempt(f"http://hooks.example.com:{receiver.port}/")
+
+        assert found.is_success
+        assert resolver.lookups == {"hooks.example.com": 1}
+        assert receiver.received[0].headers["host"] == f"hooks.example.com:{receiver.port}"
+
+    async def test_a_name_that_becomes_private_is_refused_at_the_next_connection(self, receiver: Receiver) -> None:
+        receiver.answers(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        resolving(["127.0.0.1"], ["127.9.9.9"])
+        url = f"http://hooks.example.com:{receiver.port}/"
+        async with outbound_client((ip_network("127.0.0.1/32"),)) as client:
+            sender = HttpWebhookSender(client, version="1.2.3")
+            first = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
+            second = await sender.send(url, DELIVERY, SECRETS[:1], at=NOW)
+
+        assert (first.status_code, second.status_code) == (200, None)
+        assert "private address" in (second.error or "")
+
+    async def test_an_allowed_address_is_used_although_the_name_has_private_ones_too(self, receiver: Receiver) -> None:
+        resolving(["10.0.0.1", "127.0.0.1"])
+
+        assert (await attempt(f"http://hooks.example.com:{receiver.port}/")).is_success
+
+    @pytest.mark.parametrize("answer", [[], None])
+    async def test_a_name_that_does_not_resolve_is_a_failure_that_says_so(self, answer: list[str] | None) -> None:
+        resolving(answer or [])
+
+        found = await attempt("http://hooks.example.com/")
+
+        assert found.error == "The name hooks.example.com does not resolve."
+
+    @pytest.mark.parametrize(
+        "url", ["http://" + "a" * 70 + ".example.com/", "http://[::1%25x]/", "http://a..b/", "http://exa_mple/"]
+    )
+    async def test_a_url_that_the_client_does_not_understand_is_a_failure(self, url: str) -> None:
+        resolving([])
+
+        found = await attempt(url)
+
+        assert found.status_code is None
+        assert found.error
+
+    async def test_a_proxy_of_the_environment_is_not_used(
+        self, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, "http://127.0.0.1:9/")
+
+        assert (await attempt(receiver.url)).is_success
+
+
+class TestTls:
+    """TLS verifies the name of the target, although the connection goes to an address."""
+
+    @asynccontextmanager
+    async def serving(self, authority: trustme.CA, name: str) -> AsyncGenerator[Receiver]:
+        """Serve with a certificate for that name."""
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert(name).configure_cert(context)
+        async with open_receiver(context) as receiver:
+            yield receiver
+
+    def trusting(self, authority: trustme.CA) -> ssl.SSLContext:
+        """Return the context of a client that trusts the authority."""
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        return context
+
+    async def test_a_valid_certificate_of_the_name_is_accepted(self, authority: trustme.CA) -> None:
+        resolving(["127.0.0.1"])
+        async with self.serving(authority, "hooks.example.com") as receiver:
+            found = await attempt(f"https://hooks.example.com:{receiver.port}/", tls=self.trusting(authority))
+
+        assert found.is_success
+
+    async def test_a_certificate_of_another_name_is_refused(self, authority: trustme.CA) -> None:
+        resolving(["127.0.0.1"])
+        async with self.serving(authority, "other.example.com") as receiver:
+            found = await attempt(f"https://hooks.example.com:{receiver.port}/", tls=self.trusting(authority))
+
+        assert found.status_code is None
+        assert (found.error or "").startswith("The certificate of the receiver is not valid: Hostname mismatch")
+        assert receiver.received == []
+
+    async def test_a_certificate_of_an_unknown_authority_is_refused(self, authority: trustme.CA) -> None:
+        resolving(["127.0.0.1"])
+        async with self.serving(authority, "hooks.example.com") as receiver:
+            found = await attempt(f"https://hooks.example.com:{receiver.port}/")
+
+        assert found.status_code is None
+        assert (found.error or "").startswith("The certificate of the receiver is not valid")

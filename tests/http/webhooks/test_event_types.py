@@ -1,0 +1,231 @@
+"""Every event type arrives at a webhook, caused by what the documents name (operations 6.1 and 6.3, decisions 7.2).
+
+A capability that publishes a type adds a line to `CAUSES`, and takes the type out of `WAITING`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pytest
+
+from core.events.events import EventType
+from tests.world.builder import PASSWORD
+from tests.world.inviter import GUEST, Invitation
+from tests.world.second_factors import Person
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tests.receiver import Receiver
+    from tests.world.hooks import Hooks
+    from tests.world.team import Team
+    from tests.world.world import World
+
+INVITATION_LIFETIME = timedelta(days=7)
+SECOND = timedelta(seconds=1)
+
+
+@dataclass
+class Stage:
+    """The team whose webhook subscribes; its member is the one to whom things happen."""
+
+    team: Team
+
+    @property
+    def world(self) -> World:
+        """The world of the team."""
+        return self.team.world
+
+    @property
+    def member(self) -> Person:
+        """The member, with the second factor if there is one."""
+        return Person(self.world, self.team.ids["member"], "member@example.com")
+
+    async def request(self, method: str, path: str, body: Any = None, *, by: str = "owner") -> Any:
+        """Send a request below the path of the organization; return the decoded answer."""
+        answer = await self.team.request(by, method, path, body=body)
+        assert answer.status in {200, 204}, answer.text
+        return answer.json if answer.content else None
+
+    async def invite(self) -> Invitation:
+        """Invite a guest."""
+        answer = await self.request("POST", "/invitations", {"email": GUEST, "role": "member"})
+        [message] = [one for one in await self.world.mails() if one.values.get("token") == answer["token"]]
+        return Invitation(UUID(answer["invitation"]["id"]), answer["token"], message.values["proof"], answer)
+
+    async def answer(self, verb: str) -> None:
+        """Answer an invitation without signing in."""
+        invitation = await self.invite()
+        answer = await self.world.client.post(f"/api/invitations/{verb}", body={"token": invitation.token})
+        assert answer.status == 200, answer.text
+
+    async def member_request(self, method: str, path: str, body: Any = None) -> None:
+        """Send a request of the member about their own account."""
+        token = await self.team.token("member")
+        answer = await self.world.client.request(method, path, token=token, body=body)
+        assert answer.status in {200, 204}, answer.text
+
+
+async def sign_in(stage: Stage) -> None:
+    await stage.world.sign_in("member@example.com")
+
+
+async def sign_in_wrongly(stage: Stage) -> None:
+    assert (await stage.world.log_in("member@example.com", "a wrong one")).status == 401
+
+
+async def sign_out(stage: Stage) -> None:
+    await stage.member_request("POST", "/api/auth/logout")
+
+
+async def turn_mfa_on(stage: Stage) -> None:
+    await stage.member.turn_mfa_on()
+
+
+async def turn_mfa_off(stage: Stage) -> None:
+    person = stage.member
+    await person.turn_mfa_on()
+    person.next_step()
+    answer = await person.mfa("DELETE", "", {"password": PASSWORD, "code": person.code()})
+    assert answer.status == 200, answer.text
+
+
+async def give_a_second_factor(stage: Stage) -> None:
+    person = stage.member
+    await person.turn_mfa_on()
+    person.next_step()
+    await person.sign_in_with_second_factor()
+
+
+async def give_a_wrong_second_factor(stage: Stage) -> None:
+    person = stage.member
+    await person.turn_mfa_on()
+    assert (await person.verify(await person.preauth_token(), person.wrong_code())).status == 401
+
+
+async def invite(stage: Stage) -> None:
+    await stage.invite()
+
+
+async def accept(stage: Stage) -> None:
+    await stage.answer("accept")
+
+
+async def decline(stage: Stage) -> None:
+    await stage.answer("decline")
+
+
+async def revoke(stage: Stage) -> None:
+    await stage.request("POST", f"/invitations/{(await stage.invite()).id}")
+
+
+async def let_an_invitation_expire(stage: Stage) -> None:
+    await stage.invite()
+    stage.world.clock.advance(INVITATION_LIFETIME + SECOND)
+    stage.team.tokens.clear()
+    await stage.invite()
+
+
+async def remove_a_member(stage: Stage) -> None:
+    await stage.request("POST", f"/members/{stage.team.ids['member']}")
+
+
+async def change_a_role(stage: Stage) -> None:
+    await stage.request("PATCH", f"/members/{stage.team.ids['member']}", {"role": "admin"})
+
+
+async def anonymize(stage: Stage) -> None:
+    answer = await stage.world.client.delete(
+        f"/api/privacy/forget/{stage.team.ids['member']}", token=await stage.team.token("owner")
+    )
+    assert answer.status == 200, answer.text
+
+
+async def end_other_sessions(stage: Stage) -> None:
+    await stage.world.sign_in("member@example.com")
+    await stage.member_request("DELETE", "/api/user/sessions")
+
+
+async def change_the_organization(stage: Stage) -> None:
+    await stage.request("PATCH", "", {"name": "Acme & Sons"})
+
+
+async def transfer_the_ownership(stage: Stage) -> None:
+    await stage.request("POST", "/transfer-ownership", {"new_owner_user_id": str(stage.team.ids["admin"])})
+
+
+async def grant_a_service(stage: Stage) -> None:
+    stage.world.service(stage.team.organization_id)
+    await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
+
+
+async def change_the_password(stage: Stage) -> None:
+    body = {"current_password": PASSWORD, "new_password": "quite another horse"}
+    await stage.member_request("POST", "/api/user/change-password", body)
+
+
+async def request_a_test(stage: Stage) -> None:
+    [webhook] = (await stage.request("GET", "/webhooks"))["webhooks"]
+    await stage.request("POST", f"/webhooks/{webhook['id']}/test")
+
+
+CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
+    EventType.USER_LOGIN_SUCCESS: sign_in,
+    EventType.USER_LOGIN_FAILED: sign_in_wrongly,
+    EventType.USER_LOGOUT: sign_out,
+    EventType.USER_SIGNUP_SUCCESS: accept,
+    EventType.USER_MFA_ENABLED: turn_mfa_on,
+    EventType.USER_MFA_DISABLED: turn_mfa_off,
+    EventType.USER_MFA_VERIFY_SUCCESS: give_a_second_factor,
+    EventType.USER_MFA_VERIFY_FAILED: give_a_wrong_second_factor,
+    EventType.USER_INVITED: invite,
+    EventType.USER_JOINED: accept,
+    EventType.USER_REMOVED: remove_a_member,
+    EventType.USER_ROLE_UPDATED: change_a_role,
+    EventType.USER_ANONYMIZED: anonymize,
+    EventType.SESSION_REVOKED: end_other_sessions,
+    EventType.INVITATION_ACCEPTED: accept,
+    EventType.INVITATION_DECLINED: decline,
+    EventType.INVITATION_EXPIRED: let_an_invitation_expire,
+    EventType.INVITATION_REVOKED: revoke,
+    EventType.ORGANIZATION_UPDATED: change_the_organization,
+    EventType.ORGANIZATION_OWNER_CHANGED: transfer_the_ownership,
+    EventType.SERVICE_UPDATED: grant_a_service,
+    EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
+    EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
+    EventType.SECURITY_PASSWORD_CHANGED: change_the_password,
+    EventType.WEBHOOK_TEST: request_a_test,
+}
+# Nothing publishes these yet, because the capability does not exist.
+WAITING = {
+    *(EventType.ORGANIZATION_SMTP_CONFIGURED, EventType.ORGANIZATION_SMTP_REMOVED),
+    *(EventType.SERVICE_CREATED, EventType.SERVICE_DELETED, EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED),
+    *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
+    *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
+    *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
+    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED, EventType.BRANDING_UPDATED),
+}
+
+
+def test_every_event_type_has_a_cause_or_waits_for_its_capability() -> None:
+    assert CAUSES.keys() | WAITING == set(EventType)
+    assert CAUSES.keys() & WAITING == set()
+
+
+@pytest.mark.parametrize("event", CAUSES, ids=lambda event: event.value)
+async def test_its_cause_sends_the_event_to_the_webhook(hooks: Hooks, receiver: Receiver, event: EventType) -> None:
+    await hooks.create(receiver.url, event.value)
+
+    await CAUSES[event](Stage(hooks.team))
+    await hooks.send()
+
+    assert receiver.received
+    for received in receiver.received:
+        payload = received.payload
+        assert payload["event"] == event.value
+        assert payload["organization_id"] == str(hooks.team.organization_id)
+        assert payload["id"] == received.headers["webhook-id"]
