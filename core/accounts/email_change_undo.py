@@ -1,9 +1,9 @@
 """Undoing a change of an account's address within a week, by the link that its old address got.
 
 The person who made the change had access to the account, and the new address has received mail since: links that
-reset the password, invitations. So undoing ends every way in, and what the account was given since the change ends
-too: the new address may belong to a person to whom it was given, and whom the undo must not put into the hands of the
-holder of the old one (decisions 3.13).
+reset the password, invitations. So undoing ends every way in, and what the account was given since the change ends too.
+It may have been given to another person, to whom the new address belongs, and must not pass to the holder of the old
+address (decisions 3.13).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def transfer(uow: UnitOfWork, slug: str, new_owner_user_id: UUID) -> Transfer:
     if new_owner is None:
         raise _refused("This must be a member of the organization. Invite them first.")
     if uow.members.unconfirmed(organization_id, new_owner_user_id) is not None:
-        # An owner cannot leave, so nobody becomes one without their consent.
+        # An owner cannot leave, so no member becomes one without consent.
         raise _refused("This person has not confirmed their membership. Ask them to sign in to the organization first.")
     if not new_owner.is_active:
         raise _refused("This account is deactivated. Name a member who can sign in.")

@@ -130,7 +130,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = descriptions_of_sales.FIELDS | {
     "is_platform_owner": _field("Whether the user manages the whole platform."),
     "user": _field("The user."),
     "owner": _field("The owner of the organization."),
-    "impersonated_user": _field("The user as whom the session acts."),
+    "impersonated_user": _field("The user that the session impersonates."),
     "users": _field("The users."),
     "ip_address": _field("The network address of the request; null if unknown.", **_ADDRESS),
     "last_ip": _field("The network address of the last request; empty if unknown.", **_ADDRESS),

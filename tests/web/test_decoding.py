@@ -3,17 +3,14 @@
 import json
 import sys
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.errors import BadRequest
 from core.limits import BODY_BYTES_MAX
 from entrypoints.web.decoding import FIELD_NAME_CHARACTERS_MAX, decode_body
-from tests.web.parcels import ID, Parcel, is_storable, posted, routes
+from tests.web.parcels import ID, Parcel, posted, routes
 from tests.web.probe import ask, serving
 
 
@@ -366,36 +363,3 @@ async def test_a_message_of_a_custom_validation_is_passed_on() -> None:
 
     with pytest.raises(BadRequest, match=r"^body: The end is before the beginning\.$"):
         decode_body(b'{"begin": "b", "end": "a"}', Span)
-
-
-def decoded_or_refused(data: bytes) -> Parcel | BadRequest:
-    try:
-        return decode_body(data, Parcel)
-    except BadRequest as refusal:
-        return refusal
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inside: st.lists(inside, max_size=5) | st.dictionaries(st.text(), inside, max_size=5),
-    max_leaves=10,
-)
-
-
-@given(st.dictionaries(st.sampled_from(["name", "weight", "tags", "marks", "address", "other"]), json_values))
-def test_any_object_is_either_accepted_or_refused_with_a_field(value: dict[str, Any]) -> None:
-    data = json.dumps(value).encode()
-
-    decoded = decoded_or_refused(data)
-
-    if isinstance(decoded, BadRequest):
-        assert decoded.details
-    else:
-        assert all(is_storable(text) for text in [decoded.name, *decoded.tags, *decoded.marks, *decoded.marks.values()])
-
-
-@given(st.binary() | st.binary().map(lambda data: b'{"name": "' + data + b'"}'))
-def test_any_bytes_are_either_accepted_or_refused(data: bytes) -> None:
-    decoded = decoded_or_refused(data)
-
-    assert isinstance(decoded, BadRequest) or is_storable(decoded.name)

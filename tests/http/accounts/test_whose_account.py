@@ -267,7 +267,7 @@ class Neighbourhood(RuleBasedStateMachine):
                 [(email, is_verified)] = self.world.rows(
                     "SELECT email, email_verified_at IS NOT NULL FROM users WHERE id = %s", answer.json["id"]
                 )
-                assert is_verified, f"{person.name} has a session of {email}, which nobody has proved"
+                assert is_verified, f"{person.name} has a session of {email}, which is not proved"
                 assert email in person.addresses, f"{person.name} has a session of {email}"
 
     @invariant()

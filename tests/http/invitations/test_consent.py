@@ -40,7 +40,7 @@ async def accept_with(inviter: Inviter, invitation: Invitation, tokens: Tokens) 
 
 
 async def added_guest(inviter: Inviter) -> tuple[UUID, Invitation, str]:
-    """Insert a guest whom a manager makes a member; return them, the invitation and the token of the mail."""
+    """Insert a guest and let a manager make them a member; return them, the invitation and the token of the mail."""
     guest_id = inviter.world.user(GUEST)
     invitation = await inviter.invite()
     assert (await inviter.accept_on_behalf(invitation)).status == 200

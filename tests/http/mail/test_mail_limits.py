@@ -1,4 +1,4 @@
-"""Nobody can fill a mailbox through Gatehouse: how many mails one address and one organization get (1.9, 5.6)."""
+"""No caller can fill a mailbox through Gatehouse: how many mails one address and one organization get (1.9, 5.6)."""
 
 from __future__ import annotations
 
