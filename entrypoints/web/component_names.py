@@ -66,6 +66,7 @@ COMPONENT_NAMES: Final = {
     "SessionsEnded": "RevokedSessions",
     "LogEntry": "AuditLogEntry",
     "Actor": "AuditLogActor",
+    "EventType": "EventTypeName",
     "EventTypeItem": "EventType",
     "LoginsOfDay": "DailyLogins",
     "LoginsOfService": "ServiceLogins",
