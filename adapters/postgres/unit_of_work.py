@@ -14,6 +14,7 @@ from adapters.postgres.accounts.user_import import PostgresUserImport
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
+from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
@@ -95,6 +96,7 @@ class PostgresUnitOfWork:
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog
+    audit_chains: PostgresAuditChains
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
     platform_mfa: PostgresPlatformMfa

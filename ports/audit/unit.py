@@ -4,6 +4,7 @@ from typing import Protocol
 
 from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
+from ports.audit.chain import AuditChains
 from ports.audit.platform_audit_log import PlatformAuditLog
 
 
@@ -15,6 +16,9 @@ class AuditUnit(Protocol):
 
     @property
     def audit_log(self) -> AuditLog: ...
+
+    @property
+    def audit_chains(self) -> AuditChains: ...
 
     @property
     def analytics(self) -> Analytics: ...
