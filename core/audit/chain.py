@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from core.audit.audit_log import AuditLogFilter
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # The hash before the first entry.
 FIRST_HASH: Final = "0" * 64
+# Nothing depends on the end of a proof, but a signed token has one.
+PROOF_LIFETIME: Final = timedelta(days=36_500)
 # Per statement of an export.
 EXPORT_ENTRIES_MAX: Final = 500
 # Details may have any names; with this prefix none of them is the name of another field.
@@ -134,6 +136,17 @@ def seal_next(uow: UnitOfWork, limit: int) -> int:
     if sealed:
         uow.audit_chains.store(sealed)
     return len(sealed)
+
+
+def head_claims(end: ChainEnd, *, audience: str) -> dict[str, Any]:
+    """Return the claims of the head of a proof."""
+    return {
+        "sub": str(end.organization_id),
+        "aud": audience,
+        "position": end.sealed_through,
+        "hash": end.hash,
+        "sealed_at": time_text(end.sealed_at) if end.sealed_at is not None else None,
+    }
 
 
 def line_of(sealed: SealedEntry) -> dict[str, Any]:
