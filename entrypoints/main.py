@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from actors.audit_counter import AuditCounter
+from actors.audit_sealer import AuditSealer
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -179,6 +180,7 @@ async def connected(
                 supervisor.supervise("housekeeper", Housekeeper(database=database, metrics=metrics).run)
                 supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
                 supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
+                supervisor.supervise("audit_sealer", AuditSealer(database=database, metrics=metrics).run)
                 supervisor.supervise(
                     "event_sequencer",
                     EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,

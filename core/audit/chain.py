@@ -86,11 +86,27 @@ class ChainEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationChain:
+    """The end of the chain of an organization with this slug."""
+
+    slug: str
+    end: ChainEnd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unsealed:
     """The end of a chain, and the entries to append to it."""
 
     end: ChainEnd
     entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideEntry:
+    """An entry with a position before the first or after the last one of its chain."""
+
+    id: UUID
+    position: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +152,21 @@ def seal_next(uow: UnitOfWork, limit: int) -> int:
     if sealed:
         uow.audit_chains.store(sealed)
     return len(sealed)
+
+
+def chains(uow: UnitOfWork, slug: str | None) -> Sequence[OrganizationChain]:
+    """List the chains of all organizations, or of the one with this slug; for an operator."""
+    return uow.audit_chains.of_organizations(slug)
+
+
+def page(uow: UnitOfWork, end: ChainEnd, after: int) -> Sequence[SealedEntry]:
+    """Return the next sealed entries after a position; for an operator."""
+    return uow.audit_chains.page(end.organization_id, after=after, through=end.sealed_through, limit=EXPORT_ENTRIES_MAX)
+
+
+def first_outside(uow: UnitOfWork, organization_id: UUID) -> OutsideEntry | None:
+    """Return an entry whose position is outside the chain, which only a change by hand can cause; for an operator."""
+    return uow.audit_chains.first_outside(organization_id)
 
 
 def head_claims(end: ChainEnd, *, audience: str) -> dict[str, Any]:

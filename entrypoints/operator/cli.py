@@ -81,6 +81,13 @@ def _parser() -> argparse.ArgumentParser:
     users.add_argument("action", choices=["import"], help="make an account for every address that has none yet")
     users.add_argument("file", help="JSON lines with email, hash, verified and created_at; - reads standard input")
     users.add_argument("--check", action="store_true", help="only read the file and list the lines to be left out")
+    audit = command("audit", _audit, "Verify the audit logs of organizations.")
+    audit.add_argument("action", choices=["verify"], help="check that no entry was changed, removed or put in between")
+    audit.add_argument("organization", nargs="?", help="the slug of an organization (default: all organizations)")
+    audit.add_argument("--file", metavar="EXPORT", help="verify an export, without a database; - reads standard input")
+    audit.add_argument(
+        "--proof", metavar="PROOF", help="an earlier answer of audit-log/proof, in a file, to compare with"
+    )
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
@@ -123,6 +130,16 @@ def _users(settings: Settings, options: argparse.Namespace) -> int:
     from entrypoints.operator import operations
 
     return _operate(lambda: operations.import_users(settings, options.file, is_check=options.check, report=_print_line))
+
+
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from entrypoints.operator import operations
+
+    return _operate(
+        lambda: operations.verify_audit_logs(
+            settings, options.organization, file=options.file, proof=options.proof, report=_print_line
+        )
+    )
 
 
 def _routes(settings: Settings, _options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from core.audit.chain import ChainEnd, SealedEntry, Unsealed
+from core.audit.chain import ChainEnd, OrganizationChain, OutsideEntry, SealedEntry, Unsealed
 
 
 class AuditChains(Protocol):
@@ -27,14 +27,14 @@ class AuditChains(Protocol):
         """Return the end of a chain."""
         ...
 
-    def ends(self) -> Sequence[ChainEnd]:
-        """List the ends of all chains."""
+    def of_organizations(self, slug: str | None) -> Sequence[OrganizationChain]:
+        """List the chains of all organizations, or of the one with this slug, also those without entries."""
         ...
 
     def page(self, organization_id: UUID, *, after: int, through: int, limit: int) -> Sequence[SealedEntry]:
         """Return the sealed entries after a position, in the order of the chain; deleted entries are left out."""
         ...
 
-    def first_without_seal(self, organization_id: UUID) -> tuple[int, UUID] | None:
-        """Return the position and the id of an entry whose position is outside the chain; None when there is none."""
+    def first_outside(self, organization_id: UUID) -> OutsideEntry | None:
+        """Return the first entry whose position is outside the chain; None when there is none."""
         ...

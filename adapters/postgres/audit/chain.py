@@ -12,7 +12,16 @@ from psycopg.types.json import Jsonb
 
 from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
-from core.audit.chain import FIRST_HASH, ChainEnd, Entry, Seal, SealedEntry, Unsealed
+from core.audit.chain import (
+    FIRST_HASH,
+    ChainEnd,
+    Entry,
+    OrganizationChain,
+    OutsideEntry,
+    Seal,
+    SealedEntry,
+    Unsealed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,18 +146,19 @@ class PostgresAuditChains(Aggregate):
         found = self._ends([organization_id])
         return found[0] if found else _beginning(organization_id)
 
-    def ends(self) -> Sequence[ChainEnd]:
-        return (
-            self._connection.cursor(row_factory=kwargs_row(ChainEnd))
-            .execute(
-                """
-                SELECT   organization_id, sealed_through, head AS hash, sealed_at
-                FROM     audit_chains
-                ORDER BY organization_id
-                """
-            )
-            .fetchall()
+    def of_organizations(self, slug: str | None) -> Sequence[OrganizationChain]:
+        rows = self._connection.cursor(row_factory=dict_row).execute(
+            """
+            SELECT   o.slug, o.id AS organization_id, coalesce(c.sealed_through, 0) AS sealed_through,
+                     coalesce(c.head, %s) AS hash, c.sealed_at
+            FROM     organizations o
+            LEFT     JOIN audit_chains c ON c.organization_id = o.id
+            WHERE    o.slug = coalesce(%s, o.slug)
+            ORDER BY o.slug
+            """,
+            (FIRST_HASH, slug),
         )
+        return [OrganizationChain(slug=row.pop("slug"), end=ChainEnd(**row)) for row in rows]
 
     def page(self, organization_id: UUID, *, after: int, through: int, limit: int) -> Sequence[SealedEntry]:
         rows = self._connection.cursor(row_factory=dict_row).execute(
@@ -163,21 +173,24 @@ class PostgresAuditChains(Aggregate):
         )
         return [_sealed_entry(row) for row in rows]
 
-    def first_without_seal(self, organization_id: UUID) -> tuple[int, UUID] | None:
+    def first_outside(self, organization_id: UUID) -> OutsideEntry | None:
         # One snapshot, because the chain may grow meanwhile.
-        found = self._connection.execute(
-            """
-            SELECT   e.position, e.id
-            FROM     audit_entries e
-            LEFT     JOIN audit_chains c USING (organization_id)
-            WHERE    e.organization_id = %s AND e.position IS NOT NULL
-            AND      (e.position < 1 OR e.position > coalesce(c.sealed_through, 0))
-            ORDER BY e.position
-            LIMIT    1
-            """,
-            (organization_id,),
+        return (
+            self._connection.cursor(row_factory=kwargs_row(OutsideEntry))
+            .execute(
+                """
+                SELECT   e.id, e.position
+                FROM     audit_entries e
+                LEFT     JOIN audit_chains c USING (organization_id)
+                WHERE    e.organization_id = %s AND e.position IS NOT NULL
+                AND      (e.position < 1 OR e.position > coalesce(c.sealed_through, 0))
+                ORDER BY e.position
+                LIMIT    1
+                """,
+                (organization_id,),
+            )
+            .fetchone()
         )
-        return found.fetchone()
 
     def _waiting(self) -> list[UUID]:
         """Return the organizations whose turn it is, and store the last one; begin anew after the highest id."""

@@ -1,6 +1,6 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import world
+from tests.world.fixtures import builder, world
 
-__all__ = ["actors", "application", "client", "installation", "key_pairs", "settings", "world"]
+__all__ = ["actors", "application", "builder", "client", "installation", "key_pairs", "settings", "world"]
