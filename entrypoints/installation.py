@@ -7,6 +7,7 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.audit.siem_sender import SiemSender
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
@@ -32,5 +33,6 @@ class Installation:
     qr_codes: QrCodes
     mail_renderer: MailRenderer
     feed_waiters: FeedWaiters
+    siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

@@ -27,6 +27,7 @@ from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.siem_streamer import SiemStreamer
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
@@ -38,6 +39,7 @@ from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import outbound_client
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -167,6 +169,8 @@ async def connected(
         metrics=metrics,
         clock=now,
     )
+    siem_sender = HttpSiemSender(http, version=version())
+    streamer = SiemStreamer(database=database, sender=siem_sender, metrics=metrics)
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     try:
         async with trio.open_nursery() as nursery:
@@ -186,6 +190,7 @@ async def connected(
                     EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
                 )
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
+                supervisor.supervise("siem_streamer", streamer.run, drain=streamer.drain)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
 
             async def load_secrets() -> None:
@@ -206,6 +211,7 @@ async def connected(
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
                 feed_waiters=waiters,
+                siem_sender=siem_sender,
             )
             yield ConnectedInstallation(
                 installation=installation,

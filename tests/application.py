@@ -7,6 +7,7 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
+import ssl
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ from adapters.crypto.passwords import Argon2Cost, Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.outbound import outbound_client
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions import signing_keys
@@ -47,6 +50,8 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
+# Likewise: making it reads all certificates of the system.
+TLS = ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -233,4 +238,5 @@ async def connected_installation(
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
         feed_waiters=MemoryFeedWaiters(),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )

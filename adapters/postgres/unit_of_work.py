@@ -16,6 +16,7 @@ from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.credentials.devices import PostgresDevices
 from adapters.postgres.credentials.mfa import PostgresBackupCodes, PostgresTotpSecrets
 from adapters.postgres.credentials.mfa_events import PostgresMfaEvents
@@ -97,6 +98,7 @@ class PostgresUnitOfWork:
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog
     audit_chains: PostgresAuditChains
+    siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
     platform_mfa: PostgresPlatformMfa

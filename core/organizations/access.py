@@ -109,6 +109,8 @@ class Operation(Enum):
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE)
+    SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
 
     takes: Capability | Standing

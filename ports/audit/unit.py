@@ -6,6 +6,7 @@ from ports.audit.analytics import Analytics
 from ports.audit.audit_log import AuditLog
 from ports.audit.chain import AuditChains
 from ports.audit.platform_audit_log import PlatformAuditLog
+from ports.audit.siem import SiemStreams
 
 
 class AuditUnit(Protocol):
@@ -19,6 +20,9 @@ class AuditUnit(Protocol):
 
     @property
     def audit_chains(self) -> AuditChains: ...
+
+    @property
+    def siem_streams(self) -> SiemStreams: ...
 
     @property
     def analytics(self) -> Analytics: ...

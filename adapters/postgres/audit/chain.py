@@ -22,6 +22,7 @@ from core.audit.chain import (
     SealedEntry,
     Unsealed,
 )
+from core.audit.siem_stream import BATCH_EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,6 +141,15 @@ class PostgresAuditChains(Aggregate):
                 "salts": [Jsonb(one.seal.salts) for one in sealed],
                 "now": self._transaction.now,
             },
+        )
+        # Also a stream that is due already: the lock makes `record` see these entries.
+        self._connection.execute_later(
+            """
+            UPDATE siem_streams
+            SET    due_at = coalesce(due_at, greatest(attempted_at + %s, %s))
+            WHERE  organization_id = ANY (%s)
+            """,
+            (BATCH_EVERY, self._transaction.now, list({one.entry.organization_id for one in sealed})),
         )
 
     def end(self, organization_id: UUID) -> ChainEnd:
