@@ -52,6 +52,11 @@ class Receiver:
     # For Elastic: the status with which an entry is refused.
     refused: dict[str, int] = field(default_factory=dict)
     got_some: trio.Event = field(default_factory=trio.Event)
+    # It answers nothing before this is set.
+    may_answer: trio.Event = field(default_factory=trio.Event)
+
+    def __post_init__(self) -> None:
+        self.may_answer.set()
 
     @property
     def url(self) -> str:
@@ -71,6 +76,7 @@ class Receiver:
             if request is None:
                 return
             self.requests.append(request)
+            await self.may_answer.wait()
             failure = self.failures.pop(0) if self.failures else self.interface(self, request)
             if failure is None:
                 # The connection breaks without an answer.

@@ -13,7 +13,7 @@ from core.audit import siem_stream
 from core.audit.siem_stream import BACKOFF_MAX, BACKOFF_MIN, BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY, LEASE
 from tests.audit_chains import add_entry, seal_all
 from tests.http.audit.test_siem import INTERFACES, configure
-from tests.siem_receivers import elastic, json_lines, receiving, splunk
+from tests.siem_receivers import TOKEN, elastic, json_lines, receiving, splunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +227,7 @@ async def test_a_failing_receiver_delays_no_other_organization(team: Team, trans
     async with receiving(json_lines) as broken, receiving(json_lines) as receiver:
         broken.failures = [None] * 5
         await configure(team, endpoint=broken.url)
-        body = {"provider": "http", "endpoint": receiver.url, "token": "a-token-that-opens-the-collector"}
+        body = {"provider": "http", "endpoint": receiver.url, "token": TOKEN}
         await other.request("boss", "POST", "/siem", body=body)
         entries = add_entries(other, 2)
         seal_all(transact)
@@ -423,3 +423,30 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
     assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 1.0' in (
         installation.metrics.exposition().decode()
     )
+
+
+async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, transact: Transact) -> None:
+    installation = team.world.installation
+    streamer = SiemStreamer(
+        database=installation.database, sender=installation.siem_sender, metrics=installation.metrics
+    )
+    other = team.world.team("globex")
+    other.add("boss", "owner")
+    async with receiving(json_lines) as silent, receiving(json_lines) as receiver:
+        silent.may_answer = trio.Event()
+        await configure(team, endpoint=silent.url)
+        body = {"provider": "http", "endpoint": receiver.url, "token": TOKEN}
+        await other.request("boss", "POST", "/siem", body=body)
+        seal_all(transact)
+
+        with trio.fail_after(END_SECONDS_MAX):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(streamer.run)
+                await receiver.got_some.wait()
+                assert silent.entries == []
+                silent.may_answer.set()
+                # What is in flight is finished.
+                streamer.drain()
+
+    assert len(silent.entries) == 1
+    assert (await show(team))["status"] == "healthy"
