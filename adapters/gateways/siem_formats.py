@@ -128,12 +128,19 @@ def _elastic_verdict(content: bytes, events: Sequence[SiemEvent]) -> Verdict:
     if not isinstance(items, list) or len(cast("list[Any]", items)) != len(events):
         return Verdict(0, f"The bulk API answered {_excerpt(content)}.")
     for number, (item, event) in enumerate(zip(cast("list[Any]", items), events, strict=True)):
-        outcome: Any = item.get("create") if isinstance(item, dict) else None
-        status = outcome.get("status") if isinstance(outcome, dict) else None
-        if not isinstance(status, int) or not (200 <= status < 300 or status == _CONFLICT):
-            reason = outcome.get("error") if isinstance(outcome, dict) else item
-            return Verdict(number, f"Entry {event.id} was refused with {status}: {_excerpt(_json(reason))}.")
+        if problem := _problem_of_item(item):
+            return Verdict(number, f"Entry {event.id} was refused {problem}.")
     return Verdict(len(events))
+
+
+def _problem_of_item(item: Any) -> str | None:
+    match item:
+        case {"create": {"status": int() as status}} if 200 <= status < 300 or status == _CONFLICT:
+            return None
+        case {"create": {"status": status, "error": reason}}:
+            return f"with {status}: {_excerpt(_json(reason))}"
+        case _:
+            return f"in a form that is not documented: {_excerpt(_json(item))}"
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

@@ -18,7 +18,8 @@ from quart_trio.asgi import TrioASGIHTTPConnection
 from core.errors import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterable
+    from contextlib import AbstractAsyncContextManager
 
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
     from quart import Response
@@ -67,8 +68,8 @@ class Exchange(TrioASGIHTTPConnection):
 async def _send_parts(send: ASGISendCallable, response: Response) -> bool:
     """Send a body as it is made; return whether it was sent completely and in time."""
     with trio.move_on_after(PARTS_SECONDS_MAX):
-        async with response.response as body:
-            parts = cast("AsyncIterator[bytes]", aiter(body))
+        async with cast("AbstractAsyncContextManager[AsyncIterable[bytes]]", response.response) as body:
+            parts = aiter(body)
             while True:
                 with trio.move_on_after(RESPONSE_SECONDS_MAX) as limit:
                     try:

@@ -84,7 +84,8 @@ class PostgresSiemStreams(Aggregate):
         )
         if row is None:
             return None
-        return SiemStream(**row | {"provider": SiemProvider(row["provider"]), "options": _options(row["options"])})
+        provider, options = SiemProvider(row.pop("provider")), _options(row.pop("options"))
+        return SiemStream(provider=provider, options=options, **row)
 
     def save(self, organization_id: UUID, stream: SiemStream, token: Secret | None, *, keeps_token: bool) -> None:
         vault = self._transaction.vault
@@ -229,7 +230,7 @@ class PostgresSiemStreams(Aggregate):
 
 
 def _options(stored: dict[str, Any]) -> SiemOptions:
-    return SiemOptions(**stored | {"start": SiemStart(stored["start"])})
+    return SiemOptions(start=SiemStart(stored.pop("start")), **stored)
 
 
 def _event(row: dict[str, Any]) -> SiemEvent:

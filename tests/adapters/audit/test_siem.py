@@ -42,27 +42,24 @@ def acme(builder: Builder, clock: SettableClock, transact: Transact) -> UUID:
     return organization_id
 
 
-def save(uow: Any, organization_id: UUID, clock: SettableClock, **changes: Any) -> None:
+def save(uow: Any, organization_id: UUID, clock: SettableClock, *, event_filter: list[str] | None = None) -> None:
     """Store a stream of an organization from the beginning of its log."""
     stream = SiemStream(
-        **{
-            "id": new_id(),
-            "provider": SiemProvider.HTTP,
-            "endpoint": "https://siem.example.com",
-            "has_token": True,
-            "options": SiemOptions(),
-            "event_filter": None,
-            "enabled": True,
-            "starts_at": None,
-            "position": 0,
-            "sealed_through": 0,
-            "failures": 0,
-            "last_success_at": None,
-            "last_error": None,
-            "created_at": clock(),
-            "updated_at": clock(),
-        }
-        | changes
+        id=new_id(),
+        provider=SiemProvider.HTTP,
+        endpoint="https://siem.example.com",
+        has_token=True,
+        options=SiemOptions(),
+        event_filter=event_filter,
+        enabled=True,
+        starts_at=None,
+        position=0,
+        sealed_through=0,
+        failures=0,
+        last_success_at=None,
+        last_error=None,
+        created_at=clock(),
+        updated_at=clock(),
     )
     uow.siem_streams.save(organization_id, stream, Secret("a-token-of-a-receiver"), keeps_token=False)
 

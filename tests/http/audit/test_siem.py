@@ -239,7 +239,7 @@ async def test_the_test_says_what_a_broken_receiver_did(team: Team, failure: Any
 class ResolverToThisMachine(trio.abc.HostnameResolver):
     """A resolver that leads every name to the loopback address; it ends with the test's event loop."""
 
-    async def getaddrinfo(self, host: Any, port: Any, *_options: Any) -> Any:
+    async def getaddrinfo(self, host: Any, port: Any, *_options: Any, **_named_options: Any) -> Any:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def getnameinfo(self, sockaddr: Any, flags: int) -> Any:

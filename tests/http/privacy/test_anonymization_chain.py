@@ -54,7 +54,7 @@ async def decline(team: Team) -> None:
     team.user("carl")
 
 
-def salts(team: Team) -> list[dict[str, Any]]:
+def salts(team: Team) -> list[list[str]]:
     """Return the names of the fields that have salts, by the position of the entry."""
     found = team.world.rows("SELECT salts FROM audit_seals ORDER BY position")
     return [sorted(names) for (names,) in found]

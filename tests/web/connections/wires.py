@@ -111,10 +111,11 @@ async def refused(call: Call) -> Annotated[Response, Media("text/plain")]:
 @routes.get("/slow/:seconds")
 @public
 async def slow(call: Call, seconds: str) -> Annotated[Response, Media("text/plain")]:
-    """Answer in three pieces, with a pause before each."""
+    """Answer in three pieces, with a pause before each but the first."""
 
     async def pieces() -> AsyncIterator[bytes]:
-        for piece in (b"one ", b"two ", b"three"):
+        yield b"one "
+        for piece in (b"two ", b"three"):
             await trio.sleep(int(seconds))
             yield piece
 
