@@ -6,6 +6,8 @@ import json
 from decimal import Decimal
 from typing import Any, Final, cast
 
+# Its texts have the escapes that RFC 8785 prescribes.
+_LITERALS: Final = json.JSONEncoder(ensure_ascii=False)
 # ECMAScript writes numbers from 1e-6 up to this many digits before the point without an exponent.
 _INTEGER_DIGITS_MAX: Final = 21
 _LEADING_ZEROS_MAX: Final = 6
@@ -19,7 +21,7 @@ def canonical(value: Any) -> bytes:
 def _text(value: Any) -> str:
     match value:
         case bool() | None | str():
-            return json.dumps(value, ensure_ascii=False)
+            return _LITERALS.encode(value)
         case int() | float():
             return _number(value)
         case list():
@@ -27,7 +29,7 @@ def _text(value: Any) -> str:
         case _:
             # Names are ordered by their UTF-16 code units.
             members = sorted(cast("dict[str, Any]", value).items(), key=lambda member: member[0].encode("utf-16-be"))
-            return f"{{{','.join(f'{json.dumps(name, ensure_ascii=False)}:{_text(item)}' for name, item in members)}}}"
+            return f"{{{','.join(f'{_LITERALS.encode(name)}:{_text(item)}' for name, item in members)}}}"
 
 
 def _number(value: float) -> str:

@@ -247,4 +247,5 @@ def _fields_of(entry: Entry, position: int) -> dict[str, Any]:
 
 def time_text(moment: datetime) -> str:
     """Return a time in the one form that the hash covers: UTC, with microseconds."""
-    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    # Several times as fast as `strftime`, and this runs for every entry.
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"

@@ -115,8 +115,7 @@ class AuditVerification:
     def summary(self) -> list[str]:
         """Return the lines that summarize the run."""
         sentences = list(self.broken)
-        noun = "log" if self.logs == 1 else "logs"
-        checked = f"{self.entries:,} entries of {self.logs:,} {noun}"
+        checked = f"{_counted(self.entries, 'entry', 'entries')} of {_counted(self.logs, 'log', 'logs')}"
         if self.broken:
             sentences.append(f"Checked {checked}. {len(self.broken)} did not verify: see the runbook audit-log.md.")
         else:
@@ -189,3 +188,7 @@ class AuditVerification:
         done = self.entries + verifier.position
         self.out.write(f"{prefix}{done:,} entries checked, {done / (now - self._began_at):,.0f} per second\n")
         self.out.flush()
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
