@@ -95,9 +95,14 @@ class OrganizationChain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsealed:
-    """The end of a chain, and the entries to append to it."""
+    """The end of a chain, and the entries to append to it.
+
+    The last position in use is that of the end, unless the tables were changed by hand: then the chain is broken, but
+    sealing goes on, for this organization and for the others.
+    """
 
     end: ChainEnd
+    last_position: int
     entries: Sequence[Entry]
 
 
@@ -210,7 +215,7 @@ def hash_of(previous_hash: str, line: Mapping[str, Any]) -> str:
 def _appended(uow: UnitOfWork, unsealed: Unsealed) -> Sequence[SealedEntry]:
     sealed: list[SealedEntry] = []
     previous_hash = unsealed.end.hash
-    for position, entry in enumerate(unsealed.entries, start=unsealed.end.sealed_through + 1):
+    for position, entry in enumerate(unsealed.entries, start=unsealed.last_position + 1):
         line = _fields_of(entry, position)
         personal = personal_fields(line)
         salts = {name: uow.randomness.salt() for name in personal}

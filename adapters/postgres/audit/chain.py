@@ -61,6 +61,12 @@ UNSEALED: Final = """
                         LIMIT    %(share)s
                         FOR      NO KEY UPDATE SKIP LOCKED) AS next
 """
+LAST_POSITIONS: Final = """
+    SELECT wanted.organization_id,
+           greatest((SELECT max(position) FROM audit_seals s WHERE s.organization_id = wanted.organization_id),
+                    (SELECT max(position) FROM audit_entries e WHERE e.organization_id = wanted.organization_id), 0)
+    FROM   unnest(%s::uuid[]) AS wanted (organization_id)
+"""
 PAGE: Final = """
     SELECT   e.id, e.organization_id, e.actor_user_id, e.action, e.target_type, e.target_id, e.ip_address, e.user_agent,
              e.success, e.details, e.created_at,
@@ -97,6 +103,7 @@ class PostgresAuditChains(Aggregate):
             .fetchall()
         )
         ends = {end.organization_id: end for end in self._ends(present)}
+        last_positions = dict(self._connection.execute(LAST_POSITIONS, (present,)).fetchall())
         entries: dict[UUID, list[Entry]] = {}
         rows = self._connection.cursor(row_factory=kwargs_row(Entry)).execute(
             UNSEALED, {"organization_ids": present, "share": max(1, limit // max(1, len(present)))}, prepare=False
@@ -104,7 +111,11 @@ class PostgresAuditChains(Aggregate):
         for entry in rows:
             entries.setdefault(entry.organization_id, []).append(entry)
         return [
-            Unsealed(end=ends.get(organization_id) or _beginning(organization_id), entries=found)
+            Unsealed(
+                end=ends.get(organization_id) or _beginning(organization_id),
+                last_position=last_positions[organization_id],
+                entries=found,
+            )
             for organization_id, found in entries.items()
         ]
 

@@ -10,6 +10,7 @@ import trio
 from adapters.postgres.audit.chain import ORGANIZATIONS_MAX, PAGE, UNSEALED, WAITING
 from core.audit import chain
 from core.audit.chain import FIRST_HASH
+from core.audit.verification import ChainBroken
 from tests.audit_chains import BATCH_ENTRIES, add_entry, seal_all, verify
 from tests.plans import explained, rows_read, tables_read_whole
 from tests.postgres import connected
@@ -160,6 +161,32 @@ async def test_replicas_that_seal_at_once_make_one_chain(
 
     assert set(positions(builder, acme).values()) == set(range(1, 41))
     assert transact(verify, acme) == 40
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("DELETE FROM audit_chains", "Entry 3 .* was changed: it does not fit its hash"),
+        ("UPDATE audit_entries SET position = NULL WHERE position = 2", "Entry 2 was removed"),
+        ("UPDATE audit_entries SET position = 7 WHERE position = 2", "Entry 2 was removed"),
+    ],
+)
+def test_tables_that_were_changed_by_hand_break_the_chain_and_stop_no_sealing(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, change: str, sentence: str
+) -> None:
+    bolt = builder.organization("bolt")
+    for number in range(2):
+        add_entry(builder.connection, acme, clock, number=number)
+    seal_all(transact)
+    builder.connection.execute(change.encode())
+
+    for organization_id in (acme, bolt):
+        add_entry(builder.connection, organization_id, clock)
+    seal_all(transact)
+
+    assert transact(verify, bolt) == 1
+    with pytest.raises(ChainBroken, match=sentence):
+        transact(verify, acme)
 
 
 def test_nothing_reads_sealed_entries_to_find_unsealed_ones(
