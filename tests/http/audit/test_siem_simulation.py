@@ -1,7 +1,7 @@
 """A simulation of sealing and streaming: writers, sealers and streamers at once, which die, and receivers that fail.
 
 Whatever happens, every entry reaches the receiver of its organization, at first in the order of the chain, and reaches
-no other one. The seed of a run is its parameter, so a failure can be run again.
+no other one. The seed of the dice is the parameter of a run; which process is ahead depends on the database.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 ORGANIZATIONS = 4
 ROUNDS = 30
 # More than enough for everything that can be left.
-CATCH_UP_ROUNDS_MAX = 200
+CATCH_UP_ROUNDS_MAX = 30
+CATCH_UP_ENTRIES = 500
 TOKEN = "a-token-that-opens-the-collector"
-SEEDS = [1, 2, 3, 4, 5]
+SEEDS = [1, 2, 3]
 
 
 class Died(Exception):
@@ -143,7 +144,7 @@ async def test_every_entry_reaches_its_receiver_in_order_whatever_dies_or_fails(
     simulation.may_die, receivers.is_healthy = False, True
     for _ in range(CATCH_UP_ROUNDS_MAX):
         clock.advance(max(LEASE, BACKOFF_MAX))
-        await simulation.seal()
+        await database.transact(chain.seal_next, CATCH_UP_ENTRIES)
         await simulation.stream()
     assert not any(is_behind(team) for team in teams)
 
