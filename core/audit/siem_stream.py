@@ -125,8 +125,8 @@ def next_batch(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
     """Return the next entries of a stream."""
     sealed_through = uow.audit_chains.end(stream.organization_id).sealed_through
     through = min(stream.position + SCANNED_MAX, sealed_through)
-    events = uow.siem_streams.events(stream, through=through, limit=BATCH_EVENTS_MAX)
-    if len(events) == BATCH_EVENTS_MAX:
+    events, is_last = uow.siem_streams.events(stream, through=through)
+    if not is_last:
         through = events[-1].position
     return SiemBatch(events=events, through=through, has_more=through < sealed_through)
 

@@ -36,8 +36,11 @@ class SiemStreams(Protocol):
         """Lease enabled streams of active organizations that are due, those that waited longest first."""
         ...
 
-    def events(self, stream: LeasedStream, *, through: int, limit: int) -> Sequence[SiemEvent]:
-        """Return the entries after the position of a stream that its filter admits, in the order of the chain."""
+    def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
+        """Return the entries after the position of a stream that its filter admits, in the order of the chain.
+
+        They are at most as many, and hardly more bytes, than a batch has; the flag says that there are no others.
+        """
         ...
 
     def record(self, stream: LeasedStream, progress: Progress) -> bool:

@@ -16,7 +16,14 @@ from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.audit.audit_log import Actor, LogEntry
 from core.audit.siem import SiemOptions, SiemProvider, SiemStart, SiemStream
-from core.audit.siem_stream import LeasedStream, SiemEvent, SiemTarget, event_of
+from core.audit.siem_stream import (
+    BATCH_BYTES_MAX,
+    BATCH_EVENTS_MAX,
+    LeasedStream,
+    SiemEvent,
+    SiemTarget,
+    event_of,
+)
 from core.secrets import Secret
 
 if TYPE_CHECKING:
@@ -44,20 +51,30 @@ LEASE: Final = """
     RETURNING siem_streams.id, organization_id, provider, endpoint, token_sealed, options, event_filter, starts_at,
               position, failures
 """
+# Entries whose details have more bytes than a batch are not all read into memory; the first one always is.
 EVENTS: Final = """
-    SELECT   e.position, s.hash, e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id, e.ip_address,
-             e.user_agent, e.success, e.details, e.created_at,
-             e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner
-    FROM     audit_entries e
-    LEFT     JOIN audit_seals s ON s.organization_id = e.organization_id AND s.position = e.position
-    LEFT     JOIN users u ON u.id = e.actor_user_id
-    WHERE    e.organization_id = %(organization_id)s AND e.position > %(after)s AND e.position <= %(through)s
-    AND      (%(starts_at)s::timestamptz IS NULL OR e.created_at >= %(starts_at)s)
-    AND      (%(prefixes)s::text[] IS NULL
-              OR EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS wanted (prefix)
-                         WHERE  starts_with(e.action, wanted.prefix)))
-    ORDER BY e.position
-    LIMIT    %(limit)s
+    SELECT   position, hash, id, org_id, action, target_type, target_id, ip_address, user_agent, success, details,
+             created_at, actor_user_id, actor_email, actor_is_platform_owner,
+             found < %(limit)s AND bytes_of_all <= %(bytes_max)s AS is_last
+    FROM     (SELECT *, count(*) OVER () AS found, sum(bytes) OVER () AS bytes_of_all,
+                     sum(bytes) OVER (ORDER BY position) - bytes AS bytes_before
+              FROM   (SELECT   e.position, s.hash, e.id, e.organization_id AS org_id, e.action, e.target_type,
+                               e.target_id, e.ip_address, e.user_agent, e.success, e.details, e.created_at,
+                               e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
+                               octet_length(e.details::text) AS bytes
+                      FROM     audit_entries e
+                      LEFT     JOIN audit_seals s ON s.organization_id = e.organization_id AND s.position = e.position
+                      LEFT     JOIN users u ON u.id = e.actor_user_id
+                      WHERE    e.organization_id = %(organization_id)s
+                      AND      e.position > %(after)s AND e.position <= %(through)s
+                      AND      (%(starts_at)s::timestamptz IS NULL OR e.created_at >= %(starts_at)s)
+                      AND      (%(prefixes)s::text[] IS NULL
+                                OR EXISTS (SELECT FROM unnest(%(prefixes)s::text[]) AS wanted (prefix)
+                                           WHERE  starts_with(e.action, wanted.prefix)))
+                      ORDER BY e.position
+                      LIMIT    %(limit)s) AS admitted) AS counted
+    WHERE    bytes_before <= %(bytes_max)s
+    ORDER BY position
 """
 
 log = structlog.get_logger(__name__)
@@ -143,8 +160,8 @@ class PostgresSiemStreams(Aggregate):
         leased = [self._leased(row, leased_until) for row in rows]
         return [stream for stream in leased if stream is not None]
 
-    def events(self, stream: LeasedStream, *, through: int, limit: int) -> Sequence[SiemEvent]:
-        rows = self._connection.cursor(row_factory=dict_row).execute(
+    def events(self, stream: LeasedStream, *, through: int) -> tuple[Sequence[SiemEvent], bool]:
+        cursor = self._connection.cursor(row_factory=dict_row).execute(
             EVENTS,
             {
                 "organization_id": stream.organization_id,
@@ -152,12 +169,16 @@ class PostgresSiemStreams(Aggregate):
                 "through": through,
                 "starts_at": stream.starts_at,
                 "prefixes": stream.event_filter,
-                "limit": limit,
+                "limit": BATCH_EVENTS_MAX,
+                "bytes_max": BATCH_BYTES_MAX,
             },
             # Planned for this organization each time, like the pages of the audit log.
             prepare=False,
         )
-        return [_event(row) for row in rows]
+        rows = cursor.fetchall()
+        # The same in every row; without rows there is nothing else.
+        is_last = not rows or rows[0]["is_last"]
+        return [_event(row) for row in rows], is_last
 
     def record(self, stream: LeasedStream, progress: Progress) -> bool:
         held = (
@@ -234,6 +255,6 @@ def _options(stored: dict[str, Any]) -> SiemOptions:
 
 
 def _event(row: dict[str, Any]) -> SiemEvent:
-    position, entry_hash = row.pop("position"), row.pop("hash")
+    position, entry_hash, _ = (row.pop(name) for name in ("position", "hash", "is_last"))
     actor = Actor.of(*(row.pop(name) for name in ("actor_user_id", "actor_email", "actor_is_platform_owner")))
     return event_of(LogEntry(actor=actor, **row), position=position, entry_hash=entry_hash)

@@ -177,6 +177,19 @@ def test_a_filter_that_admits_little_passes_many_entries_at_a_time(
     assert lease(transact) == []
 
 
+def test_hardly_more_bytes_are_read_than_a_batch_has(
+    builder: Builder, acme: UUID, clock: SettableClock, transact: Transact
+) -> None:
+    for number in range(30):
+        add_entry(builder.connection, acme, clock, n=number, text="x" * 100_000)
+    seal_all(transact)
+    [stream] = lease(transact)
+
+    batch = transact(siem_stream.next_batch, stream)
+
+    assert (len(batch.events), batch.through, batch.has_more) == (11, 11, True)
+
+
 def test_a_token_that_cannot_be_opened_holds_up_no_other_stream(
     builder: Builder, acme: UUID, clock: SettableClock, transact: Transact, tools: Tools
 ) -> None:
@@ -226,6 +239,7 @@ def test_neither_the_queue_nor_the_entries_are_read_whole(
             "starts_at": None,
             "prefixes": ["service."],
             "limit": 50,
+            "bytes_max": 10_000,
         },
     )
 
