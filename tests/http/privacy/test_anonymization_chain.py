@@ -46,7 +46,7 @@ async def sealed_log(team: Team, transact: Transact) -> UUID:
 
 
 async def decline(team: Team) -> None:
-    """Let somebody who has no account decline an invitation; only the invitation shows who that was."""
+    """Decline an invitation without signing in; only the invitation shows whose answer that is."""
     body = {"email": "carl@example.com", "role": "member"}
     invited = await team.request("head", "POST", "/invitations", body=body)
     answer = await team.world.client.post("/api/invitations/decline", body={"token": invited.json["token"]})
