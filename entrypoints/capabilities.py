@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from entrypoints.http.accounts import password_reset, passwords, profile, registration
-from entrypoints.http.audit import analytics, audit_log, platform_audit_log
+from entrypoints.http.audit import analytics, audit_log, platform_audit_log, siem
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
@@ -77,6 +77,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     deliveries.routes,
     feed.routes,
     audit_log.routes,
+    siem.routes,
     analytics.routes,
     tiers.routes,
     platform_organizations.routes,

@@ -7,6 +7,7 @@ import trio
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.audit.siem_sender import SiemSender
 from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
@@ -38,5 +39,6 @@ class Installation:
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters
+    siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

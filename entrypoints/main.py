@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from actors.audit_counter import AuditCounter
+from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
@@ -29,6 +30,7 @@ from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
+from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
@@ -39,7 +41,8 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import outbound_client
+from adapters.gateways.outbound import CONNECTIONS_MAX, outbound_client
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -177,15 +180,19 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # A receiver that never answers must not use up the connections of the others.
-    http = outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX)
+    # Connections of their own for each purpose, so that receivers which never answer delay nothing else.
+    webhook_http, siem_http, siem_test_http = clients = [
+        outbound_client(settings.outbound_allowed, connections_max=connections_max)
+        for connections_max in (ATTEMPTS_AT_ONCE_MAX, STREAMS_AT_ONCE_MAX, CONNECTIONS_MAX)
+    ]
     dispatcher = WebhookDispatcher(
         database=database,
         doorbells=doorbells,
-        sender=HttpWebhookSender(http, version=version()),
+        sender=HttpWebhookSender(webhook_http, version=version()),
         metrics=metrics,
         clock=now,
     )
+    streamer = SiemStreamer(database=database, sender=HttpSiemSender(siem_http, version=version()), metrics=metrics)
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
@@ -199,24 +206,26 @@ async def connected(
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
 
             def start_actors() -> None:
-                supervisor.supervise("key_refresher", refresher.run)
-                supervisor.supervise(
-                    "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
-                )
-                supervisor.supervise("housekeeper", housekeeper.run)
-                supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
-                supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
-                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
-                supervisor.supervise(
-                    "event_sequencer",
-                    EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
-                )
+                periodic = {
+                    "key_refresher": refresher,
+                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics),
+                    "housekeeper": housekeeper,
+                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
+                    "audit_counter": AuditCounter(database=database, metrics=metrics),
+                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
+                    "audit_sealer": AuditSealer(database=database, metrics=metrics),
+                    "event_sequencer": EventSequencer(
+                        database=database, doorbells=doorbells, waiters=waiters, metrics=metrics
+                    ),
+                    "billing_reconciler": BillingReconciler(
+                        database=database, doorbells=doorbells, gateway=billing, metrics=metrics
+                    ),
+                }
+                for name, actor in periodic.items():
+                    supervisor.supervise(name, actor.run)
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
+                supervisor.supervise("siem_streamer", streamer.run, drain=streamer.drain)
                 supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
-                supervisor.supervise(
-                    "billing_reconciler",
-                    BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
-                )
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -244,6 +253,7 @@ async def connected(
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                siem_sender=HttpSiemSender(siem_test_http, version=version()),
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -254,7 +264,8 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await http.aclose()
+            for client in clients:
+                await client.aclose()
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()

@@ -74,6 +74,17 @@ CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by) WHERE (cre
 CREATE INDEX api_keys_of_service ON api_keys USING btree (organization_id, service_id, created_at DESC, id DESC);
 CREATE INDEX api_keys_prefix ON api_keys USING btree (prefix);
 
+CREATE TABLE audit_chains (
+    organization_id uuid NOT NULL,
+    sealed_through bigint NOT NULL,
+    head text NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT audit_chains_sealed_through_check CHECK ((sealed_through > 0))
+);
+COMMENT ON TABLE audit_chains IS 'The last position of each chain, and its hash.';
+ALTER TABLE ONLY audit_chains
+    ADD CONSTRAINT audit_chains_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE audit_counting (
     is_the_only_row boolean DEFAULT true NOT NULL,
     counted_through uuid NOT NULL,
@@ -94,19 +105,23 @@ CREATE TABLE audit_entries (
     user_agent text,
     success boolean NOT NULL,
     details jsonb NOT NULL,
-    created_at timestamp with time zone NOT NULL
+    created_at timestamp with time zone NOT NULL,
+    "position" bigint
 )
-WITH (autovacuum_vacuum_insert_scale_factor='0.01');
+WITH (autovacuum_vacuum_insert_scale_factor='0.01', autovacuum_vacuum_scale_factor='0.01');
 COMMENT ON TABLE audit_entries IS 'The audit log of each organization; kept indefinitely.';
+COMMENT ON COLUMN audit_entries."position" IS 'The place in the chain of the organization: 1, 2, 3 …; null until the entry is sealed.';
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_pkey PRIMARY KEY (id);
 CREATE INDEX audit_entries_action ON audit_entries USING btree (organization_id, action, id DESC);
 CREATE INDEX audit_entries_actor ON audit_entries USING btree (actor_user_id) WHERE (actor_user_id IS NOT NULL);
 CREATE INDEX audit_entries_addresses ON audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
+CREATE UNIQUE INDEX audit_entries_chain ON audit_entries USING btree (organization_id, "position") WHERE ("position" IS NOT NULL);
 CREATE INDEX audit_entries_impersonator ON audit_entries USING btree (((details ->> 'impersonator_id'::text))) WHERE (details ? 'impersonator_id'::text);
 CREATE INDEX audit_entries_newest ON audit_entries USING btree (organization_id, id DESC);
 CREATE INDEX audit_entries_target ON audit_entries USING btree (organization_id, target_type, target_id, id DESC) INCLUDE (action);
 CREATE INDEX audit_entries_target_type ON audit_entries USING btree (organization_id, target_type, id DESC);
+CREATE INDEX audit_entries_unsealed ON audit_entries USING btree (organization_id, created_at, id) WHERE ("position" IS NULL);
 
 CREATE TABLE audit_milestones (
     organization_id uuid NOT NULL,
@@ -117,6 +132,28 @@ CREATE TABLE audit_milestones (
 COMMENT ON TABLE audit_milestones IS 'Now and then, how many audit entries of a kind there are up to one of them.';
 ALTER TABLE ONLY audit_milestones
     ADD CONSTRAINT audit_milestones_pkey PRIMARY KEY (organization_id, kind, entries);
+
+CREATE TABLE audit_sealing (
+    is_the_only_row boolean DEFAULT true NOT NULL,
+    last_organization_id uuid NOT NULL,
+    CONSTRAINT audit_sealing_is_the_only_row_check CHECK (is_the_only_row)
+);
+COMMENT ON TABLE audit_sealing IS 'The organization whose entries were sealed last; the next one in the order of the ids has its turn.';
+ALTER TABLE ONLY audit_sealing
+    ADD CONSTRAINT audit_sealing_pkey PRIMARY KEY (is_the_only_row);
+
+CREATE TABLE audit_seals (
+    organization_id uuid NOT NULL,
+    "position" bigint NOT NULL,
+    entry_id uuid NOT NULL,
+    hash text NOT NULL,
+    digests jsonb NOT NULL,
+    salts jsonb NOT NULL
+);
+COMMENT ON TABLE audit_seals IS 'The hash of each sealed entry, and the salted digests of its personal fields. It refers to no entry, so that it shows which one was deleted.';
+COMMENT ON COLUMN audit_seals.salts IS 'A field that was anonymized has no salt any more; its digest stays.';
+ALTER TABLE ONLY audit_seals
+    ADD CONSTRAINT audit_seals_pkey PRIMARY KEY (organization_id, "position");
 
 CREATE TABLE audit_totals (
     organization_id uuid NOT NULL,
@@ -808,6 +845,38 @@ CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, 
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 
+CREATE TABLE siem_streams (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    endpoint text NOT NULL,
+    token_sealed bytea,
+    options jsonb NOT NULL,
+    event_filter text[],
+    enabled boolean NOT NULL,
+    starts_at timestamp with time zone,
+    "position" bigint NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    last_success_at timestamp with time zone,
+    last_error text,
+    attempted_at timestamp with time zone,
+    due_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT siem_streams_position_check CHECK (("position" >= 0)),
+    CONSTRAINT siem_streams_provider_check CHECK ((provider = ANY (ARRAY['http'::text, 'splunk'::text, 'datadog'::text, 'elastic'::text])))
+);
+COMMENT ON TABLE siem_streams IS 'Where the audit log of an organization is sent, and how far it was received.';
+COMMENT ON COLUMN siem_streams.starts_at IS 'Earlier entries are passed over; null sends the log from its beginning.';
+COMMENT ON COLUMN siem_streams."position" IS 'The position in the chain up to which everything was received.';
+COMMENT ON COLUMN siem_streams.due_at IS 'When the next batch is sent; null when nothing is left to send.';
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_organization_id_key UNIQUE (organization_id);
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_pkey PRIMARY KEY (id);
+CREATE INDEX siem_streams_due ON siem_streams USING btree (due_at) WHERE (enabled AND (due_at IS NOT NULL));
+
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
     email_hash bytea NOT NULL,
@@ -1015,11 +1084,17 @@ ALTER TABLE ONLY api_keys
 ALTER TABLE ONLY api_keys
     ADD CONSTRAINT api_keys_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY audit_chains
+    ADD CONSTRAINT audit_chains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY audit_entries
     ADD CONSTRAINT audit_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_milestones
     ADD CONSTRAINT audit_milestones_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY audit_seals
+    ADD CONSTRAINT audit_seals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY audit_totals
     ADD CONSTRAINT audit_totals_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
@@ -1161,6 +1236,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY siem_streams
+    ADD CONSTRAINT siem_streams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -14,7 +14,9 @@ from adapters.postgres.accounts.user_import import PostgresUserImport
 from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
+from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.audit.siem import PostgresSiemStreams
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
@@ -124,6 +126,8 @@ class PostgresUnitOfWork:
     invitations: PostgresInvitations
     end_users: PostgresEndUsers
     audit_log: PostgresAuditLog
+    audit_chains: PostgresAuditChains
+    siem_streams: PostgresSiemStreams
     analytics: PostgresAnalytics
     platform_users: PostgresPlatformUsers
     platform_mfa: PostgresPlatformMfa

@@ -116,6 +116,8 @@ class Operation(Enum):
     WEBHOOKS_READ = ("read the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     WEBHOOKS_CHANGE = ("change the webhooks", Capability.WEBHOOKS_MANAGE, _ACTIVE)
     EVENTS_READ = ("read the feed of events", Capability.WEBHOOKS_MANAGE, _ACTIVE)
+    SIEM_READ = ("read the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    SIEM_CHANGE = ("change the SIEM configuration", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     SERVICE_GRANTS_CHANGE = ("grant access to services", Capability.SERVICES_MANAGE, _ACTIVE)
     PLANS_READ = ("read the plans of a service", Capability.SERVICES_VIEW, _ACTIVE)
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.accounts import sign_in_failures
 from core.accounts.users import UserUnknown
+from core.audit.verification import ANONYMIZED_IP_ADDRESS, ANONYMIZED_USER_AGENT
 from core.errors import Forbidden, OrganizationNotActive
 from core.events.actions import AuditAction
 from core.events.events import EventType
@@ -46,8 +47,8 @@ class Anonymous:
     """The values that replace the person's data."""
 
     email: str
-    ip_address: str = "0.0.0.0"  # noqa: S104 - no address to listen on
-    user_agent: str = "anonymized"
+    ip_address: str = ANONYMIZED_IP_ADDRESS
+    user_agent: str = ANONYMIZED_USER_AGENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The operators' commands: migrations, keys, platform owners, user imports. Each prints what it did."""
+"""The operators' commands: migrations, keys, platform owners, user imports, audit logs. Each prints what it did."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from core.errors import BadRequest
 from core.limits import PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from core.platform import owners
 from entrypoints import database, equipment, main, master_keys
+from entrypoints.operator.audit_verification import AuditVerification, Proof
 from entrypoints.operator.user_import import UserImportRun
 from entrypoints.refusals import CannotStart
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Report = Callable[[str], None]
 
 PASSWORD_BYTES: Final = 12
+PROOF_BYTES_MAX: Final = 2**16
 UP_TO_DATE: Final = "Nothing to do: the schema is up to date."
 
 
@@ -121,6 +123,33 @@ def import_users(settings: Settings, name: str, *, is_check: bool, report: Repor
             for sentence in importing.summary(is_check=is_check):
                 report(sentence)
     return 1 if importing.rejected else 0
+
+
+def verify_audit_logs(
+    settings: Settings, organization: str | None, *, file: str | None, proof: str | None, report: Report
+) -> int:
+    """Verify the logs in the database or an export; return 0 when every log fits, else 1."""
+    run = AuditVerification(sys.stderr)
+    if proof is not None:
+        with _opened(proof) as opened:
+            run.proof = Proof.parse(opened.read(PROOF_BYTES_MAX), where=proof)
+
+    async def verify(connected: ConnectedInstallation) -> None:
+        if run.proof is not None:
+            await connected.load_secrets()
+            if problem := run.proof.problem_of_signature(connected.installation.tokens, main.now()):
+                report(problem)
+        await run.verify_database(connected.installation.database, organization)
+
+    if file is None:
+        with_installation(settings, verify)
+    else:
+        with _opened(file) as opened:
+            trio.run(run.verify_file, opened)
+        report("Signatures were not checked, because a file is verified without the keys of the installation.")
+    for sentence in run.summary():
+        report(sentence)
+    return 1 if run.broken else 0
 
 
 def _opened(name: str) -> AbstractContextManager[BinaryIO]:

@@ -19,14 +19,16 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.web.application import Application
-from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer
+from tests.application import CHEAP, TLS, VERSION, ReportedActors, event_receiver, mail_renderer
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -117,6 +119,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
 

@@ -46,6 +46,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
+    SealedColumn("siem_streams", "token_sealed", "id"),
 )
 
 
