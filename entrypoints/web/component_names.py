@@ -71,6 +71,12 @@ COMPONENT_NAMES: Final = {
     "LoginsOfDay": "DailyLogins",
     "LoginsOfService": "ServiceLogins",
     "LoginsOfProvider": "ProviderLogins",
+    # Webhooks, the feed and the audit log
+    "WebhookChange": "WebhookUpdate",
+    "DeliveriesPage": "DeliveryList",
+    "FailedSince": "FailedDeliveriesQueueing",
+    "FeedPage": "EventList",
+    "ChainProof": "AuditLogProof",
     # The platform
     "GovernedOrganizations": "PlatformOrganizationList",
     "GovernedOrganization": "PlatformOrganization",
