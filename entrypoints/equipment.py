@@ -12,6 +12,7 @@ from adapters import prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
@@ -47,6 +48,16 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
+    """Return published keys that were kept in a file; raise `CannotStart` for any other content."""
+    try:
+        return KeptKeys(jwks)
+    except ValueError:
+        raise CannotStart(
+            f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
+        ) from None
 
 
 def require_owner_email(settings: Settings) -> None:

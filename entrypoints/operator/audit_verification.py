@@ -10,7 +10,7 @@ import base64
 import json
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import trio
 
@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
     from core.audit.chain import OrganizationChain
     from ports.database import Database
-    from ports.sessions.tokens import TokenSigner
+    from ports.sessions.tokens import SignatureVerifier, TokenSigner
 
 REPORT_SECONDS: Final = 5.0
 BATCH_LINES: Final = 500
 LINE_BYTES_MAX: Final = 16 * 2**20
+NOT_CHECKED: Final = (
+    "Signatures were not checked. Name the published keys (`/.well-known/jwks.json`, in a file) with --keys: without"
+    " them, an export that was made up as a whole verifies."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +58,50 @@ class Proof:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             raise CannotStart(f"{where} is no proof. A proof is the answer of `GET …/audit-log/proof`.") from None
 
-    def problem_of_signature(self, tokens: TokenSigner, now: datetime) -> str | None:
-        """Return what is to be said about the signature; None when it is valid. Raise `CannotStart` when it is not."""
+
+class SignatureCheck(Protocol):
+    """Checks that a proof was signed by Gatehouse."""
+
+    def problem_of(self, proof: Proof) -> str | None:
+        """Return why the signature was not checked; None when it is valid. Raise `SignatureWrong` when it is not."""
+        ...
+
+
+class SignatureWrong(Exception):
+    """The proof was not signed by the keys that it was checked with."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresentKeys:
+    """The keys that the installation publishes now; a proof may be older than they are."""
+
+    tokens: TokenSigner
+    now: datetime
+
+    def problem_of(self, proof: Proof) -> str | None:
         try:
-            tokens.verify(self.token, kind=TokenKind.AUDIT_HEAD, now=now)
+            self.tokens.verify(proof.token, kind=TokenKind.AUDIT_HEAD, now=self.now)
         except SigningKeyUnknown:
-            return "The key that signed the proof is no longer published, so its signature was not checked."
+            return (
+                "The key that signed the proof is no longer published, so its signature was not checked. Name the"
+                " published keys of that time with --keys."
+            )
         except TokenInvalid:
-            raise CannotStart("The signature of the proof is wrong: this installation did not make it.") from None
+            raise SignatureWrong("this installation did not make it") from None
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedKeys:
+    """The keys in a file that the operator named, which must contain the one that signed."""
+
+    keys: SignatureVerifier
+
+    def problem_of(self, proof: Proof) -> None:
+        try:
+            self.keys.verify_signature(proof.token, kind=TokenKind.AUDIT_HEAD)
+        except TokenInvalid:
+            raise SignatureWrong("none of the keys of --keys made it") from None
 
 
 @dataclass
@@ -71,18 +110,21 @@ class AuditVerification:
 
     out: TextIO
     proof: Proof | None = None
+    signatures: SignatureCheck | None = None
     seconds: Callable[[], float] = time.monotonic
 
     logs: int = 0
     entries: int = 0
     anonymized_fields: int = 0
     broken: list[str] = field(default_factory=list[str])
+    remarks: dict[str, None] = field(default_factory=dict[str, None])
 
     def __post_init__(self) -> None:
         self._began_at = self._reported_at = self.seconds()
 
     async def verify_database(self, database: Database, slug: str | None) -> None:
         """Verify the log of the organization with this slug, or all logs."""
+        self._require_signature_of_proof()
         found = await database.read(chain.chains, slug)
         if slug is not None and not found:
             raise CannotStart(f"There is no organization {slug}.")
@@ -98,6 +140,7 @@ class AuditVerification:
 
     async def verify_file(self, file: BinaryIO) -> None:
         """Verify an export."""
+        self._require_signature_of_proof()
         verifier = self._verifier(self.proof)
         previous = b""
         try:
@@ -107,7 +150,11 @@ class AuditVerification:
                     self._check_line(verifier, line)
                 previous = lines[-1]
                 self._report_progress("", verifier)
-            verifier.finish(self._end_of_file(verifier, previous))
+            end = self._end_of_file(verifier, previous)
+            verifier.finish(end.head)
+            self._check_signature(end)
+        except SignatureWrong as wrong:
+            self._record(f"The signature of the proof at the end of the export is wrong: {wrong}.")
         except ChainBroken as broken:
             self._record(str(broken))
         self._count(verifier)
@@ -122,7 +169,7 @@ class AuditVerification:
             sentences.append(f"Verified {checked}: nothing was changed, removed or put in between.")
         if self.anonymized_fields:
             sentences.append(f"Anonymized fields, whose values are no longer covered: {self.anonymized_fields:,}.")
-        return sentences
+        return [*sentences, *self.remarks]
 
     async def _verify_chain(self, database: Database, found: OrganizationChain) -> None:
         end = found.end
@@ -139,6 +186,19 @@ class AuditVerification:
                 raise ChainBroken(f"Entry {outside.position} ({outside.id}) was put in: the chain does not contain it.")
         finally:
             self._count(verifier)
+
+    def _require_signature_of_proof(self) -> None:
+        if self.proof is None:
+            return
+        try:
+            self._check_signature(self.proof)
+        except SignatureWrong as wrong:
+            raise CannotStart(f"The signature of the proof is wrong: {wrong}.") from None
+
+    def _check_signature(self, proof: Proof) -> None:
+        problem = NOT_CHECKED if self.signatures is None else self.signatures.problem_of(proof)
+        if problem is not None:
+            self.remarks[problem] = None
 
     def _verifier(self, proof: Proof | None) -> ChainVerifier:
         verifier = ChainVerifier()
@@ -157,7 +217,7 @@ class AuditVerification:
             raise ChainBroken(f"The line after entry {verifier.position} is no entry.")
         verifier.check(cast("Mapping[str, Any]", fields))
 
-    def _end_of_file(self, verifier: ChainVerifier, last_line: bytes) -> KeptHead:
+    def _end_of_file(self, verifier: ChainVerifier, last_line: bytes) -> Proof:
         try:
             end = Proof.parse(last_line, where="The last line")
         except CannotStart:
@@ -166,7 +226,7 @@ class AuditVerification:
             ) from None
         if self.proof is not None and self.proof.organization_id != end.organization_id:
             raise CannotStart("The proof is of another organization.")
-        return end.head
+        return end
 
     def _next_lines(self, file: BinaryIO) -> list[bytes]:
         lines = (file.readline(LINE_BYTES_MAX) for _ in range(BATCH_LINES))

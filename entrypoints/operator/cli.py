@@ -98,6 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument(
         "--proof", metavar="PROOF", help="an earlier answer of audit-log/proof, in a file, to compare with"
     )
+    audit.add_argument(
+        "--keys", metavar="JWKS", help="check signatures with these published keys: /.well-known/jwks.json, in a file"
+    )
     command("routes", _routes, "List every route and who may call it.")
     command("config", _config, "Show the effective settings, secrets masked.")
     doctor = command("doctor", _doctor, "Check the settings, the database, the keys and mail, and advise what to do.")
@@ -164,7 +167,12 @@ def _audit(settings: Settings, options: argparse.Namespace) -> int:
 
     return _operate(
         lambda: operations.verify_audit_logs(
-            settings, options.organization, file=options.file, proof=options.proof, report=_print_line
+            settings,
+            options.organization,
+            file=options.file,
+            proof=options.proof,
+            keys=options.keys,
+            report=_print_line,
         )
     )
 

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trio
 
 from adapters.crypto.randomness import SystemRandomness
-from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
+from adapters.crypto.tokens import JwtTokenSigner, KeptKeys, RsaKeyRing
 from core.audit.chain import EXPORT_ENTRIES_MAX
-from entrypoints.operator.audit_verification import REPORT_SECONDS, AuditVerification, Proof
+from entrypoints import equipment
+from entrypoints.operator.audit_verification import (
+    NOT_CHECKED,
+    REPORT_SECONDS,
+    AuditVerification,
+    NamedKeys,
+    PresentKeys,
+    Proof,
+)
 from entrypoints.refusals import CannotStart
 from tests.audit_chains import add_entry, seal_all
 from tests.world.team import Team
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
+    from entrypoints.operator.audit_verification import SignatureCheck
     from tests.clock import SettableClock
     from tests.processes import CommandsHere
     from tests.world.builder import Builder
@@ -52,16 +63,21 @@ async def team(world: World, acme: UUID) -> Team:
     return team
 
 
-async def in_database(database: PostgresDatabase, slug: str | None = None, proof: Proof | None = None) -> list[str]:
+async def in_database(
+    database: PostgresDatabase,
+    slug: str | None = None,
+    proof: Proof | None = None,
+    signatures: SignatureCheck | None = None,
+) -> list[str]:
     """Verify the logs in the database, and return the summary."""
-    run = AuditVerification(io.StringIO(), proof)
+    run = AuditVerification(io.StringIO(), proof, signatures)
     await run.verify_database(database, slug)
     return run.summary()
 
 
-async def in_file(content: bytes, proof: Proof | None = None) -> list[str]:
+async def in_file(content: bytes, proof: Proof | None = None, signatures: SignatureCheck | None = None) -> list[str]:
     """Verify an export, and return the summary."""
-    run = AuditVerification(io.StringIO(), proof)
+    run = AuditVerification(io.StringIO(), proof, signatures)
     await run.verify_file(io.BytesIO(content))
     return run.summary()
 
@@ -72,6 +88,16 @@ async def export_of(team: Team) -> bytes:
 
 async def proof_of(team: Team) -> Proof:
     return Proof.parse((await team.request("admin", "GET", "/audit-log/proof")).content, where="the answer")
+
+
+async def published_keys(team: Team) -> NamedKeys:
+    return NamedKeys(KeptKeys((await team.world.client.get("/.well-known/jwks.json")).content))
+
+
+def forged(proof: Proof) -> Proof:
+    """Return the same proof with another signature."""
+    header, payload, signature = proof.token.split(".")
+    return replace(proof, token=f"{header}.{payload}.{signature[::-1]}")
 
 
 class TestInTheDatabase:
@@ -199,7 +225,7 @@ class TestInAnExport:
     """Verifying a file."""
 
     async def test_an_unchanged_export_verifies(self, team: Team) -> None:
-        assert await in_file(await export_of(team)) == [OK]
+        assert await in_file(await export_of(team)) == [OK, NOT_CHECKED]
 
     @pytest.mark.parametrize(
         ("attack", "sentence"),
@@ -228,7 +254,7 @@ class TestInAnExport:
         lines = (await export_of(team)).splitlines(keepends=True)
         attack(lines)
 
-        broken, _ = await in_file(b"".join(lines))
+        broken, *_ = await in_file(b"".join(lines))
 
         assert sentence in broken
 
@@ -239,7 +265,7 @@ class TestInAnExport:
             add_entry(builder.connection, team.organization_id, clock, n=number)
         seal_all(transact)
 
-        [summary] = await in_file(await export_of(team))
+        summary, _ = await in_file(await export_of(team))
 
         assert summary.startswith("Verified 1,005 entries of 1 log")
 
@@ -289,24 +315,26 @@ class TestAgainstAProof:
         with pytest.raises(CannotStart, match="of another organization"):
             await in_file(await export_of(team), proof)
 
-    async def test_a_proof_is_checked_by_its_signature(self, team: Team, clock: SettableClock) -> None:
-        tokens = team.world.installation.tokens
+    async def test_a_proof_is_checked_by_its_signature(
+        self, team: Team, clock: SettableClock, database: PostgresDatabase
+    ) -> None:
+        signatures = PresentKeys(team.world.installation.tokens, clock())
         proof = await proof_of(team)
-        header, payload, signature = proof.token.split(".")
 
-        assert proof.problem_of_signature(tokens, clock()) is None
-        forged = Proof(
-            organization_id=proof.organization_id, head=proof.head, token=f"{header}.{payload}.{signature[::-1]}"
-        )
-        with pytest.raises(CannotStart, match="The signature of the proof is wrong"):
-            forged.problem_of_signature(tokens, clock())
+        assert await in_database(database, proof=proof, signatures=signatures) == [OK]
+        with pytest.raises(CannotStart, match="The signature of the proof is wrong: this installation did not"):
+            await in_database(database, proof=forged(proof), signatures=signatures)
 
-    async def test_a_proof_whose_key_is_gone_is_compared_all_the_same(self, team: Team, clock: SettableClock) -> None:
+    async def test_a_proof_whose_key_is_gone_is_compared_all_the_same(
+        self, team: Team, clock: SettableClock, database: PostgresDatabase
+    ) -> None:
         without_keys = JwtTokenSigner(RsaKeyRing(), issuer="http://localhost:8000", randomness=SystemRandomness())
+        proof = await proof_of(team)
 
-        problem = (await proof_of(team)).problem_of_signature(without_keys, clock())
+        summary = await in_database(database, proof=proof, signatures=PresentKeys(without_keys, clock()))
 
-        assert problem == "The key that signed the proof is no longer published, so its signature was not checked."
+        assert summary[0] == OK
+        assert summary[1].startswith("The key that signed the proof is no longer published")
 
     @pytest.mark.parametrize("content", [b"", b"[]", b'{"head": 1}', b'{"head": "a.b.c"}', b'{"head": "a"}', b"\xff"])
     def test_what_is_no_proof_is_refused(self, content: bytes) -> None:
@@ -324,6 +352,50 @@ def test_the_command_exits_with_0_for_logs_that_verify_and_with_1_for_others(
     assert (verified.returncode, verified.stdout) == (0, f"{OK}\n")
     assert broken.returncode == 1
     assert broken.stdout.startswith("acme: Entry 2 was removed: entry 3 follows entry 1.\n")
+
+
+async def test_an_export_is_checked_with_the_published_keys(team: Team) -> None:
+    content = await export_of(team)
+    proof = await proof_of(team)
+
+    assert await in_file(content, proof, await published_keys(team)) == [OK]
+    assert await in_file(content) == [OK, NOT_CHECKED]
+
+
+async def test_an_export_that_was_made_up_does_not_verify_with_the_published_keys(team: Team) -> None:
+    *lines, last = (await export_of(team)).splitlines()
+    end = forged(Proof.parse(last, where="the last line"))
+    content = b"\n".join([*lines, json.dumps({"head": end.token}).encode()])
+    others = NamedKeys(KeptKeys(b'{"keys": []}'))
+
+    for keys in (await published_keys(team), others):
+        broken, *_ = await in_file(content, signatures=keys)
+        assert broken == (
+            "The signature of the proof at the end of the export is wrong: none of the keys of --keys made it."
+        )
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b'{"keys": [{}]}', b'{"keys": [{"kid": "1", "kty": "EC"}]}', b'{"keys": 1}', b"\xff"]
+)
+def test_what_has_no_published_keys_is_refused(content: bytes) -> None:
+    with pytest.raises(CannotStart, match=r"jwks\.json has no published keys"):
+        equipment.kept_keys(content, where="jwks.json")
+
+
+async def test_the_command_checks_an_export_and_a_proof_with_kept_keys(
+    commands_here: CommandsHere, team: Team, tmp_path: Path
+) -> None:
+    export, proof, keys = (tmp_path / name for name in ("export.jsonl", "proof.json", "jwks.json"))
+    export.write_bytes(await export_of(team))
+    proof.write_bytes((await team.request("admin", "GET", "/audit-log/proof")).content)
+    keys.write_bytes((await team.world.client.get("/.well-known/jwks.json")).content)
+
+    verified = await trio.to_thread.run_sync(
+        commands_here.run, "audit", "verify", "--file", str(export), "--proof", str(proof), "--keys", str(keys)
+    )
+
+    assert (verified.returncode, verified.stdout) == (0, f"{OK}\n"), verified.stderr
 
 
 def test_the_command_reads_an_export_without_a_database(commands_here: CommandsHere, tmp_path: Path) -> None:
