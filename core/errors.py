@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
+Fourth = TypeVar("Fourth")
 
 
 class ErrorCode(Enum):
@@ -232,6 +233,16 @@ def all_valid(first: Callable[[], First], second: Callable[[], Second], /) -> tu
 def all_valid(
     first: Callable[[], First], second: Callable[[], Second], third: Callable[[], Third], /
 ) -> tuple[First, Second, Third]: ...
+
+
+@overload
+def all_valid(
+    first: Callable[[], First],
+    second: Callable[[], Second],
+    third: Callable[[], Third],
+    fourth: Callable[[], Fourth],
+    /,
+) -> tuple[First, Second, Third, Fourth]: ...
 
 
 def all_valid(*checks: Callable[[], object]) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from uuid import UUID  # noqa: TC003 - likewise
 
-from core.errors import BadRequest, NotFound
+from core.errors import BadRequest, NotFound, all_valid
 from core.events.actions import AuditAction
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.outbound import checked_url
@@ -178,10 +178,12 @@ def configure(uow: UnitOfWork, slug: str, wanted: SiemRequest, *, allowed: Itera
     """Create the configuration, or replace it; `allowed` are the private networks that targets may be in."""
     # Locked, so that of two requests at once one creates and the other replaces.
     organization = authorize_and_lock(uow, slug, Operation.SIEM_CHANGE).organization
-    endpoint = checked_url(wanted.endpoint, allowed, field="endpoint")
-    _check_token(wanted.token)
-    _check_options(wanted.options)
-    event_filter = _checked_filter(wanted.event_filter)
+    endpoint, event_filter, _, _ = all_valid(
+        lambda: checked_url(wanted.endpoint, allowed, field="endpoint"),
+        lambda: _checked_filter(wanted.event_filter),
+        lambda: _check_token(wanted.token),
+        lambda: _check_options(wanted.options),
+    )
     before = uow.siem_streams.find(organization.id)
     keeps_token = before is not None and before.is_same_receiver(wanted) and wanted.token is None
     token = wanted.token if wanted.token is not None and wanted.token.reveal() else None

@@ -164,6 +164,13 @@ async def test_a_deleted_configuration_is_gone_with_its_cursor(team: Team) -> No
     assert (await configure(team)).json["id"] != first.json["id"]
 
 
+async def test_all_invalid_fields_are_named_at_once(team: Team) -> None:
+    answer = await configure(team, endpoint="ftp://x", token="two words", event_filter=[], options={"index": "i" * 201})
+
+    assert answer.status == 400
+    assert [detail["field"] for detail in answer.json["details"]] == ["endpoint", "event_filter", "token", "options"]
+
+
 async def test_changes_are_in_the_audit_log_without_token_and_path(team: Team) -> None:
     await configure(team, endpoint=f"{ENDPOINT}?key=hidden")
     await configure(team, provider="elastic", enabled=False)
