@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from core.audit.siem_stream import LeasedStream, SiemBatch
+    from core.audit.siem_stream import LeasedStream
     from ports.audit.siem_sender import SiemSender
     from ports.database import Database
     from ports.metrics import Metrics
@@ -90,8 +90,9 @@ class SiemStreamer:
             batch = await self._database.read(siem_stream.next_batch, stream)
             receipt = Receipt(received=0, status_code=None, error=None)
             if batch.events:
-                receipt = await self._sender.send(stream.target, batch.events)
-                self._report(stream, batch, receipt)
+                events = siem_stream.to_send(stream, batch)
+                receipt = await self._sender.send(stream.target, events)
+                self._report(stream, len(events), receipt)
             await self._recorded(partial(siem_stream.record, stream=stream, batch=batch, receipt=receipt))
         except ServiceUnavailable as away:
             # It stays leased, and goes on after the lease.
@@ -113,11 +114,11 @@ class SiemStreamer:
                     return
         log.error("siem.not_recorded")
 
-    def _report(self, stream: LeasedStream, batch: SiemBatch, receipt: Receipt) -> None:
+    def _report(self, stream: LeasedStream, events: int, receipt: Receipt) -> None:
         described = {
             "siem_id": str(stream.id),
             "organization_id": str(stream.organization_id),
-            "events": len(batch.events),
+            "events": events,
             "received": receipt.received,
             "status": receipt.status_code,
         }

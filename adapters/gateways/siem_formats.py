@@ -40,7 +40,8 @@ class Format:
     content_type: str
     event: Callable[[SiemTarget, SiemEvent], bytes]
     authorization: Callable[[str], Mapping[str, str]]
-    verdict: Callable[[bytes, Sequence[SiemEvent]], Verdict]
+    # None where the status alone is the answer.
+    verdict: Callable[[bytes, Sequence[SiemEvent]], Verdict] | None = None
     before: bytes = b""
     between: bytes = b""
     after: bytes = b""
@@ -70,10 +71,6 @@ class Format:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _all_received(_content: bytes, events: Sequence[SiemEvent]) -> Verdict:
-    return Verdict(len(events))
 
 
 def _http_event(_target: SiemTarget, event: SiemEvent) -> bytes:
@@ -161,7 +158,6 @@ FORMATS: Final = {
         content_type="application/x-ndjson",
         event=_http_event,
         authorization=lambda token: {"Authorization": f"Bearer {token}"},
-        verdict=_all_received,
     ),
     SiemProvider.SPLUNK: Format(
         path="/services/collector/event",
@@ -176,7 +172,6 @@ FORMATS: Final = {
         content_type="application/json",
         event=_datadog_event,
         authorization=lambda token: {"DD-API-KEY": token},
-        verdict=_all_received,
         before=b"[",
         between=b",",
         after=b"]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +28,15 @@ _EXCERPT_CHARACTERS_MAX: Final = 200
 _COMPRESSION_LEVEL: Final = 4
 
 
+@dataclass(slots=True)
+class _Answer:
+    """What has arrived of an answer so far, and why the rest of it is missing."""
+
+    status: int | None = None
+    content: bytearray = field(default_factory=bytearray)
+    problem: str | None = f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds."
+
+
 class HttpSiemSender:
     """The port `SiemSender`."""
 
@@ -49,33 +59,43 @@ class HttpSiemSender:
             # In a thread, because a full batch takes longer than a request may be kept waiting.
             body = await trio.to_thread.run_sync(partial(gzip.compress, body, _COMPRESSION_LEVEL, mtime=0))
             headers["Content-Encoding"] = "gzip"
-        receipt = _failed(None, f"The receiver did not answer within {ATTEMPT_SECONDS_MAX:.0f} seconds.")
+        answer = _Answer()
         with trio.move_on_after(ATTEMPT_SECONDS_MAX):
-            receipt = await self._attempt(form, target, body, headers, events[:count])
-        return _without_token(receipt, target)
+            await self._attempt(form.url(target.endpoint), body, headers, answer)
+        return _without_token(_receipt(form, answer, events[:count]), target)
 
-    async def _attempt(
-        self, form: Format, target: SiemTarget, body: bytes, headers: dict[str, str], events: Sequence[SiemEvent]
-    ) -> Receipt:
-        status: int | None = None
-        content = b""
+    async def _attempt(self, url: str, body: bytes, headers: dict[str, str], answer: _Answer) -> None:
+        """Fill in the answer."""
         try:
-            url = form.url(target.endpoint)
             async with self._client.stream("POST", url, content=body, headers=headers) as response:
-                status = response.status_code
-                async for chunk in response.aiter_raw():
-                    content += chunk
-                    if len(content) >= _RESPONSE_BYTES_MAX:
-                        break
+                answer.status = response.status_code
+                # Cancelled and not left by `break`, which would leave the client's generators to the garbage collector.
+                with trio.CancelScope() as reading:
+                    async for chunk in response.aiter_raw():
+                        answer.content += chunk
+                        if len(answer.content) >= _RESPONSE_BYTES_MAX:
+                            reading.cancel()
         except (httpx.HTTPError, httpx.InvalidURL, httpcore.ConnectError) as error:
-            return _failed(status, str(error) or type(error).__name__)
-        if httpx.codes.is_redirect(status):
-            return _failed(status, f"The receiver answered {status}. Redirects are not followed: change the endpoint.")
-        if not httpx.codes.is_success(status):
-            excerpt = content.decode("utf-8", "replace")[:_EXCERPT_CHARACTERS_MAX]
-            return _failed(status, f"The receiver answered {status}: {excerpt or 'nothing'}.")
-        verdict = form.verdict(content, events)
-        return Receipt(received=verdict.received, status_code=status, error=verdict.error)
+            answer.problem = str(error) or type(error).__name__
+        else:
+            answer.problem = None
+
+
+def _receipt(form: Format, answer: _Answer, events: Sequence[SiemEvent]) -> Receipt:
+    status, content = answer.status, bytes(answer.content)
+    if status is None:
+        return _failed(None, answer.problem or "")
+    if httpx.codes.is_redirect(status):
+        return _failed(status, f"The receiver answered {status}. Redirects are not followed: change the endpoint.")
+    if not httpx.codes.is_success(status):
+        excerpt = content.decode("utf-8", "replace")[:_EXCERPT_CHARACTERS_MAX]
+        return _failed(status, f"The receiver answered {status}: {excerpt or 'nothing'}.")
+    if form.verdict is None:
+        return Receipt(received=len(events), status_code=status, error=None)
+    if answer.problem is not None:
+        return _failed(status, answer.problem)
+    verdict = form.verdict(content, events)
+    return Receipt(received=verdict.received, status_code=status, error=verdict.error)
 
 
 def _failed(status: int | None, error: str) -> Receipt:

@@ -97,7 +97,7 @@ class SiemBatch:
 class Receipt:
     """What an attempt got: how many events from the first on were received, and why not the others.
 
-    Without an error, events that were not received did not fit into the batch.
+    Without an error, events that were not received were not sent, or did not fit.
     """
 
     received: int
@@ -129,6 +129,11 @@ def next_batch(uow: UnitOfWork, stream: LeasedStream) -> SiemBatch:
     if not is_last:
         through = events[-1].position
     return SiemBatch(events=events, through=through, has_more=through < sealed_through)
+
+
+def to_send(stream: LeasedStream, batch: SiemBatch) -> Sequence[SiemEvent]:
+    """Return the events to send: half as many after each failure, for a receiver that takes few at once."""
+    return batch.events[: max(1, len(batch.events) >> stream.failures)]
 
 
 def record(uow: UnitOfWork, stream: LeasedStream, batch: SiemBatch, receipt: Receipt) -> Progress | None:

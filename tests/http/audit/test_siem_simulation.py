@@ -89,7 +89,7 @@ class Simulation:
             self.step()
             receipt = Receipt(received=0, status_code=None, error=None)
             if batch.events:
-                receipt = await self.receivers.send(stream.target, batch.events)
+                receipt = await self.receivers.send(stream.target, siem_stream.to_send(stream, batch))
             self.step()
             await self.database.transact(siem_stream.record, stream, batch, receipt)
 

@@ -10,54 +10,18 @@ import trio
 
 from actors.siem_streamer import JOB_TYPE, SiemStreamer
 from core.audit import siem_stream
-from core.audit.siem_stream import BACKOFF_MAX, BACKOFF_MIN, BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY, LEASE
+from core.audit.siem_stream import BATCH_BYTES_MAX, BATCH_EVENTS_MAX, BATCH_EVERY
 from tests.audit_chains import add_entry, seal_all
+from tests.http.audit.streams import BEGINNING, END_SECONDS_MAX, add_entries, entries_of, show, stream_once
 from tests.http.audit.test_siem import INTERFACES, configure
-from tests.siem_receivers import TOKEN, elastic, json_lines, receiving, splunk
+from tests.siem_receivers import json_lines, receiving, splunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.audit.siem_stream import Progress
-    from tests.siem_receivers import Receiver
     from tests.world.team import Team
 
     Transact = Callable[..., Any]
-
-BEGINNING = {"start": "beginning"}
-END_SECONDS_MAX = 20.0
-
-
-def add_entries(team: Team, count: int, **details: Any) -> list[str]:
-    """Insert entries of the organization, and return their ids."""
-    world = team.world
-    return [str(add_entry(world.connection, team.organization_id, world.clock, n=n, **details)) for n in range(count)]
-
-
-async def stream_once(team: Team) -> list[Progress | None]:
-    """Do what the streamer does once, for every stream that is due."""
-    installation = team.world.installation
-    database = installation.database
-    made: list[Progress | None] = []
-    for stream in await database.transact(siem_stream.lease, 10):
-        batch = await database.read(siem_stream.next_batch, stream)
-        receipt = siem_stream.Receipt(received=0, status_code=None, error=None)
-        if batch.events:
-            receipt = await installation.siem_sender.send(stream.target, batch.events)
-        made.append(await database.transact(siem_stream.record, stream, batch, receipt))
-    return made
-
-
-async def show(team: Team) -> dict[str, Any]:
-    """Return the configuration and the state."""
-    # The access token may have expired, because these tests move the clock.
-    team.tokens.clear()
-    return (await team.request("admin", "GET", "/siem")).json
-
-
-def entries_of(receiver: Receiver) -> list[str]:
-    """Return the ids that were received, without those of the configuration itself."""
-    return [entry["id"] for entry in receiver.entries if entry["action"] != "organization.updated"]
 
 
 @pytest.mark.parametrize("provider", INTERFACES)
@@ -191,107 +155,6 @@ async def test_entries_are_collected_for_five_seconds_after_a_batch(team: Team, 
     assert len(receiver.requests) == 3
 
 
-async def test_a_receiver_that_fails_is_retried_with_growing_delays_and_gets_everything_afterwards(
-    team: Team, transact: Transact
-) -> None:
-    entries = add_entries(team, 3)
-    async with receiving(json_lines) as receiver:
-        receiver.failures = [(500, b"broken"), None, (429, b"")] + [(503, b"")] * 9
-        await configure(team, endpoint=receiver.url, options=BEGINNING)
-        seal_all(transact)
-        delays: list[timedelta] = []
-        for _ in range(12):
-            [progress] = await stream_once(team)
-            assert progress is not None
-            delays.append(progress.next_at - team.world.clock())
-            team.world.clock.now = progress.next_at - timedelta(milliseconds=1)
-            assert await stream_once(team) == []
-            team.world.clock.now = progress.next_at
-
-        state = await show(team)
-        assert (state["status"], state["cursor"], state["lag"]) == ("failing", 0, 4)
-        assert state["last_error"] == "The receiver answered 503: nothing."
-        await stream_once(team)
-
-    for number, delay in enumerate(delays):
-        longest = min(BACKOFF_MIN * 2**number, BACKOFF_MAX)
-        assert longest / 2 <= delay <= longest
-    assert entries_of(receiver) == entries
-    state = await show(team)
-    assert (state["status"], state["lag"], state["last_error"]) == ("healthy", 0, None)
-
-
-async def test_a_failing_receiver_delays_no_other_organization(team: Team, transact: Transact) -> None:
-    other = team.world.team("globex")
-    other.add("boss", "owner")
-    async with receiving(json_lines) as broken, receiving(json_lines) as receiver:
-        broken.failures = [None] * 5
-        await configure(team, endpoint=broken.url)
-        body = {"provider": "http", "endpoint": receiver.url, "token": TOKEN}
-        await other.request("boss", "POST", "/siem", body=body)
-        entries = add_entries(other, 2)
-        seal_all(transact)
-
-        await stream_once(team)
-
-    assert entries_of(receiver) == entries
-    assert {entry["org_id"] for entry in receiver.entries} == {str(other.organization_id)}
-    assert (await show(team))["status"] == "failing"
-
-
-async def test_an_entry_that_elastic_refuses_stops_the_stream_before_it_and_says_why(
-    team: Team, transact: Transact
-) -> None:
-    entries = add_entries(team, 5)
-    async with receiving(elastic) as receiver:
-        receiver.refused = {entries[2]: 400}
-        await configure(team, provider="elastic", endpoint=f"{receiver.url}/es/", options=BEGINNING)
-        seal_all(transact)
-        await stream_once(team)
-
-        state = await show(team)
-        assert (state["status"], state["cursor"]) == ("failing", 2)
-        assert state["last_error"].startswith(f"Entry {entries[2]} was refused with 400: ")
-        assert "failed to parse field [details.n]" in state["last_error"]
-        # Those after it are there already, and are refused as duplicates the next time.
-        assert entries_of(receiver) == [*entries[:2], *entries[3:]]
-
-        receiver.refused = {}
-        team.world.clock.advance(BACKOFF_MAX)
-        await stream_once(team)
-
-    assert receiver.requests[0].target == "/es/_bulk"
-    assert sorted(entries_of(receiver)) == entries
-    assert (await show(team))["status"] == "healthy"
-
-
-@pytest.mark.parametrize(
-    ("provider", "answer"),
-    [
-        ("elastic", (200, {"items": []})),
-        ("elastic", (200, b"<html>")),
-        ("elastic", (200, {"items": [7, {"create": 8}]})),
-        ("elastic", (200, {"items": [{"index": {"status": 201}}, {}]})),
-        ("splunk", (200, b"<html>")),
-        ("splunk", (200, [])),
-        ("splunk", (200, {"text": "Server is busy", "code": 9})),
-    ],
-)
-async def test_an_answer_that_does_not_confirm_the_entries_is_a_failure(
-    team: Team, transact: Transact, provider: str, answer: Any
-) -> None:
-    add_entries(team, 1)
-    async with receiving(INTERFACES[provider]) as receiver:
-        receiver.failures = [answer]
-        await configure(team, provider=provider, endpoint=receiver.url, options=BEGINNING)
-        seal_all(transact)
-
-        await stream_once(team)
-
-    state = await show(team)
-    assert (state["status"], state["cursor"]) == ("failing", 0)
-
-
 async def test_the_options_reach_the_receivers(team: Team, transact: Transact) -> None:
     [entry] = add_entries(team, 1)
     async with receiving(splunk) as receiver:
@@ -342,46 +205,6 @@ async def test_a_stream_stops_while_its_organization_or_itself_is_inactive_and_g
     assert entries_of(receiver) == entries
 
 
-async def test_a_batch_whose_outcome_was_lost_is_sent_again_after_the_lease(team: Team, transact: Transact) -> None:
-    entries = add_entries(team, 2)
-    database = team.world.installation.database
-    async with receiving(json_lines) as receiver:
-        await configure(team, endpoint=receiver.url, options=BEGINNING)
-        seal_all(transact)
-        # The process dies after it has sent.
-        [stream] = await database.transact(siem_stream.lease, 10)
-        batch = await database.read(siem_stream.next_batch, stream)
-        receipt = await team.world.installation.siem_sender.send(stream.target, batch.events)
-
-        assert await stream_once(team) == []
-        team.world.clock.advance(LEASE)
-        await stream_once(team)
-        # What comes too late moves nothing back.
-        assert await database.transact(siem_stream.record, stream, batch, receipt) is None
-
-    assert entries_of(receiver) == entries * 2
-    assert (await show(team))["cursor"] == 3
-
-
-async def test_a_batch_that_was_sent_for_a_replaced_configuration_does_not_move_the_cursor(
-    team: Team, transact: Transact
-) -> None:
-    add_entries(team, 2)
-    database = team.world.installation.database
-    async with receiving(json_lines) as old, receiving(json_lines) as new:
-        await configure(team, endpoint=old.url, options=BEGINNING)
-        seal_all(transact)
-        [stream] = await database.transact(siem_stream.lease, 10)
-        batch = await database.read(siem_stream.next_batch, stream)
-        receipt = await team.world.installation.siem_sender.send(stream.target, batch.events)
-        await configure(team, endpoint=new.url)
-
-        assert await database.transact(siem_stream.record, stream, batch, receipt) is None
-        await stream_once(team)
-
-    assert entries_of(new) == entries_of(old)
-
-
 async def test_entries_that_are_sealed_while_a_batch_is_sent_make_the_stream_due_again(
     team: Team, transact: Transact
 ) -> None:
@@ -423,30 +246,3 @@ async def test_the_streamer_sends_what_is_due_and_drains(team: Team, transact: T
     assert f'sso_job_processing_duration_seconds_count{{job_type="{JOB_TYPE}"}} 1.0' in (
         installation.metrics.exposition().decode()
     )
-
-
-async def test_a_receiver_that_does_not_answer_delays_no_other_one(team: Team, transact: Transact) -> None:
-    installation = team.world.installation
-    streamer = SiemStreamer(
-        database=installation.database, sender=installation.siem_sender, metrics=installation.metrics
-    )
-    other = team.world.team("globex")
-    other.add("boss", "owner")
-    async with receiving(json_lines) as silent, receiving(json_lines) as receiver:
-        silent.may_answer = trio.Event()
-        await configure(team, endpoint=silent.url)
-        body = {"provider": "http", "endpoint": receiver.url, "token": TOKEN}
-        await other.request("boss", "POST", "/siem", body=body)
-        seal_all(transact)
-
-        with trio.fail_after(END_SECONDS_MAX):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(streamer.run)
-                await receiver.got_some.wait()
-                assert silent.entries == []
-                silent.may_answer.set()
-                # What is in flight is finished.
-                streamer.drain()
-
-    assert len(silent.entries) == 1
-    assert (await show(team))["status"] == "healthy"
