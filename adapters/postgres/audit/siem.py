@@ -58,12 +58,14 @@ EVENTS: Final = """
              found < %(limit)s AND bytes_of_all <= %(bytes_max)s AS is_last
     FROM     (SELECT *, count(*) OVER () AS found, sum(bytes) OVER () AS bytes_of_all,
                      sum(bytes) OVER (ORDER BY position) - bytes AS bytes_before
-              FROM   (SELECT   e.position, s.hash, e.id, e.organization_id AS org_id, e.action, e.target_type,
-                               e.target_id, e.ip_address, e.user_agent, e.success, e.details, e.created_at,
-                               e.actor_user_id, u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
+              FROM   (SELECT   e.position, e.id, e.organization_id AS org_id, e.action, e.target_type, e.target_id,
+                               e.ip_address, e.user_agent, e.success, e.details, e.created_at, e.actor_user_id,
+                               u.email AS actor_email, u.is_platform_owner AS actor_is_platform_owner,
+                               (SELECT s.hash
+                                FROM   audit_seals s
+                                WHERE  s.organization_id = e.organization_id AND s.position = e.position) AS hash,
                                octet_length(e.details::text) AS bytes
                       FROM     audit_entries e
-                      LEFT     JOIN audit_seals s ON s.organization_id = e.organization_id AND s.position = e.position
                       LEFT     JOIN users u ON u.id = e.actor_user_id
                       WHERE    e.organization_id = %(organization_id)s
                       AND      e.position > %(after)s AND e.position <= %(through)s
