@@ -74,9 +74,9 @@ async def test_the_chain_still_fits_and_what_was_removed_has_no_salt(
     )
     assert about_bob[1] == ["details.count", "ip_address", "user_agent"]
     assert all(now == then for then, now in others)
-    # The anonymization itself is recorded by another entry, in the same organization.
+    # The anonymization and the end of the invitation that the user had sent are entries of the same organization.
     seal_all(transact)
-    assert transact(verify, team.organization_id) == len(before) + 1
+    assert transact(verify, team.organization_id) == len(before) + 2
 
 
 async def test_the_origin_of_an_invitation_that_was_declined_without_signing_in_has_no_salt(
@@ -117,4 +117,6 @@ async def test_an_entry_that_is_sealed_after_the_anonymization_fits_as_well(
     await anonymize(platform, bob)
     seal_all(transact)
 
-    assert transact(verify, team.organization_id) == 2
+    actions = team.world.rows("SELECT action FROM audit_entries ORDER BY position")
+    assert actions == [("user.invited",), ("user.anonymized",), ("invitation.revoked",)]
+    assert transact(verify, team.organization_id) == len(actions)
