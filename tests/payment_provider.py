@@ -84,6 +84,12 @@ class PaymentProvider:
         if request.method == "GET":
             found = self.objects.get(request.path.rpartition("/")[2])
             return (200, found) if found is not None else (404, _error("invalid_request_error", "resource_missing"))
+        if request.method == "DELETE":
+            found = self.objects.get(request.path.rpartition("/")[2])
+            if found is None or found.get("status") == "canceled":
+                return 404, _error("invalid_request_error", "resource_missing")
+            found["status"] = "canceled"
+            return 200, found
         if request.key in self._answers:
             form, kept = self._answers[request.key]
             return (200, kept) if form == request.form else (400, _error("idempotency_error", None))
@@ -119,6 +125,9 @@ def running_provider() -> Generator[PaymentProvider]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
+            self._serve()
+
+        def do_DELETE(self) -> None:
             self._serve()
 
         def do_POST(self) -> None:

@@ -89,6 +89,10 @@ class StripeRequests:
         """Read an object; the answer has no body when there is none."""
         return await self._answer(self._client.build_request("GET", path), may_be_missing=True)
 
+    async def delete(self, path: str) -> Answer:
+        """End an object, which a repetition does not do twice; the answer has no body when there is none."""
+        return await self._answer(self._client.build_request("DELETE", path), may_be_missing=True)
+
     async def post(self, path: str, form: Mapping[str, Any], *, key: str) -> Answer:
         """Make an object, once for each key."""
         request = self._client.build_request(

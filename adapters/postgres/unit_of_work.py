@@ -15,6 +15,7 @@ from adapters.postgres.accounts.users import PostgresCredentials, PostgresUsers
 from adapters.postgres.audit.analytics import PostgresAnalytics
 from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
+from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
@@ -108,6 +109,7 @@ class PostgresUnitOfWork:
     service_users: PostgresServiceUsers
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
+    billing_cancellations: PostgresBillingCancellations
     billing_checkouts: PostgresBillingCheckouts
     billing_customers: PostgresBillingCustomers
     billing_events: PostgresBillingEvents

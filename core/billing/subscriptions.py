@@ -141,16 +141,29 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
         customer = uow.billing_customers.held(stored.customer_id) if stored.customer_id is not None else None
         if binding is None or customer is None or customer.organization_id is None:
             continue
-        if _fits(uow, stored.entry, binding, customer, known):
+        if _fits(uow, subscription, stored.entry, binding, customer, known):
             return replace(subscription, binding=binding, customer_id=customer.id)
         refused.append(stored.entry.event_id)
+        is_own_customer = customer.organization_id == binding.organization_id
+        if is_own_customer and not stored.entry.is_final and uow.billing_subscriptions.is_undeliverable(binding):
+            # A page that was open while the service or the account was deleted, and was paid after that.
+            uow.billing_cancellations.add(subscription.id, customer.mode)
     return subscription
 
 
-def _fits(uow: UnitOfWork, entry: Entry, binding: Binding, customer: BillingCustomer, known: Known) -> bool:
+def _fits(
+    uow: UnitOfWork,
+    subscription: BillingSubscription,
+    entry: Entry,
+    binding: Binding,
+    customer: BillingCustomer,
+    known: Known,
+) -> bool:
     is_own_customer = customer.organization_id == binding.organization_id
     return (
-        is_own_customer and _has_own_price(entry, binding, known) and uow.billing_subscriptions.is_purchasable(binding)
+        is_own_customer
+        and _has_own_price(entry, binding, known)
+        and uow.billing_subscriptions.is_purchasable(subscription.id, binding)
     )
 
 
