@@ -146,7 +146,9 @@ def running_provider() -> Generator[PaymentProvider]:
                 return
             status, body, more = answer
             content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
+            self.send_response_only(status)
+            if "Date" not in more:
+                self.send_header("Date", self.date_time_string())
             for name, value in ({"Content-Type": "application/json"} | dict(more)).items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))

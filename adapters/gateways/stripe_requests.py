@@ -190,7 +190,7 @@ def _retry_after_seconds(headers: httpx.Headers) -> float:
 def _body(request: httpx.Request, response: _Response) -> Mapping[str, Any]:
     try:
         decoded: Any = json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict):
         raise failed(
@@ -221,6 +221,6 @@ def _is_refusal(status: int) -> bool:
 def _date(headers: httpx.Headers) -> datetime | None:
     try:
         told = parsedate_to_datetime(headers.get("Date", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return told if told.tzinfo is not None else told.replace(tzinfo=UTC)

@@ -135,13 +135,18 @@ def lock(uow: UnitOfWork, subscription_id: str) -> Known:
 
 
 def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refused: list[str]) -> BillingSubscription:
-    """Return the subscription bound by the first event that tells what it is for, if its customer is known."""
+    """Return the subscription bound by the first event that tells what it is for, if its customer is known.
+
+    One that the provider was asked to end stays parked: what it was bought for is gone.
+    """
+    if uow.billing_cancellations.has(subscription.id):
+        return subscription
     for stored in sorted(known.history, key=lambda stored: (stored.entry.occurred_at, stored.entry.event_id)):
         binding = stored.entry.facts.binding
         customer = uow.billing_customers.held(stored.customer_id) if stored.customer_id is not None else None
         if binding is None or customer is None or customer.organization_id is None:
             continue
-        if _fits(uow, subscription, stored.entry, binding, customer, known):
+        if _fits(uow, stored.entry, binding, customer, known):
             return replace(subscription, binding=binding, customer_id=customer.id)
         refused.append(stored.entry.event_id)
         is_own_customer = customer.organization_id == binding.organization_id
@@ -151,19 +156,10 @@ def _bind(uow: UnitOfWork, subscription: BillingSubscription, known: Known, refu
     return subscription
 
 
-def _fits(
-    uow: UnitOfWork,
-    subscription: BillingSubscription,
-    entry: Entry,
-    binding: Binding,
-    customer: BillingCustomer,
-    known: Known,
-) -> bool:
+def _fits(uow: UnitOfWork, entry: Entry, binding: Binding, customer: BillingCustomer, known: Known) -> bool:
     is_own_customer = customer.organization_id == binding.organization_id
     return (
-        is_own_customer
-        and _has_own_price(entry, binding, known)
-        and uow.billing_subscriptions.is_purchasable(subscription.id, binding)
+        is_own_customer and _has_own_price(entry, binding, known) and uow.billing_subscriptions.is_purchasable(binding)
     )
 
 

@@ -23,6 +23,10 @@ class BillingCancellations(Protocol):
         """Forget a user's subscriptions to a service, and queue the live ones among them."""
         ...
 
+    def has(self, subscription_id: str) -> bool:
+        """Return whether a subscription was queued, also if it has ended since."""
+        ...
+
     def claim(self, mode: BillingMode, *, now: datetime, due_again_at: datetime) -> str | None:
         """Return the subscription that is due first, and make it due again at a later time."""
         ...

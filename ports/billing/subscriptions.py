@@ -43,11 +43,8 @@ class BillingSubscriptions(Protocol):
         """Read a subscription from the provider at that time."""
         ...
 
-    def is_purchasable(self, subscription_id: str, binding: Binding) -> bool:
-        """Return whether organization, service, plan and user exist and belong together; they are locked then.
-
-        A subscription that the provider was asked to end is not purchasable.
-        """
+    def is_purchasable(self, binding: Binding) -> bool:
+        """Return whether organization, service, plan and user exist and belong together; they are locked then."""
         ...
 
     def is_undeliverable(self, binding: Binding) -> bool:

@@ -47,6 +47,10 @@ class PostgresBillingCancellations(Aggregate):
             (caller.organization_id, caller.service_id, user_id),
         )
 
+    def has(self, subscription_id: str) -> bool:
+        found = self._connection.execute("SELECT FROM billing_cancellations WHERE id = %s", (subscription_id,))
+        return found.fetchone() is not None
+
     def claim(self, mode: BillingMode, *, now: datetime, due_again_at: datetime) -> str | None:
         return (
             self._connection.cursor(row_factory=scalar_row)

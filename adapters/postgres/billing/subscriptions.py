@@ -188,7 +188,7 @@ class PostgresBillingSubscriptions(Aggregate):
             "UPDATE billing_subscriptions SET check_at = %s WHERE id = %s", (until, subscription_id)
         )
 
-    def is_purchasable(self, subscription_id: str, binding: Binding) -> bool:
+    def is_purchasable(self, binding: Binding) -> bool:
         # Locked, because the account or the service may be deleted at this moment.
         found = self._connection.execute(
             """
@@ -197,10 +197,9 @@ class PostgresBillingSubscriptions(Aggregate):
             JOIN   plans p ON p.organization_id = s.organization_id AND p.service_id = s.id
             JOIN   users u ON u.id = %s AND u.anonymized_at IS NULL
             WHERE  s.organization_id = %s AND s.id = %s AND p.id = %s
-              AND  NOT EXISTS (SELECT FROM billing_cancellations WHERE id = %s)
             FOR    KEY SHARE OF s, u
             """,
-            (binding.user_id, binding.organization_id, binding.service_id, binding.plan_id, subscription_id),
+            (binding.user_id, binding.organization_id, binding.service_id, binding.plan_id),
         )
         return found.fetchone() is not None
 

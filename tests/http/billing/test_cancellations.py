@@ -98,6 +98,9 @@ async def test_a_user_who_is_removed_from_a_service_by_its_key_is_not_charged_an
     assert late.status == 200
     assert ended(provider) == [SUBSCRIPTION]
     assert sold.subscriptions() == []
+    assert sold.outcome() == "parked"
+    # Nothing contradicts what it was bought for, so none of its events is refused.
+    assert "refused" not in dict(sold.stored_events()).values()
 
 
 async def test_an_organization_that_is_deleted_is_not_charged_any_more(
