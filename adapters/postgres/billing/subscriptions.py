@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
 # More than a subscription of ten years has.
 HISTORY_ENTRIES_MAX: Final = 2_000
-_HISTORICAL: Final = [effect.value for effect in HISTORICAL]
-_NOTICES: Final = [effect.value for effect in NOTICES]
-_FINAL: Final = [status.value for status in SubscriptionStatus if status not in LIVE]
+# As array literals, because psycopg takes a tenth of a millisecond to encode a list, for every event anew.
+_HISTORICAL: Final = f"{{{','.join(effect.value for effect in HISTORICAL)}}}"
+_NOTICES: Final = f"{{{','.join(effect.value for effect in NOTICES)}}}"
+_FINAL: Final = f"{{{','.join(status.value for status in SubscriptionStatus if status not in LIVE)}}}"
 
 HISTORY: Final = """
     SELECT   id AS event_id, occurred_at, effect, facts, billing_customer_id
     FROM     billing_events
     WHERE    billing_subscription_id = %(id)s
-      AND    (effect = ANY (%(notices)s) AND NOT is_noticed
-              OR effect = ANY (%(historical)s)
+      AND    (effect = ANY (%(notices)s::text[]) AND NOT is_noticed
+              OR effect = ANY (%(historical)s::text[])
                  AND (effect = 'ended'
-                      OR facts ->> 'status' = ANY (%(final)s)
+                      OR facts ->> 'status' = ANY (%(final)s::text[])
                       OR (SELECT organization_id IS NULL FROM billing_subscriptions WHERE id = %(id)s)
                       OR occurred_at >= coalesce((SELECT max(occurred_at)
                                                   FROM   billing_events
