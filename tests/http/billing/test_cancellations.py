@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ from actors import billing_reconciler
 from actors.billing_reconciler import BillingReconciler
 from core.billing import cancellations
 from core.billing.provider import BillingRateLimited
+from tests.concurrency import at_once, statuses_of
 from tests.world.backend import KEY, Backend, insert_key
 from tests.world.billing import CUSTOMER, SUBSCRIPTION
 
@@ -181,6 +183,28 @@ async def test_a_page_that_is_paid_after_its_buyer_was_deleted_is_not_charged_ag
 
     assert ended(provider) == [SUBSCRIPTION]
     assert shop.subscriptions() == []
+
+
+@pytest.mark.parametrize("is_anonymized", [True, False])
+async def test_a_purchase_and_the_end_of_its_buyer_at_once_leave_nothing_that_is_charged(
+    shop: Seller, backend: Backend, reconciler: BillingReconciler, provider: PaymentProvider, *, is_anonymized: bool
+) -> None:
+    shop.bind_customer(mode="test")
+    bought = shop.subscription()
+    provider.objects[SUBSCRIPTION] = bought
+    owner = await shop.world.signed_in_platform_owner()
+    own_by_organization(shop)
+    end = (
+        partial(owner.delete, f"/api/privacy/forget/{shop.buyer_id}")
+        if is_anonymized
+        else partial(backend.request, "DELETE", f"/users/{shop.buyer_id}")
+    )
+
+    answers = await at_once(partial(shop.report, "customer.subscription.created", bought), end)
+    await reconciler.reconcile()
+
+    assert statuses_of(answers) == [200, 200 if is_anonymized else 204]
+    assert ended(provider) == [SUBSCRIPTION]
 
 
 async def test_a_subscription_for_what_is_gone_of_another_customer_is_left_alone(
