@@ -6,6 +6,19 @@ CREATE FUNCTION addresses_in(value jsonb) RETURNS text[]
 
 COMMENT ON FUNCTION addresses_in(value jsonb) IS 'Every email address that stands in a text somewhere in a value.';
 
+CREATE FUNCTION billing_subscriptions_deleted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO billing_cancellations (id, mode, due_at, created_at)
+    VALUES (OLD.id, OLD.mode, '-infinity', now())
+    ON CONFLICT (id) DO NOTHING;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION billing_subscriptions_deleted() IS 'Queues the end of a live subscription whose user, service or organization is deleted.';
+
 CREATE FUNCTION letter_groups(value text) RETURNS text[]
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (SELECT COALESCE(array_agg(DISTINCT substr(letter_groups.value, n.n, 3)), '{}'::text[]) AS "coalesce" FROM generate_series(1, (length(letter_groups.value) - 2)) n(n));
@@ -178,6 +191,20 @@ ALTER TABLE ONLY backup_codes
 ALTER TABLE ONLY backup_codes
     ADD CONSTRAINT backup_codes_user_id_code_hash_key UNIQUE (user_id, code_hash);
 
+CREATE TABLE billing_cancellations (
+    id text NOT NULL,
+    mode text NOT NULL,
+    due_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_cancellations_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text])))
+);
+COMMENT ON TABLE billing_cancellations IS 'Subscriptions that the provider has to end, because what they were bought for is gone.';
+COMMENT ON COLUMN billing_cancellations.due_at IS 'When the provider is asked; null once it has ended the subscription.';
+ALTER TABLE ONLY billing_cancellations
+    ADD CONSTRAINT billing_cancellations_pkey PRIMARY KEY (id);
+CREATE INDEX billing_cancellations_created ON billing_cancellations USING btree (created_at);
+CREATE INDEX billing_cancellations_due ON billing_cancellations USING btree (mode, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE TABLE billing_checkouts (
     id uuid NOT NULL,
     mode text NOT NULL,
@@ -243,6 +270,7 @@ CREATE INDEX billing_events_of_subscription ON billing_events USING btree (billi
 CREATE TABLE billing_subscriptions (
     id text NOT NULL,
     customer_id text,
+    mode text,
     organization_id uuid,
     service_id uuid,
     user_id uuid,
@@ -253,6 +281,7 @@ CREATE TABLE billing_subscriptions (
     check_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT billing_subscriptions_mode_check CHECK ((mode = ANY (ARRAY['sandbox'::text, 'test'::text, 'live'::text]))),
     CONSTRAINT billing_subscriptions_outcome_check CHECK ((outcome = ANY (ARRAY['parked'::text, 'applied'::text, 'conflict'::text])))
 );
 COMMENT ON TABLE billing_subscriptions IS 'What billing knows of a subscription; parked until an event tells to which organization, service and user it belongs.';
@@ -264,6 +293,7 @@ CREATE INDEX billing_subscriptions_due ON billing_subscriptions USING btree (che
 CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING btree (customer_id, check_at);
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
+CREATE TRIGGER billing_subscriptions_deleted AFTER DELETE ON billing_subscriptions FOR EACH ROW WHEN (((old.check_at IS NOT NULL) AND (old.mode IS NOT NULL))) EXECUTE FUNCTION billing_subscriptions_deleted();
 
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,

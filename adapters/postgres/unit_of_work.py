@@ -17,6 +17,7 @@ from adapters.postgres.audit.audit_log import PostgresAuditLog
 from adapters.postgres.audit.chain import PostgresAuditChains
 from adapters.postgres.audit.platform_audit_log import PostgresPlatformAuditLog
 from adapters.postgres.audit.siem import PostgresSiemStreams
+from adapters.postgres.billing.cancellations import PostgresBillingCancellations
 from adapters.postgres.billing.checkout import PostgresBillingCheckouts
 from adapters.postgres.billing.customers import PostgresBillingCustomers
 from adapters.postgres.billing.events import PostgresBillingEvents
@@ -114,6 +115,7 @@ class PostgresUnitOfWork:
     service_users: PostgresServiceUsers
     service_subscriptions: PostgresServiceSubscriptions
     service_figures: PostgresServiceFigures
+    billing_cancellations: PostgresBillingCancellations
     billing_checkouts: PostgresBillingCheckouts
     billing_customers: PostgresBillingCustomers
     billing_events: PostgresBillingEvents

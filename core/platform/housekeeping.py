@@ -33,6 +33,8 @@ class Leftover(Enum):
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
+    # Counted from when they were queued, if the provider has ended them; it repeats events for three days.
+    BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)

@@ -83,6 +83,7 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
     inviters.withdraw_everywhere(uow, subject.id)
+    uow.billing_cancellations.add_of_user(subject.id)
     uow.anonymization.delete_credentials(subject.id)
     marks = [sign_in_failures.hash_address(uow, address) for address in addresses]
     uow.anonymization.replace_addresses(subject.id, addresses, marks, anonymous, at=uow.now)

@@ -20,7 +20,7 @@ from core.errors import BadRequest, Forbidden, NotFound
 from core.events.actions import AuditAction
 from core.events.events import EventType
 from core.organizations.memberships import ADMIN, OWNER
-from core.services import api_keys
+from core.services import api_keys, subscriptions
 from core.services.api_keys import Permission
 from core.sessions import sessions
 
@@ -161,7 +161,10 @@ def change(uow: UnitOfWork, user_id: UUID, *, email: str | None) -> ServiceUser:
 
 
 def remove(uow: UnitOfWork, user_id: UUID) -> None:
-    """Delete one of the organization's own users for good; take from any other user what this service gave."""
+    """Delete one of the organization's own users for good; take from any other user what this service gave.
+
+    What the payment provider bills of it is ended there afterwards.
+    """
     caller = api_keys.authorize(uow, Permission.DELETE_USERS)
     belonging = _lock(uow, caller, user_id)
     is_own = belonging.is_own_of(caller.organization_id)
@@ -174,11 +177,15 @@ def remove(uow: UnitOfWork, user_id: UUID) -> None:
         service_slug=caller.service_slug,
         deleted=is_own,
     )
+    subscription = uow.subscriptions.lock_current(caller.service_id, user_id)
+    if subscription is not None and subscription.is_live:
+        subscriptions.record_removed(uow, subscription)
     if is_own:
         uow.service_users.delete_account(user_id)
         return
     ended = uow.sessions.revoke_of_service(caller.service_id, user_id=user_id)
     sessions.record_ended(uow, user_id, belonging.user.email, ended, service_id=str(caller.service_id))
+    uow.billing_cancellations.drop_of_service_user(caller, user_id)
     uow.service_users.unlink(caller, user_id)
 
 

@@ -95,6 +95,8 @@ class AccessPolicy:
     is_in_person: bool = False
     # Whether it changes the whole account, so that the token of a service that shares the account is refused.
     is_account_wide: bool = False
+    # The type of a body that is decoded by the handler, after it has verified the signature over its bytes.
+    signed_body: Any = None
 
     @property
     def label(self) -> str:
@@ -242,9 +244,13 @@ def awaiting_second_factor(handler: Handler) -> Handler:
     return _declared(handler, AccessPolicy(kind=CredentialKind.PRE_AUTH_TOKEN, admit=_admit_pre_auth_bearer))
 
 
-def signed_by_provider(handler: Handler) -> Handler:
-    """Require a signature header of the payment provider; the handler verifies it over the body."""
-    return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature))
+def signed_by_provider(body: Any) -> Callable[[Handler], Handler]:
+    """Require a signature header of the payment provider; the handler verifies it over the body of this type."""
+
+    def declare(handler: Handler) -> Handler:
+        return _declared(handler, AccessPolicy(kind=CredentialKind.SIGNATURE, admit=_admit_signature, signed_body=body))
+
+    return declare
 
 
 def signature_header(call: Call) -> str | None:

@@ -78,8 +78,11 @@ class Route:
 
     @property
     def sent(self) -> Any:
-        """The type of the JSON body or of the form; None when the route takes neither."""
-        return self.body if self.body is not None else self.form
+        """The type of the JSON body or of the form; None when the route takes neither.
+
+        A body whose bytes are signed is only described here: its handler decodes it.
+        """
+        return next((shape for shape in (self.body, self.form, self.who.signed_body) if shape is not None), None)
 
     @property
     def media_type(self) -> str:

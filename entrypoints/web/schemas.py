@@ -48,7 +48,7 @@ class Schemas:
         answered: list[Any] = [Failure]
         queries: list[Any] = []
         for route in routes:
-            sent += [shape for shape in (route.body, route.form) if shape is not None]
+            sent += [route.sent] if route.sent is not None else []
             queries += [route.query] if route.query is not None else []
             answered += [answer.shape for answer in answers(route) if answer.shape is not None]
         # The classes inside the shapes are added, so that each of them is found by its type.

@@ -94,6 +94,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.BILLING_CANCELLATIONS: """
+        DELETE FROM billing_cancellations
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     billing_cancellations
+            WHERE    created_at <= %s AND due_at IS NULL
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.SANDBOX_SESSIONS: """
         DELETE FROM sandbox_sessions
         WHERE  id = ANY (ARRAY(

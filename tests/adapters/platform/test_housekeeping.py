@@ -96,6 +96,12 @@ KINDS = {
         " SELECT gen_random_uuid(), 'live', %(user)s, %(device)s, %(user)s, gen_random_uuid(), '', '', '', ended"
         " FROM ends",
     ),
+    Leftover.BILLING_CANCELLATIONS: Kind(
+        "created_at",
+        90 * DAY,
+        "INSERT INTO billing_cancellations (id, mode, created_at)"
+        " SELECT gen_random_uuid()::text, 'live', ended FROM ends",
+    ),
     Leftover.SANDBOX_SESSIONS: Kind(
         "expires_at",
         DAY,

@@ -25,7 +25,7 @@ CREDENTIAL = {
     "type": "public-key",
     "response": {"clientDataJSON": "AA", "attestationObject": "AA"},
 }
-# Every route that changes what belongs to the whole account, with a valid body.
+# Every route that concerns the whole account, with a valid body.
 ACCOUNT_WIDE: dict[str, Any] = {
     "PATCH /api/user": {"email": "mine@example.com"},
     "POST /api/user/set-password": {"new_password": "another horse battery"},
@@ -39,6 +39,8 @@ ACCOUNT_WIDE: dict[str, Any] = {
     "DELETE /api/auth/passkeys/:id": None,
     "DELETE /api/user/sessions": None,
     "DELETE /api/user/devices/:id": None,
+    # The invitations are shown with their tokens.
+    "GET /api/invitations": None,
 }
 each_route = pytest.mark.parametrize("name", sorted(ACCOUNT_WIDE))
 # What makes an account one that the service shares, and what does not.
