@@ -1,7 +1,7 @@
 """A refusal as a page: what did not work, and what to do next, for people who followed a link or sent a form.
 
-The first sentence of a refusal's message states the problem; it is the heading. Programs that request JSON get the
-usual body.
+The first sentence of a refusal's message states the problem; it is the heading. A message without values is translated.
+Programs that request JSON get the usual body.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.accounts.links import LinkUnusable
 from core.errors import BadRequest, Refusal
+from entrypoints.pages.languages import language_of
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.web.answers import JSON, refused
 
@@ -34,7 +35,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
     )
     if prefers_json(call):
         return answer
-    heading, _, explanation = _words(refusal).partition(". ")
+    heading, _, explanation = language_of(call).known(_words(refusal)).partition(". ")
     shown = page(
         call,
         "message.html",

@@ -1,9 +1,11 @@
 """Renders pages from templates: every value is escaped, and the security policy forbids scripts.
 
-The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
+The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`; the texts are
+translated as `languages.py` says.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
@@ -12,6 +14,7 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
+from entrypoints.pages.languages import ENGLISH, Language, language_of
 from entrypoints.web.answers import Media
 
 if TYPE_CHECKING:
@@ -29,16 +32,19 @@ CONTENT_SECURITY_POLICY: Final = (
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
-    """Return a page, which no cache stores."""
-    html = render(template, version=call.installation.version, **values)
+    """Return a page in the language of the request, which no cache stores."""
+    call.vary("Accept-Language")
+    html = render(template, language_of(call), version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
+    # A refusal's page gets none of the call's headers.
+    response.headers["Vary"] = call.headers["Vary"]
     return protected(response)
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
     """Fill in a template; raise `UndefinedError` when a value that it needs is missing."""
-    return TEMPLATES.get_template(template).render(values)
+    return templates(language).get_template(template).render(values)
 
 
 def protected(response: Response) -> Response:
@@ -68,8 +74,11 @@ def _inline_parts(text: str) -> Iterator[Markup]:
         yield Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
 
 
-def _environment() -> Environment:
+@cache
+def templates(language: Language) -> Environment:
+    """Return the templates, which are compiled for each language, with its texts as `_` and, by number, `ngettext`."""
     environment = Environment(
+        extensions=["jinja2.ext.i18n"],
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -82,7 +91,12 @@ def _environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+
+    extended: Any = environment
+    extended.globals["language"] = language
+    # The extension adds this method. A text may contain markup; the values in it are escaped.
+    extended.install_gettext_translations(language.translations, newstyle=True)
     return environment
 
 
-TEMPLATES: Final = _environment()
+TEMPLATES: Final = templates(ENGLISH)

@@ -167,5 +167,10 @@ class Call:
             name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=is_secure, path="/"
         )
 
+    def vary(self, header: str) -> None:
+        """Say that the response depends on a header of the request, for caches."""
+        varies = self.headers.get("Vary")
+        self.headers["Vary"] = header if varies is None else f"{varies}, {header}"
+
     def _database(self) -> Database:
         return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id, self.api_key)

@@ -26,7 +26,7 @@ async def verify_email(call: Call, query: MailedLink) -> Message | Page:
     A link can be used once, within 24 hours. The answer is a page, also when it is a refusal, or JSON when the request
     accepts `application/json`.
     """
-    call.headers["Vary"] = "Accept"
+    call.vary("Accept")
     if call.request.method == "HEAD":
         # HEAD checks the link without using it up.
         await call.read(email_changes.check_link, query.token)
@@ -44,7 +44,7 @@ async def confirm_email(call: Call, form: MailedLinkForm) -> Message | Page:
 
     For the link of a new account it does the same as opening the link.
     """
-    call.headers["Vary"] = "Accept"
+    call.vary("Accept")
     confirmed = await call.transact(email_changes.confirm, form.token)
     if isinstance(confirmed, VerifiedAddress):
         return _verified(call, confirmed)
