@@ -47,7 +47,8 @@ class Language:
 
     def known(self, english: str) -> str:
         """Return the translation of a finished text, such as a refusal's; English when there is none."""
-        return self.translations.gettext(english)
+        # The empty text is the header of a file.
+        return self.translations.gettext(english) if english else ""
 
 
 ENGLISH: Final = Language("en", gettext.NullTranslations())

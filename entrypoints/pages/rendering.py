@@ -5,6 +5,7 @@ translated as `languages.py` says.
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -69,6 +70,11 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def moment(time: datetime) -> Markup:
+    """Format a time for people, to the minute and in UTC."""
+    return Markup('<time datetime="{}">{}</time>').format(time.isoformat(), time.strftime("%Y-%m-%d %H:%M UTC"))
+
+
 def _inline_parts(text: str) -> Iterator[Markup]:
     for index, part in enumerate(text.split("`")):
         yield Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
@@ -91,6 +97,10 @@ def templates(language: Language) -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["moment"] = moment
+    # For words that are data, such as the name of a role.
+    environment.filters["known"] = language.known
+    environment.policies["ext.i18n.trimmed"] = True
 
     extended: Any = environment
     extended.globals["language"] = language

@@ -4,6 +4,7 @@ from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
+from entrypoints.pages.languages import marked, translated
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
 from entrypoints.web.calls import Call
@@ -33,7 +34,7 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     """Set the new password from the form of the page; programs use `POST /api/auth/reset-password`."""
     reset = await call.read(password_reset.inspect, form.token)
     password_problem = passwords.problem(form.new_password)
-    repeated_problem = None if form.new_password == form.repeated else "The passwords do not match."
+    repeated_problem = None if form.new_password == form.repeated else marked("The passwords do not match.")
     if password_problem is not None or repeated_problem is not None:
         return _form(
             call, form.token, reset, password_problem=password_problem or "", repeated_problem=repeated_problem or ""
@@ -43,8 +44,8 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
     return page(
         call,
         "message.html",
-        heading="Your new password is saved",
-        text="Every session of your account has ended. Sign in again with the new password.",
+        heading=translated(call, "Your new password is saved"),
+        text=translated(call, "Every session of your account has ended. Sign in again with the new password."),
         back=done.back,
         request_id=None,
     )
