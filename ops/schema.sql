@@ -902,6 +902,7 @@ CREATE TABLE users (
     anonymized_at timestamp with time zone,
     passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
     created_by_organization_id uuid,
+    closed_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -909,12 +910,14 @@ COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
 COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
+COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+CREATE INDEX users_closed ON users USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
