@@ -17,6 +17,7 @@ from quart import Response
 from entrypoints.pages.assets import asset_address
 from entrypoints.pages.languages import ENGLISH, Language, language_of
 from entrypoints.web.answers import Media
+from entrypoints.web.browsers import form_token
 
 if TYPE_CHECKING:
     from entrypoints.web.calls import Call
@@ -32,6 +33,10 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 
+# Beside that, the script of a page with passkeys, which asks Gatehouse for a challenge.
+SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-src 'self'"
+
+
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page in the language of the request, which no cache stores."""
     call.vary("Accept-Language")
@@ -41,6 +46,16 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
     # A refusal's page gets none of the call's headers.
     response.headers["Vary"] = call.headers["Vary"]
     return protected(response)
+
+
+def form_page(call: "Call", template: str, *, status: int = 200, has_script: bool = False, **values: Any) -> Response:
+    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`."""
+    response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
+    # Without the referrer, a browser would not say which site its form is from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    if has_script:
+        response.headers["Content-Security-Policy"] = SCRIPT_POLICY
+    return response
 
 
 def render(template: str, language: Language = ENGLISH, **values: Any) -> str:
