@@ -23,15 +23,26 @@ from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets, home
+from entrypoints.pages.accounts import account as account_page
+from entrypoints.pages.accounts import closing as closing_page
+from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
+from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
+from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
+from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sessions import sign_out as sign_out_page
+from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
@@ -95,6 +106,17 @@ EVERYWHERE: tuple[Routes, ...] = (
     second_factor_page.routes,
     sign_in_again_page.routes,
     sign_out_page.routes,
+    account_page.routes,
+    email_page.routes,
+    password_page.routes,
+    own_second_factor_pages.routes,
+    own_passkey_pages.routes,
+    device_pages.routes,
+    session_pages.routes,
+    identity_page.routes,
+    own_organization_pages.routes,
+    data_page.routes,
+    closing_page.routes,
     signing_keys.routes,
     health.routes,
     metrics.routes,

@@ -18,9 +18,11 @@ from jinja2 import Environment, nodes
 from core.accounts.links import LinkUnusable
 from core.errors import NotFound, PayloadTooLarge, RequestTimedOut, ServiceUnavailable
 from core.organizations.memberships import BUILT_IN_ROLES
+from core.organizations.organizations import OrganizationStatus
 from entrypoints import capabilities, pages
 from entrypoints.pages.languages import FOLDER, LANGUAGES
 from entrypoints.pages.po_files import entries
+from entrypoints.pages.refusals import ON_PAGES
 from entrypoints.pages.rendering import TEMPLATES
 from entrypoints.web.answers import InternalFailure
 
@@ -127,8 +129,8 @@ def refusals_of_pages() -> set[type[Refusal]]:
 def catalogue() -> frozenset[str]:
     """Return every text that a page may show."""
     return frozenset(
-        {*texts_of_templates(), *texts_of_handlers(), *BUILT_IN_ROLES}
-        | {refusal.default_message for refusal in refusals_of_pages()}
+        {*texts_of_templates(), *texts_of_handlers(), *BUILT_IN_ROLES, *OrganizationStatus}
+        | {ON_PAGES.get(refusal, refusal.default_message) for refusal in refusals_of_pages()}
     )
 
 
@@ -190,6 +192,10 @@ def test_a_translation_has_the_values_and_the_markup_of_its_text(tag: str) -> No
             assert set(PLACEHOLDER.findall(form)) <= set(PLACEHOLDER.findall(english)), form
             assert PLACEHOLDER.sub("", form).count("%") == PLACEHOLDER.sub("", english.split("\0")[0]).count("%"), form
             assert sorted(TAG.findall(form)) == sorted(TAG.findall(english.split("\0")[0])), form
+
+
+def test_no_page_tells_a_person_to_send_a_request() -> None:
+    assert [text for text in catalogue() if re.search(r"(GET|POST|PATCH|PUT|DELETE) /", text)] == []
 
 
 def test_the_catalogue_notices_a_text_outside_it() -> None:
