@@ -29,6 +29,7 @@ from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
+from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
@@ -44,6 +45,8 @@ from entrypoints.pages.sessions import sessions as session_pages
 from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
+from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
+from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
@@ -103,6 +106,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     privacy.routes,
     home.routes,
     sign_in_pages.routes,
+    passkey_pages.routes,
+    mailed_link_pages.routes,
     second_factor_page.routes,
     sign_in_again_page.routes,
     sign_out_page.routes,
@@ -117,6 +122,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     own_organization_pages.routes,
     data_page.routes,
     closing_page.routes,
+    registration_pages.routes,
     signing_keys.routes,
     health.routes,
     metrics.routes,

@@ -12,6 +12,7 @@ from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.languages import translated
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
@@ -73,4 +74,4 @@ def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = 
     if prefers_json(call):
         call.vary("Accept-Language")
         return Message(message=f"{heading}. {text}")
-    return page(call, "message.html", heading=heading, text=text, back=back, request_id=None)
+    return page(call, "message.html", heading=heading, text=text, back=back, next=("Sign in", SIGN_IN), request_id=None)
