@@ -175,13 +175,13 @@ async def test_a_script_in_any_field_is_shown_as_text(visitor: Visitor, action: 
 
 
 async def test_the_account_of_a_browser_is_shown_as_text(world: World, visitor: Visitor) -> None:
-    email = "a&amp;b'c@example.com"
+    email = "a&b@example.com"
     world.user(email)
 
     await visitor.sign_in(email)
     shown = [await visitor.open(path) for path in ("/app", "/app/sign-out", "/app/sign-in-again")]
 
-    assert all("a&amp;amp;b&#39;c@example.com" in page.text for page in shown)
+    assert all("a&amp;b@example.com" in page.text for page in shown)
 
 
 async def test_every_refused_sign_in_shows_the_same_page_by_the_same_statements(world: World) -> None:
