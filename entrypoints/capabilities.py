@@ -46,6 +46,7 @@ from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
+from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
@@ -110,6 +111,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     mailed_link_pages.routes,
     second_factor_page.routes,
     sign_in_again_page.routes,
+    second_factor_setup.routes,
+    organization_choice.routes,
     sign_out_page.routes,
     account_page.routes,
     email_page.routes,

@@ -4,6 +4,7 @@ The style sheet is `assets/styles/`; the components are the macros in `templates
 translated as `languages.py` says.
 """
 
+import base64
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
@@ -90,6 +91,11 @@ def moment(time: datetime) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(time.isoformat(), time.strftime("%Y-%m-%d %H:%M UTC"))
 
 
+def in_base64(text: str) -> str:
+    """Return a text as the data of an address that carries it, such as a picture."""
+    return base64.b64encode(text.encode()).decode()
+
+
 def _inline_parts(text: str) -> Iterator[Markup]:
     for index, part in enumerate(text.split("`")):
         yield Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
@@ -112,11 +118,11 @@ def templates(language: Language) -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["base64"] = in_base64
     environment.filters["moment"] = moment
     # For words that are data, such as the name of a role.
     environment.filters["known"] = language.known
     environment.policies["ext.i18n.trimmed"] = True
-
     extended: Any = environment
     extended.globals["language"] = language
     # The extension adds this method. A text may contain markup; the values in it are escaped.

@@ -1,6 +1,5 @@
 """The pages of one's own second factor: an authenticator app, and the backup codes beside it."""
 
-import base64
 from typing import Annotated, Final
 
 from core.credentials import mfa
@@ -101,22 +100,18 @@ async def _setup_page(call: Call, setup: Setup, refusal: Refusal | None = None) 
         call,
         "account_second_factor_setup.html",
         refusal=refusal,
-        qr_code=base64.b64encode(svg.encode()).decode(),
-        qr_code_title=title,
+        picture=svg,
+        picture_title=title,
         secret=" ".join(groups),
         uri=setup.uri.reveal(),
     )
 
 
 def _codes_page(call: Call, codes: tuple[Secret, ...], done: str) -> Page:
-    revealed = [code.reveal() for code in codes]
-    heading = translated(call, "Backup codes of %(email)s", email=call.in_browser.email)
-    text = "\n".join([heading, "", *revealed, ""])
     return account_page(
         call,
         "account_backup_codes.html",
         done=done,
-        codes=revealed,
-        file=base64.b64encode(text.encode()).decode(),
+        codes=[code.reveal() for code in codes],
         email=call.in_browser.email,
     )
