@@ -22,16 +22,35 @@ from entrypoints.http.services import api_keys, end_users, grants, plans, servic
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.http.webhooks import deliveries, feed, webhooks
-from entrypoints.pages import assets
+from entrypoints.pages import assets, home
+from entrypoints.pages.accounts import account as account_page
+from entrypoints.pages.accounts import closing as closing_page
+from entrypoints.pages.accounts import email as email_page
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
+from entrypoints.pages.accounts import passwords as password_page
+from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import passkeys as own_passkey_pages
+from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
+from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
+from entrypoints.pages.sessions import sessions as session_pages
+from entrypoints.pages.sessions import sign_out as sign_out_page
+from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
+from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
+from entrypoints.pages.sign_in import organization_choice, second_factor_setup
+from entrypoints.pages.sign_in import passkeys as passkey_pages
+from entrypoints.pages.sign_in import second_factor as second_factor_page
+from entrypoints.pages.sign_in import sign_in as sign_in_pages
+from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.web import openapi
 
 if TYPE_CHECKING:
@@ -87,6 +106,27 @@ EVERYWHERE: tuple[Routes, ...] = (
     owners.routes,
     impersonation.routes,
     privacy.routes,
+    home.routes,
+    sign_in_pages.routes,
+    passkey_pages.routes,
+    mailed_link_pages.routes,
+    second_factor_page.routes,
+    sign_in_again_page.routes,
+    second_factor_setup.routes,
+    organization_choice.routes,
+    sign_out_page.routes,
+    account_page.routes,
+    email_page.routes,
+    password_page.routes,
+    own_second_factor_pages.routes,
+    own_passkey_pages.routes,
+    device_pages.routes,
+    session_pages.routes,
+    identity_page.routes,
+    own_organization_pages.routes,
+    data_page.routes,
+    closing_page.routes,
+    registration_pages.routes,
     signing_keys.routes,
     health.routes,
     metrics.routes,

@@ -295,6 +295,29 @@ CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btr
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
 CREATE TRIGGER billing_subscriptions_deleted AFTER DELETE ON billing_subscriptions FOR EACH ROW WHEN (((old.check_at IS NOT NULL) AND (old.mode IS NOT NULL))) EXECUTE FUNCTION billing_subscriptions_deleted();
 
+CREATE TABLE browser_returns (
+    id_hash bytea NOT NULL,
+    target text NOT NULL,
+    organization_slug text,
+    service_slug text,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
+ALTER TABLE ONLY browser_returns
+    ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
+CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
+
+CREATE TABLE browser_sessions (
+    session_id uuid NOT NULL,
+    secret_hash bytea NOT NULL,
+    stays_signed_in boolean NOT NULL
+);
+COMMENT ON TABLE browser_sessions IS 'The secret in the cookie of a session; sessions.expires_at moves with its use.';
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_pkey PRIMARY KEY (session_id);
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
+
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
     device_id uuid NOT NULL,
@@ -859,12 +882,14 @@ CREATE TABLE sessions (
     impersonator_id uuid,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    impersonator_session_id uuid
+    impersonator_session_id uuid,
+    parent_id uuid
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
 COMMENT ON COLUMN sessions.impersonator_session_id IS 'The session of the platform owner; the impersonation ends with it.';
+COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one began; it ends when a person ends that one.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
@@ -872,6 +897,7 @@ CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
 CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 
@@ -1001,6 +1027,7 @@ CREATE TABLE users (
     anonymized_at timestamp with time zone,
     passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
     created_by_organization_id uuid,
+    closed_at timestamp with time zone,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1008,12 +1035,14 @@ COMMENT ON TABLE users IS 'Accounts: one per address on the whole platform.';
 COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed for good; such an account never comes back.';
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
 COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
+COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_key UNIQUE (email);
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+CREATE INDEX users_closed ON users USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
@@ -1147,6 +1176,9 @@ ALTER TABLE ONLY billing_subscriptions
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
 
@@ -1260,6 +1292,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES sessions(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;

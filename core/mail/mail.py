@@ -29,6 +29,7 @@ class MailTemplate(StrEnum):
     MFA_ENABLED = "mfa_enabled"
     MFA_DISABLED = "mfa_disabled"
     MFA_FORCE_DISABLED = "mfa_force_disabled"
+    ACCOUNT_EXISTS = "account_exists"
     VERIFY_EMAIL = "verify_email"
     VERIFY_NEW_EMAIL = "verify_new_email"
     EMAIL_CHANGE_REQUESTED = "email_change_requested"
@@ -43,6 +44,7 @@ class MailTemplate(StrEnum):
     INVITATION = "invitation"
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
+    ACCOUNT_CLOSED = "account_closed"
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
 
@@ -56,6 +58,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.MFA_ENABLED: _TO_ADDRESS,
     MailTemplate.MFA_DISABLED: _TO_ADDRESS,
     MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
+    MailTemplate.ACCOUNT_EXISTS: _TO_ADDRESS,
     MailTemplate.VERIFY_EMAIL: _TO_ADDRESS,
     MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
     MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,
@@ -75,6 +78,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     ),
     MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
+    MailTemplate.ACCOUNT_CLOSED: _TO_ADDRESS,
     MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
 }

@@ -76,9 +76,12 @@ def anonymize(uow: UnitOfWork, user_id: UUID) -> None:
         raise UserUnknown
     if subject.is_platform_owner:
         raise Forbidden("A platform owner cannot be anonymized. Demote them first.")
-    if subject.anonymized_at is not None:
-        return
+    if subject.anonymized_at is None:
+        forget(uow, subject, affiliations, caller)
 
+
+def forget(uow: UnitOfWork, subject: Subject, affiliations: Sequence[Affiliation], caller: Caller | None) -> None:
+    """Anonymize a locked account, on behalf of the caller, or because its time is over."""
     addresses = sorted({subject.email, *uow.anonymization.addresses(subject.id)})
     anonymous = _deactivate(uow, subject)
     _record(uow, caller, subject, [affiliation.organization_id for affiliation in affiliations])
@@ -138,7 +141,7 @@ def _deactivate(uow: UnitOfWork, subject: Subject) -> Anonymous:
     return Anonymous(email=placeholder_of(moment))
 
 
-def _record(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Sequence[UUID]) -> None:
+def _record(uow: UnitOfWork, caller: Caller | None, subject: Subject, organizations: Sequence[UUID]) -> None:
     """Record the anonymization before the origins are replaced, so that this entry's is replaced too."""
     uow.mfa_events.add(subject.id, USER_ANONYMIZED, is_success=True, details={})
     for organization_id in organizations:
@@ -146,9 +149,9 @@ def _record(uow: UnitOfWork, caller: Caller, subject: Subject, organizations: Se
     uow.publish_to_each(
         EventType.USER_ANONYMIZED,
         organizations or (None,),
-        actor_user_id=caller.user_id,
-        actor_email=caller.email,
+        actor_user_id=caller.user_id if caller is not None else None,
+        actor_email=caller.email if caller is not None else None,
         user_id=str(subject.id),
     )
-    if caller.acts_as_platform_owner:
+    if caller is not None and caller.acts_as_platform_owner:
         uow.audit_platform(PlatformAction.USER_ANONYMIZED, subject.id)

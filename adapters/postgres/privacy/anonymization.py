@@ -235,6 +235,26 @@ class PostgresAnonymization(Aggregate):
             .fetchone()
         )
 
+    def lock_next_closed(self, *, closed_before: datetime) -> Subject | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(Subject))
+            .execute(
+                """
+                SELECT   id, email, is_platform_owner, anonymized_at
+                FROM     users u
+                WHERE    closed_at <= %s
+                  AND    NOT EXISTS (SELECT
+                                     FROM   memberships m
+                                     WHERE  m.user_id = u.id AND m.confirmed_at IS NOT NULL)
+                ORDER BY closed_at
+                LIMIT    1
+                FOR UPDATE SKIP LOCKED
+                """,
+                (closed_before,),
+            )
+            .fetchone()
+        )
+
     def hold(self, user_id: UUID) -> bool:
         # The weakest lock, which every row that refers to the account takes as well.
         held = self._connection.execute(
@@ -296,7 +316,7 @@ class PostgresAnonymization(Aggregate):
                     UPDATE users
                     SET    email = %(email)s, email_verified_at = NULL, password_hash = NULL, mfa_enabled_at = NULL,
                            updated_at = %(at)s, deactivated_at = coalesce(deactivated_at, %(at)s),
-                           anonymized_at = %(at)s
+                           closed_at = NULL, anonymized_at = %(at)s
                     WHERE  id = %(user_id)s
                     """,
                     {"email": placeholder, "at": at, "user_id": user_id},

@@ -1,0 +1,79 @@
+"""What completes a sign-in on the pages, and leads the browser on."""
+
+from typing import Final
+
+from quart import Response
+
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
+from core.sign_in.proofs import Destination, InBrowser
+from entrypoints.http.sessions import token_answers
+from entrypoints.pages import returns
+from entrypoints.pages.returns import Way
+from entrypoints.web import browsers
+from entrypoints.web.answers import see_other
+from entrypoints.web.calls import Call
+
+HOME: Final = "/app"
+SECOND_FACTOR: Final = "/app/second-factor"
+SET_UP: Final = "/app/second-factor/set-up"
+CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
+# Carries the pre-auth token from the first factor to the second.
+PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
+
+
+async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -> Response:
+    """Lead the browser to where the sign-in was to lead; what is no path of Gatehouse is ignored.
+
+    A sign-in for an organization leads to its choice first, which checks what the organization requires.
+    """
+    kept = await returns.kept_return(call, way)
+    if kept is None:
+        return see_other(browser_returns.safe_path(way.return_to) or HOME)
+    if kept.organization_slug is not None and kept.service_slug is None and not is_organization_chosen:
+        return see_other(way.on(CHOOSE_ORGANIZATION))
+    used = await call.transact(browser_returns.use, way.return_id)
+    return see_other(used.target if used is not None else HOME)
+
+
+def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
+    """Return the destination of a sign-in on a page: the platform, in this browser."""
+    return Destination(
+        device_token=token_answers.destination(call).device_token,
+        browser=InBrowser(present=call.browser, stays_signed_in=stays_signed_in, is_again=is_again),
+    )
+
+
+async def send_to_sign_in(
+    call: Call, *, return_to: str, organization: str | None = None, service: str | None = None
+) -> Response:
+    """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
+
+    A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
+    by their slugs.
+    """
+    wanted = BrowserReturn(target=return_to, organization_slug=organization, service_slug=service)
+    page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
+    return see_other(await browsers.sign_in_address(call, wanted, page=page))
+
+
+async def conclude(
+    call: Call, outcome: SignInCompleted | SecondFactorPending, way: Way, *, stays_signed_in: bool = False
+) -> Response:
+    """Answer a sign-in: lead on, or to the page of the second factor."""
+    if isinstance(outcome, SecondFactorPending):
+        token = token_answers.pre_auth_token(call, outcome.challenge)
+        call.set_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE), token, lifetime=CHALLENGE_LIFETIME)
+        return see_other(way.on(SECOND_FACTOR, stay="on" if stays_signed_in else ""))
+    return await complete(call, outcome, way)
+
+
+async def complete(call: Call, completed: SignInCompleted, way: Way) -> Response:
+    """Keep the session of a completed sign-in in the browser, and lead on."""
+    assert completed.cookie is not None, "a sign-in on a page has begun no browser session"
+    browsers.begin_session(call, completed.cookie)
+    call.forget_cookie(browsers.cookie_name(call, PRE_AUTH_COOKIE))
+    token_answers.remember_device(call, completed.grant)
+    return await go_on(call, way)
