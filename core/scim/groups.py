@@ -144,8 +144,9 @@ def _replace(uow: UnitOfWork, organization: Organization, wanted: frozenset[UUID
     present = uow.scim_groups.among(organization.id, None)
     absent = [member for member in present if member.user_id not in wanted]
     kept = _protected(uow, organization.id, absent)
-    _add(uow, organization, wanted - {member.user_id for member in present})
+    # First, because who leaves makes room.
     _remove(uow, organization.id, [member.user_id for member in absent if member.user_id not in kept])
+    _add(uow, organization, wanted - {member.user_id for member in present})
 
 
 def _protected(uow: UnitOfWork, organization_id: UUID, leaving: Sequence[GroupMember]) -> frozenset[UUID]:

@@ -207,6 +207,9 @@ def _checked(
         raise InvalidValue("userName: This must be an email address, or emails must have one.")
     given, family = _text("name.givenName", values.given_name), _text("name.familyName", values.family_name)
     formatted = _text("name.formatted", values.formatted_name)
+    if formatted == users.joined(given, family):
+        # As it is shown without one, so a user who is read and sent back is the same.
+        formatted = None
     if derives_names and given is None and family is None and formatted is None:
         given, family = users.names_from(address)
     return address, Profile(

@@ -36,7 +36,7 @@ class Column(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Compared:
     """A column compared with a value that has the type of the column; texts are in the form that is compared."""
 
     column: Column
@@ -81,7 +81,7 @@ class Either:
     right: Condition
 
 
-Condition: TypeAlias = Test | Given | Always | Opposite | Both | Either
+Condition: TypeAlias = Compared | Given | Always | Opposite | Both | Either
 
 # The attributes in lower case; the address is the one value of `emails`.
 _COLUMNS: Final = {column.value.lower(): column for column in Column} | {"emails": Column.EMAIL}
@@ -152,12 +152,12 @@ def _comparison(comparison: Comparison, to_ascii: ToAscii) -> Condition:
     if column is Column.ID:
         return _id(comparison)
     if column is Column.IS_ACTIVE:
-        return Test(column, _required_equality(comparison), _boolean(comparison))
+        return Compared(column, _required_equality(comparison), _boolean(comparison))
     if column in _TIMES:
         if operator in _PARTS:
             raise _unsupported(comparison)
-        return Test(column, operator, _time(comparison))
-    return Test(column, operator, _text(column, comparison, to_ascii))
+        return Compared(column, operator, _time(comparison))
+    return Compared(column, operator, _text(column, comparison, to_ascii))
 
 
 def _is_of_email(path: AttributePath) -> bool:
@@ -191,12 +191,12 @@ def _id(comparison: Comparison) -> Condition:
     if not isinstance(value, str):
         raise _unsupported(comparison)
     if comparison.operator not in _EQUALITY:
-        return Test(Column.ID, comparison.operator, value)
+        return Compared(Column.ID, comparison.operator, value)
     try:
         user_id = UUID(value)
     except ValueError:
         return Always(is_true=comparison.operator is Operator.NE)
-    return Test(Column.ID, comparison.operator, user_id)
+    return Compared(Column.ID, comparison.operator, user_id)
 
 
 def _boolean(comparison: Comparison) -> bool:

@@ -79,8 +79,7 @@ class DirectoryUser:
     @property
     def formatted_name(self) -> str | None:
         """The whole name: as it was sent, else made of its parts."""
-        parts = [part for part in (self.profile.given_name, self.profile.family_name) if part is not None]
-        return self.profile.formatted_name or " ".join(parts) or None
+        return self.profile.formatted_name or joined(self.profile.given_name, self.profile.family_name)
 
     @property
     def version(self) -> str:
@@ -149,6 +148,11 @@ def described(stored: StoredUser, to_ascii: ToAscii) -> DirectoryUser:
 def names_account(user_name: str, email: str, to_ascii: ToAscii) -> bool:
     """Return whether a stored userName is still right for an account: its address, or a name that is no address."""
     return AT not in user_name or user_name.lower() == email or canonical_email(user_name, to_ascii) == email
+
+
+def joined(given_name: str | None, family_name: str | None) -> str | None:
+    """Return the whole name of these parts; None without any."""
+    return " ".join(part for part in (given_name, family_name) if part is not None) or None
 
 
 def names_from(email: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeAlias
 
 from core.scim.filters import Operator
-from core.scim.user_filters import Always, Both, Column, Either, Given, Opposite, Test
+from core.scim.user_filters import Always, Both, Column, Compared, Either, Given, Opposite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +52,8 @@ _IS_NAME: Final = "lower(p.user_name) = %s AND p.user_name NOT LIKE '%%@%%'"
 def written(condition: Condition) -> Fragment:
     """Return a condition as SQL, and its values in the order of their places."""
     match condition:
-        case Test():
-            return _test(condition)
+        case Compared():
+            return _compared(condition)
         case Given():
             return f"{_EXPRESSIONS[condition.column]} IS NOT NULL", []
         case Always():
@@ -70,7 +70,7 @@ def written(condition: Condition) -> Fragment:
 
 def is_simple(condition: Condition) -> bool:
     """Return whether a condition is one of a few texts, worth keeping a prepared statement for."""
-    return isinstance(condition, Test)
+    return isinstance(condition, Compared)
 
 
 def _joined(left: Condition, word: LiteralString, right: Condition) -> Fragment:
@@ -79,17 +79,17 @@ def _joined(left: Condition, word: LiteralString, right: Condition) -> Fragment:
     return f"({left_text}{word}{right_text})", [*left_values, *right_values]
 
 
-def _test(test: Test) -> Fragment:
-    value = test.value
-    if test.column is Column.USER_NAME and test.operator is Operator.EQ:
+def _compared(compared: Compared) -> Fragment:
+    value = compared.value
+    if compared.column is Column.USER_NAME and compared.operator is Operator.EQ:
         assert isinstance(value, str), "a userName is compared with something else than a text"
         return f"({_IS_ADDRESS if '@' in value else _IS_NAME})", [value]
-    expression = _EXPRESSIONS[test.column]
-    if test.column is Column.ID and isinstance(value, str):
+    expression = _EXPRESSIONS[compared.column]
+    if compared.column is Column.ID and isinstance(value, str):
         expression = "m.user_id::text"
-    if test.operator in _SIGNS:
-        return f"{expression} {_SIGNS[test.operator]} {_placeholder(value)}", [value]
-    return _part(expression, test.operator, value)
+    if compared.operator in _SIGNS:
+        return f"{expression} {_SIGNS[compared.operator]} {_placeholder(value)}", [value]
+    return _part(expression, compared.operator, value)
 
 
 def _part(expression: LiteralString, operator: Operator, value: Any) -> Fragment:
