@@ -71,6 +71,17 @@ COMPONENT_NAMES: Final = {
     "LoginsOfDay": "DailyLogins",
     "LoginsOfService": "ServiceLogins",
     "LoginsOfProvider": "ProviderLogins",
+    # SCIM
+    "ScimTokenCreated": "CreatedScimToken",
+    "NewScimToken": "ScimTokenCreation",
+    "ProvisioningEntry": "ProvisioningLogEntry",
+    "UserSent": "ScimUserInput",
+    "NameSent": "ScimNameInput",
+    "EmailSent": "ScimEmailInput",
+    "GroupSent": "ScimGroupInput",
+    "MemberSent": "ScimMemberInput",
+    "PatchSent": "ScimPatch",
+    "OperationSent": "ScimPatchOperation",
     # The platform
     "GovernedOrganizations": "PlatformOrganizationList",
     "GovernedOrganization": "PlatformOrganization",

@@ -27,7 +27,7 @@ MOMENT = timedelta(seconds=1)
 DAY = timedelta(days=1)
 USER = "00000000-0000-7000-8000-00000000000a"
 DEVICE = "00000000-0000-7000-8000-00000000000d"
-ORGANIZATION = "00000000-0000-7000-8000-00000000000a"
+ORGANIZATION = "00000000-0000-7000-8000-0000000000b0"
 WEBHOOK = "00000000-0000-7000-8000-00000000000b"
 EVENT = "00000000-0000-7000-8000-00000000000e"
 IDS = {"user": USER, "device": DEVICE, "organization": ORGANIZATION, "webhook": WEBHOOK, "event": EVENT}
@@ -122,6 +122,12 @@ KINDS = {
         "INSERT INTO events (id, type, actor_user_id, actor_email, data, occurred_at)"
         " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
+    ),
+    Leftover.SCIM_LOG_ENTRIES: Kind(
+        "created_at",
+        30 * DAY,
+        "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
+        " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
     ),
 }
 leftovers = pytest.mark.parametrize("leftover", Leftover)

@@ -14,6 +14,7 @@ import pytest
 
 from core.events.events import EventType
 from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
 from tests.world.inviter import GUEST, Invitation
 from tests.world.second_factors import Person
 
@@ -163,6 +164,10 @@ async def grant_a_service(stage: Stage) -> None:
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
 
 
+async def export_the_data(stage: Stage) -> None:
+    await stage.member_request("GET", f"/api/privacy/export/{stage.team.ids['member']}")
+
+
 async def change_the_password(stage: Stage) -> None:
     body = {"current_password": PASSWORD, "new_password": "quite another horse"}
     await stage.member_request("POST", "/api/user/change-password", body)
@@ -171,6 +176,25 @@ async def change_the_password(stage: Stage) -> None:
 async def request_a_test(stage: Stage) -> None:
     [webhook] = (await stage.request("GET", "/webhooks"))["webhooks"]
     await stage.request("POST", f"/webhooks/{webhook['id']}/test")
+
+
+async def patch_in_the_directory(stage: Stage, *operations: dict[str, Any]) -> None:
+    directory = insert_directory(stage.team)
+    answer = await directory.patch(str(stage.team.ids["member"]), *operations)
+    assert answer.status == 200, answer.text
+
+
+async def rename_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "add", "path": "displayName", "value": "Member"})
+
+
+async def deactivate_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": False})
+
+
+async def reactivate_in_the_directory(stage: Stage) -> None:
+    stage.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE role = 'member'")
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": True})
 
 
 CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
@@ -186,7 +210,11 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.USER_JOINED: accept,
     EventType.USER_REMOVED: remove_a_member,
     EventType.USER_ROLE_UPDATED: change_a_role,
+    EventType.USER_UPDATED: rename_in_the_directory,
+    EventType.USER_DEACTIVATED: deactivate_in_the_directory,
+    EventType.USER_REACTIVATED: reactivate_in_the_directory,
     EventType.USER_ANONYMIZED: anonymize,
+    EventType.USER_EXPORTED: export_the_data,
     EventType.SESSION_REVOKED: end_other_sessions,
     EventType.INVITATION_ACCEPTED: accept,
     EventType.INVITATION_DECLINED: decline,
