@@ -764,10 +764,12 @@ CREATE TABLE scim_profiles (
     given_name text,
     family_name text,
     display_name text,
+    is_primary boolean DEFAULT true NOT NULL,
     updated_at timestamp with time zone NOT NULL
 );
 COMMENT ON TABLE scim_profiles IS 'What the directory of an organization says of a member; the account itself has none of it.';
 COMMENT ON COLUMN scim_profiles.user_name IS 'As it was sent: the address of the account in any case, or a name to sign in with at the directory.';
+COMMENT ON COLUMN scim_profiles.is_primary IS 'What the directory says of the address of the account, which is the only one.';
 ALTER TABLE ONLY scim_profiles
     ADD CONSTRAINT scim_profiles_pkey PRIMARY KEY (organization_id, user_id);
 CREATE INDEX scim_profiles_external_id ON scim_profiles USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);

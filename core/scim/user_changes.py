@@ -45,6 +45,7 @@ _ATTRIBUTES: Final = {
     "given_name": "name.givenName",
     "family_name": "name.familyName",
     "display_name": "displayName",
+    "is_primary": "emails.primary",
 }
 assert set(_ATTRIBUTES) == {one.name for one in fields(Profile)}, "an attribute of a profile has no name"
 
@@ -219,6 +220,7 @@ def _checked(
         given_name=given,
         family_name=family,
         display_name=_text("displayName", values.display_name),
+        is_primary=values.is_primary,
     )
 
 

@@ -17,7 +17,7 @@ from core.scim.refusals import InvalidFilter
 
 if TYPE_CHECKING:
     from core.email_addresses import ToAscii
-    from core.scim.filters import Filter, Value
+    from core.scim.filters import Filter
 
 USER_SCHEMA: Final = "urn:ietf:params:scim:schemas:core:2.0:User"
 
@@ -30,6 +30,7 @@ class Column(Enum):
     USER_NAME = "userName"
     EMAIL = "emails.value"
     DISPLAY_NAME = "displayName"
+    IS_PRIMARY = "emails.primary"
     IS_ACTIVE = "active"
     CREATED_AT = "meta.created"
     UPDATED_AT = "meta.lastModified"
@@ -85,9 +86,11 @@ Condition: TypeAlias = Compared | Given | Always | Opposite | Both | Either
 
 # The attributes in lower case; the address is the one value of `emails`.
 _COLUMNS: Final = {column.value.lower(): column for column in Column} | {"emails": Column.EMAIL}
-# What every address has: its only type, and that it is the primary one.
-_OF_EMAIL: Final[dict[str, Value]] = {"emails.type": "work", "emails.primary": True}
+# What every address has, its only type.
+_EMAIL_TYPE: Final = "emails.type"
+_WORK: Final = "work"
 _OPTIONAL: Final = frozenset({Column.EXTERNAL_ID, Column.DISPLAY_NAME})
+_BOOLEANS: Final = frozenset({Column.IS_ACTIVE, Column.IS_PRIMARY})
 _TIMES: Final = frozenset({Column.CREATED_AT, Column.UPDATED_AT})
 _EQUALITY: Final = frozenset({Operator.EQ, Operator.NE})
 _PARTS: Final = frozenset({Operator.CO, Operator.SW, Operator.EW})
@@ -134,15 +137,15 @@ def _inside(inner: AttributePath, outer: AttributePath) -> AttributePath:
 
 
 def _presence(path: AttributePath) -> Condition:
-    if _is_of_email(path):
+    if _is_email_type(path):
         return Always(is_true=True)
     column = _column(path)
     return Given(column) if column in _OPTIONAL else Always(is_true=True)
 
 
 def _comparison(comparison: Comparison, to_ascii: ToAscii) -> Condition:
-    if _is_of_email(comparison.path):
-        return _constant(comparison)
+    if _is_email_type(comparison.path):
+        return _of_email_type(comparison)
     column, operator = _column(comparison.path), comparison.operator
     if comparison.value is None:
         is_missing = Opposite(Given(column)) if column in _OPTIONAL else Always(is_true=False)
@@ -151,7 +154,7 @@ def _comparison(comparison: Comparison, to_ascii: ToAscii) -> Condition:
         return is_missing if operator is Operator.EQ else Opposite(is_missing)
     if column is Column.ID:
         return _id(comparison)
-    if column is Column.IS_ACTIVE:
+    if column in _BOOLEANS:
         return Compared(column, _required_equality(comparison), _boolean(comparison))
     if column in _TIMES:
         if operator in _PARTS:
@@ -160,9 +163,9 @@ def _comparison(comparison: Comparison, to_ascii: ToAscii) -> Condition:
     return Compared(column, operator, _text(column, comparison, to_ascii))
 
 
-def _is_of_email(path: AttributePath) -> bool:
+def _is_email_type(path: AttributePath) -> bool:
     _require_schema(path)
-    return path.key in _OF_EMAIL
+    return path.key == _EMAIL_TYPE
 
 
 def _column(path: AttributePath) -> Column:
@@ -178,11 +181,8 @@ def _require_schema(path: AttributePath) -> None:
         raise InvalidFilter(f"Users have no attributes of the schema {path.schema}.")
 
 
-def _constant(comparison: Comparison) -> Condition:
-    held, wanted = _OF_EMAIL[comparison.path.key], comparison.value
-    if isinstance(held, bool):
-        wanted = _boolean(comparison)
-    is_equal = held == (wanted.lower() if isinstance(wanted, str) else wanted)
+def _of_email_type(comparison: Comparison) -> Condition:
+    is_equal = isinstance(comparison.value, str) and comparison.value.lower() == _WORK
     return Always(is_true=is_equal is (_required_equality(comparison) is Operator.EQ))
 
 

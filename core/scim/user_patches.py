@@ -41,6 +41,7 @@ _NAME: Final = "name"
 _NAME_PARTS: Final = frozenset(key for key in TEXTS if key.startswith("name."))
 _EMAILS: Final = "emails"
 _EMAIL_VALUE: Final = "emails.value"
+_EMAIL_PRIMARY: Final = "emails.primary"
 _EMAIL_PREFIX: Final = "emails."
 _WORK: Final = "work"
 
@@ -56,7 +57,16 @@ class UserValues:
     given_name: str | None = None
     family_name: str | None = None
     display_name: str | None = None
+    is_primary: bool = True
     is_active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Email:
+    """An address, and whether the directory calls it the primary one."""
+
+    address: str
+    is_primary: bool
 
 
 def patched(user: DirectoryUser, operations: Sequence[Operation]) -> UserValues:
@@ -67,7 +77,7 @@ def patched(user: DirectoryUser, operations: Sequence[Operation]) -> UserValues:
     return draft.values()
 
 
-def boolean(value: Any) -> bool:
+def boolean(name: str, value: Any) -> bool:
     """Return a boolean that may be written as a text; raise `InvalidValue` for anything else."""
     match value:
         case bool():
@@ -75,18 +85,25 @@ def boolean(value: Any) -> bool:
         case str() if value.lower() in {"true", "false"}:
             return value.lower() == "true"
         case _:
-            raise InvalidValue("active: This must be true or false.")
+            raise InvalidValue(f"{name}: This must be true or false.")
 
 
-def address_in(value: Any) -> str | None:
-    """Return the address that a value of `emails` names: the primary one, else that of work, else the first."""
+def email_in(value: Any) -> Email | None:
+    """Return the address that a value of `emails` names: the primary one, else that of work, else the first.
+
+    It is the primary one unless the value says that it is not.
+    """
     listed = cast("list[Any]", value) if isinstance(value, list) else [value]
     emails = [_email(email) for email in listed]
     given = [email for email in emails if isinstance(email.get("value"), str) and email["value"].strip()]
     if not given:
         return None
-    preferred = sorted(given, key=lambda email: (email.get("primary") is not True, email.get("type") != _WORK))
-    return preferred[0]["value"]
+    primary = [
+        (email, boolean(_EMAIL_PRIMARY, email["primary"])) for email in given if email.get("primary") is not None
+    ]
+    preferred = next((email for email, is_primary in primary if is_primary), None)
+    preferred = preferred or next((email for email in given if email.get("type") == _WORK), given[0])
+    return Email(preferred["value"], is_primary=all(is_primary for email, is_primary in primary if email is preferred))
 
 
 def _email(value: Any) -> dict[str, Any]:
@@ -113,6 +130,7 @@ class _Draft:
             "given_name": profile.given_name,
             "family_name": profile.family_name,
             "display_name": profile.display_name,
+            "is_primary": profile.is_primary,
             "is_active": self.user.is_active,
         }
         if "email" in self.changed and "user_name" not in self.changed and "@" in profile.user_name:
@@ -154,11 +172,11 @@ class _Draft:
         elif key == "username":
             self.changed["user_name"] = _required_text("userName", new)
         elif key == "active":
-            self.changed["is_active"] = boolean(new)
+            self.changed["is_active"] = boolean("active", new)
         elif key == _NAME:
             self._set_name(new)
-        elif key in {_EMAILS, _EMAIL_VALUE}:
-            self._set_address(target, new)
+        elif key in {_EMAILS, _EMAIL_VALUE, _EMAIL_PRIMARY}:
+            self._set_address(target, key, new)
         elif target.attribute.name.lower() in _READ_ONLY:
             raise ReadOnlyAttribute(f"{target.attribute} is read-only.")
         elif not (_is_known(target) or kind is OperationKind.REMOVE):
@@ -172,13 +190,19 @@ class _Draft:
         for key in sorted(_NAME_PARTS if value is None else _NAME_PARTS & given.keys()):
             self.changed[TEXTS[key]] = _text(key, given.get(key))
 
-    def _set_address(self, target: TargetPath, value: Any) -> None:
-        current = {"value": self.user.email, "type": _WORK, "primary": True}
-        # The one address has these; others are not kept, and the address itself is never removed.
-        is_meant = target.values is None or matches(target.values, current)
-        address = address_in(value) if is_meant and value is not None else None
-        if address is not None:
-            self.changed["email"] = address
+    def _set_address(self, target: TargetPath, key: str, value: Any) -> None:
+        """Change the one address; others are not kept, and the address itself is never removed."""
+        current = {"value": self.user.email, "type": _WORK, "primary": self.user.profile.is_primary}
+        if value is None or not (target.values is None or matches(target.values, current)):
+            return
+        if key == _EMAIL_PRIMARY:
+            self.changed["is_primary"] = boolean(_EMAIL_PRIMARY, value)
+            return
+        email = email_in(value)
+        if email is not None:
+            self.changed["email"] = email.address
+        if email is not None and key == _EMAILS:
+            self.changed["is_primary"] = email.is_primary
 
 
 def _target_or_none(name: str) -> TargetPath | None:

@@ -39,6 +39,8 @@ class Profile:
     given_name: str | None = None
     family_name: str | None = None
     display_name: str | None = None
+    # Of the address, which is the only one.
+    is_primary: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,7 @@ _EXPRESSIONS: Final[Mapping[Column, LiteralString]] = {
     Column.USER_NAME: _NAME,
     Column.EMAIL: "u.email",
     Column.DISPLAY_NAME: "lower(p.display_name)",
+    Column.IS_PRIMARY: "coalesce(p.is_primary, true)",
     Column.IS_ACTIVE: IS_ACTIVE,
     Column.CREATED_AT: "m.created_at",
     Column.UPDATED_AT: UPDATED_AT,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _COLUMNS: Final = f"""
     m.user_id, m.id, u.email, m.role, {IS_ACTIVE}, m.created_at, {UPDATED_AT}, p.user_name, p.external_id,
-    p.formatted_name, p.given_name, p.family_name, p.display_name
+    p.formatted_name, p.given_name, p.family_name, p.display_name, p.is_primary
 """
 _MEMBERS: Final = """
     FROM      memberships m
@@ -94,13 +94,13 @@ class PostgresScimUsers(Aggregate):
         self._connection.execute_later(
             """
             INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, formatted_name, given_name,
-                                       family_name, display_name, updated_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                       family_name, display_name, is_primary, updated_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             ON CONFLICT (organization_id, user_id) DO UPDATE
             SET user_name = excluded.user_name, external_id = excluded.external_id,
                 formatted_name = excluded.formatted_name, given_name = excluded.given_name,
                 family_name = excluded.family_name, display_name = excluded.display_name,
-                updated_at = excluded.updated_at
+                is_primary = excluded.is_primary, updated_at = excluded.updated_at
             """,
             (
                 organization_id,
@@ -111,6 +111,7 @@ class PostgresScimUsers(Aggregate):
                 profile.given_name,
                 profile.family_name,
                 profile.display_name,
+                profile.is_primary,
                 self._transaction.now,
             ),
         )
@@ -135,8 +136,8 @@ def _page(rows: Sequence[tuple[Any, ...]]) -> StoredUsersPage:
 
 # By position rather than by name, because this runs for every row of a list that is requested often.
 def _stored(row: tuple[Any, ...]) -> StoredUser:
-    _, user_id, membership_id, email, role, is_active, created_at, updated_at, user_name, *texts = row
-    external_id, formatted_name, given_name, family_name, display_name = texts
+    _, user_id, membership_id, email, role, is_active, created_at, updated_at, user_name, *described = row
+    external_id, formatted_name, given_name, family_name, display_name, is_primary = described
     return StoredUser(
         id=user_id,
         membership_id=membership_id,
@@ -152,6 +153,7 @@ def _stored(row: tuple[Any, ...]) -> StoredUser:
             given_name=given_name,
             family_name=family_name,
             display_name=display_name,
+            is_primary=is_primary,
         )
         if user_name is not None
         else None,

@@ -96,11 +96,16 @@ USER: Final[dict[str, Any]] = {
             required=True,
             subAttributes=[
                 _attribute("value", "The address.", required=True),
-                _attribute("type", "Always work.", canonicalValues=["work"], **_READ_ONLY),
-                _without_case("primary", "Always true.", "boolean", **_READ_ONLY),
+                _attribute("type", "The type of the address, which is work.", canonicalValues=["work"]),
+                _without_case("primary", "Whether the address is the primary one.", "boolean"),
             ],
         ),
-        _without_case("active", "Whether the user has access to the organization.", "boolean"),
+        _without_case(
+            "active",
+            "Whether the user has access to the organization; true unless it is sent.",
+            "boolean",
+            required=True,
+        ),
     ],
 }
 GROUP: Final[dict[str, Any]] = {

@@ -193,7 +193,7 @@ def user_resource(user: DirectoryUser, base_url: str) -> ScimUser:
         if has_name
         else None,
         display_name=profile.display_name,
-        emails=[ScimEmail(value=user.email, type="work", primary=True)],
+        emails=[ScimEmail(value=user.email, type="work", primary=profile.is_primary)],
         active=user.is_active,
     )
 

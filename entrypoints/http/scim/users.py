@@ -21,7 +21,7 @@ from core.scim.refusals import (
     VersionOutdated,
 )
 from core.scim.user_changes import AddressNotYours
-from core.scim.user_patches import UserValues, address_in, boolean
+from core.scim.user_patches import UserValues, boolean, email_in
 from core.scim.users import DirectoryUser
 from entrypoints.http.scim.dialect import SCIM, attempt_of, log_refusal
 from entrypoints.http.scim.resources import (
@@ -138,17 +138,15 @@ def _answered(call: Call, user: DirectoryUser, selection: Selection) -> ScimUser
 
 def _values(body: UserSent) -> UserValues:
     name = body.name
-    emails = [
-        {"value": email.value, "type": email.type, "primary": email.primary in (True, "true", "True")}
-        for email in body.emails or []
-    ]
+    email = email_in([{"value": one.value, "type": one.type, "primary": one.primary} for one in body.emails or []])
     return UserValues(
         user_name=body.user_name,
-        email=address_in(emails),
+        email=email.address if email is not None else None,
+        is_primary=email.is_primary if email is not None else True,
         external_id=body.external_id,
         formatted_name=name.formatted if name is not None else None,
         given_name=name.given_name if name is not None else None,
         family_name=name.family_name if name is not None else None,
         display_name=body.display_name,
-        is_active=boolean(body.active) if body.active is not None else True,
+        is_active=boolean("active", body.active) if body.active is not None else True,
     )

@@ -51,8 +51,8 @@ def condition(text: str) -> Condition:
         ('emails.type ne "work"', NEVER),
         ('emails.type eq "home"', NEVER),
         ("emails.primary eq 1 or id pr", None),
-        ('emails.primary eq "true"', ALWAYS),
-        ("emails.primary eq false", NEVER),
+        ('emails.primary eq "true"', Compared(Column.IS_PRIMARY, Operator.EQ, True)),
+        ("emails.type eq true", NEVER),
         ("not (id pr)", Opposite(ALWAYS)),
         (
             'emails[type eq "work" and (value co "A" or not (value pr))]',

@@ -11,7 +11,7 @@ import pytest
 
 from core.scim.patches import OPERATIONS_MAX, checked, operation
 from core.scim.refusals import InvalidPath, InvalidSyntax, InvalidValue, NoTarget, ReadOnlyAttribute, TooMany
-from core.scim.user_patches import UserValues, address_in, patched
+from core.scim.user_patches import Email, UserValues, email_in, patched
 from core.scim.users import DirectoryUser, Profile
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -86,6 +86,11 @@ def after(*operations: tuple[str, str | None, Any], user: DirectoryUser = ADA) -
         ([("replace", 'emails[type eq "home"].value', "home@example.com")], {}),
         ([("remove", 'emails[type eq "work"]', None)], {}),
         ([("replace", "emails", [])], {}),
+        ([("replace", 'emails[type eq "work"].primary', False)], {"is_primary": False}),
+        (
+            [("replace", "emails", [{"value": "ada@example.com", "primary": False}])],
+            {"email": "ada@example.com", "is_primary": False},
+        ),
         ([("replace", "emails.type", "home"), ("replace", "title", "Countess"), ("add", "schemas", [])], {}),
         ([("replace", f"{ENTERPRISE}:department", "Engines")], {}),
         ([("replace", None, {"id": "x", "meta": {}, "not a name": 1, "title": None})], {}),
@@ -149,15 +154,15 @@ def test_the_number_of_operations_is_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "address"),
+    ("value", "email"),
     [
-        (None, None),
         ([], None),
         ([{"type": "work"}, {"value": " "}], None),
-        ([{"value": "a"}, {"value": "b", "type": "work"}], "b"),
-        ([{"value": "a", "type": "work"}, {"value": "b", "primary": True}], "b"),
-        ("a", "a"),
+        ([{"value": "a"}, {"value": "b", "type": "work"}], Email("b", is_primary=True)),
+        ([{"value": "a", "type": "work"}, {"value": "b", "primary": True}], Email("b", is_primary=True)),
+        ([{"value": "a", "primary": "False"}, {"value": "b", "primary": False}], Email("a", is_primary=False)),
+        ("a", Email("a", is_primary=True)),
     ],
 )
-def test_the_address_is_the_primary_one_or_that_of_work_or_the_first(value: Any, address: str | None) -> None:
-    assert address_in(value if value is not None else []) == address
+def test_the_address_is_the_primary_one_or_that_of_work_or_the_first(value: Any, email: Email | None) -> None:
+    assert email_in(value) == email

@@ -43,12 +43,14 @@ CREATE TABLE scim_profiles (
     given_name      text,
     family_name     text,
     display_name    text,
+    is_primary      boolean NOT NULL DEFAULT true,
     updated_at      timestamptz NOT NULL,
     PRIMARY KEY (organization_id, user_id),
     FOREIGN KEY (organization_id, user_id) REFERENCES memberships (organization_id, user_id) ON DELETE CASCADE
 );
 COMMENT ON TABLE scim_profiles IS 'What the directory of an organization says of a member; the account itself has none of it.';
 COMMENT ON COLUMN scim_profiles.user_name IS 'As it was sent: the address of the account in any case, or a name to sign in with at the directory.';
+COMMENT ON COLUMN scim_profiles.is_primary IS 'What the directory says of the address of the account, which is the only one.';
 CREATE INDEX scim_profiles_external_id ON scim_profiles (organization_id, external_id) WHERE external_id IS NOT NULL;
 CREATE UNIQUE INDEX scim_profiles_login_name ON scim_profiles (organization_id, lower(user_name))
     WHERE user_name NOT LIKE '%@%';
