@@ -14,6 +14,12 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
+from entrypoints.http.scim import discovery as scim_discovery
+from entrypoints.http.scim import groups as scim_groups
+from entrypoints.http.scim import provisioning_log as scim_log
+from entrypoints.http.scim import tokens as scim_tokens
+from entrypoints.http.scim import unsupported as scim_unsupported
+from entrypoints.http.scim import users as scim_users
 from entrypoints.http.service_api import analytics as service_analytics
 from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import subscriptions as service_subscriptions
@@ -92,6 +98,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     checkout.routes,
     portal.routes,
     receiver.routes,
+    scim_tokens.routes,
+    scim_log.routes,
+    scim_users.routes,
+    scim_groups.routes,
+    scim_discovery.routes,
+    scim_unsupported.routes,
     webhooks.routes,
     deliveries.routes,
     feed.routes,

@@ -25,6 +25,42 @@ CREATE FUNCTION letter_groups(value text) RETURNS text[]
 
 COMMENT ON FUNCTION letter_groups(value text) IS 'Every three letters that stand side by side in a text.';
 
+CREATE FUNCTION membership_totals_added() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO membership_totals AS total (organization_id, members, changes, changed_at)
+    SELECT   added.organization_id, count(*), 1, max(added.created_at)
+    FROM     added
+    GROUP BY added.organization_id
+    ORDER BY added.organization_id
+    ON CONFLICT (organization_id) DO UPDATE
+    SET members = total.members + excluded.members, changes = total.changes + 1,
+        changed_at = greatest(total.changed_at, excluded.changed_at);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION membership_totals_added() IS 'Counts new members.';
+
+CREATE FUNCTION membership_totals_removed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE membership_totals AS total
+    SET    members = total.members - gone.members, changes = total.changes + 1,
+           changed_at = greatest(total.changed_at, now())
+    FROM   (SELECT organization_id, count(*) AS members FROM removed GROUP BY organization_id) AS gone
+    WHERE  total.organization_id = gone.organization_id;
+    DELETE FROM membership_totals
+    WHERE  organization_id IN (SELECT organization_id FROM removed)
+      AND  NOT EXISTS (SELECT FROM organizations o WHERE o.id = membership_totals.organization_id);
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION membership_totals_removed() IS 'Counts members who are gone.';
+
 CREATE FUNCTION password_decoy(hash text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN (hash ~ '[$]2[aby][$][0-9][0-9][$]'::text) THEN ("left"(hash, '-53'::integer) || repeat('.'::text, 53)) WHEN (hash ~~ 'scrypt$%'::text) THEN ((((((((('scrypt$'::text || split_part(hash, '$'::text, 2)) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || split_part(hash, '$'::text, 4)) || '$'::text) || split_part(hash, '$'::text, 5)) || '$'::text) || regexp_replace(split_part(hash, '$'::text, 6), '[^=]'::text, 'A'::text, 'g'::text)) ELSE (((("substring"(hash, '^(.*)[$][^$]*[$][^$]*$'::text) || '$'::text) || repeat('A'::text, 22)) || '$'::text) || regexp_replace("substring"(hash, '[^$]*$'::text), '[^=]'::text, 'A'::text, 'g'::text)) END;
@@ -487,16 +523,29 @@ CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
 
+CREATE TABLE membership_totals (
+    organization_id uuid NOT NULL,
+    members bigint NOT NULL,
+    changes bigint NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE membership_totals IS 'How many members an organization has, and how often that changed; a trigger writes it.';
+COMMENT ON COLUMN membership_totals.organization_id IS 'No reference: the memberships of an organization are deleted after it.';
+ALTER TABLE ONLY membership_totals
+    ADD CONSTRAINT membership_totals_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE memberships (
     id uuid NOT NULL,
     organization_id uuid NOT NULL,
     user_id uuid NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    confirmed_at timestamp with time zone
+    confirmed_at timestamp with time zone,
+    suspended_at timestamp with time zone
 );
 COMMENT ON TABLE memberships IS 'Who manages an organization, with which role.';
 COMMENT ON COLUMN memberships.confirmed_at IS 'When the user accepted or used the membership; null until then (decisions 5.6).';
+COMMENT ON COLUMN memberships.suspended_at IS 'Since when a directory has this member inactive; they have no access.';
 ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_organization_id_user_id_key UNIQUE (organization_id, user_id);
 ALTER TABLE ONLY memberships
@@ -505,6 +554,9 @@ CREATE INDEX memberships_newest ON memberships USING btree (organization_id, cre
 CREATE INDEX memberships_of_role ON memberships USING btree (organization_id, role, created_at, id) INCLUDE (user_id, confirmed_at);
 CREATE INDEX memberships_of_user ON memberships USING btree (user_id, organization_id);
 CREATE UNIQUE INDEX memberships_one_owner ON memberships USING btree (organization_id) WHERE (role = 'owner'::text);
+CREATE INDEX memberships_suspended ON memberships USING btree (organization_id, user_id) WHERE (suspended_at IS NOT NULL);
+CREATE TRIGGER membership_totals_added AFTER INSERT ON memberships REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_added();
+CREATE TRIGGER membership_totals_removed AFTER DELETE ON memberships REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION membership_totals_removed();
 
 CREATE TABLE mfa_challenges (
     id uuid NOT NULL,
@@ -771,6 +823,67 @@ COMMENT ON TABLE schema_migrations IS 'What was done to this database, and when.
 ALTER TABLE ONLY schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
 
+CREATE TABLE scim_log_entries (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    token_id uuid NOT NULL,
+    token_name text NOT NULL,
+    method text NOT NULL,
+    path text NOT NULL,
+    resource_id uuid,
+    user_name text,
+    status integer NOT NULL,
+    scim_type text,
+    detail text,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE scim_log_entries IS 'What the directory of an organization changed or failed to do; kept for 30 days.';
+COMMENT ON COLUMN scim_log_entries.token_id IS 'No reference: the log names a token that was revoked since.';
+ALTER TABLE ONLY scim_log_entries
+    ADD CONSTRAINT scim_log_entries_pkey PRIMARY KEY (id);
+CREATE INDEX scim_log_entries_newest ON scim_log_entries USING btree (organization_id, id DESC);
+CREATE INDEX scim_log_entries_old ON scim_log_entries USING btree (created_at);
+CREATE INDEX scim_log_entries_user_name ON scim_log_entries USING btree (user_name) WHERE (user_name IS NOT NULL);
+
+CREATE TABLE scim_profiles (
+    organization_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    user_name text NOT NULL,
+    external_id text,
+    formatted_name text,
+    given_name text,
+    family_name text,
+    display_name text,
+    is_primary boolean DEFAULT true NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE scim_profiles IS 'What the directory of an organization says of a member; the account itself has none of it.';
+COMMENT ON COLUMN scim_profiles.user_name IS 'As it was sent: the address of the account in any case, or a name to sign in with at the directory.';
+COMMENT ON COLUMN scim_profiles.is_primary IS 'What the directory says of the address of the account, which is the only one.';
+ALTER TABLE ONLY scim_profiles
+    ADD CONSTRAINT scim_profiles_pkey PRIMARY KEY (organization_id, user_id);
+CREATE INDEX scim_profiles_external_id ON scim_profiles USING btree (organization_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_profiles_login_name ON scim_profiles USING btree (organization_id, lower(user_name)) WHERE (user_name !~~ '%@%'::text);
+CREATE INDEX scim_profiles_of_user ON scim_profiles USING btree (user_id);
+
+CREATE TABLE scim_tokens (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    prefix text NOT NULL,
+    token_hash bytea NOT NULL,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    created_by uuid
+);
+COMMENT ON TABLE scim_tokens IS 'Tokens with which the directory of an organization calls /scim/v2; stored as hashes.';
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
+CREATE INDEX scim_tokens_created_by ON scim_tokens USING btree (created_by) WHERE (created_by IS NOT NULL);
+CREATE INDEX scim_tokens_of_organization ON scim_tokens USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX scim_tokens_prefix ON scim_tokens USING btree (prefix);
+
 CREATE TABLE server_secrets (
     name text NOT NULL,
     value_sealed bytea NOT NULL,
@@ -1028,6 +1141,7 @@ CREATE TABLE users (
     passkey_challenges_ended bigint DEFAULT 0 NOT NULL,
     created_by_organization_id uuid,
     closed_at timestamp with time zone,
+    deactivated_by_organization_id uuid,
     CONSTRAINT users_anonymized_for_good CHECK (((anonymized_at IS NULL) OR ((deactivated_at IS NOT NULL) AND (email_verified_at IS NULL) AND (password_hash IS NULL) AND (mfa_enabled_at IS NULL) AND (NOT is_platform_owner)))),
     CONSTRAINT users_email_check CHECK ((length(email) <= 254))
 );
@@ -1036,6 +1150,7 @@ COMMENT ON COLUMN users.anonymized_at IS 'When everything personal was removed f
 COMMENT ON COLUMN users.passkey_challenges_ended IS 'The account answers no passkey challenge with this number or a lower one.';
 COMMENT ON COLUMN users.created_by_organization_id IS 'The organization that made the account by SCIM or with an API key, of whose own users it may be (decisions 5.7).';
 COMMENT ON COLUMN users.closed_at IS 'When its user closed the account; a sign-in within 14 days clears it, then the account is anonymized.';
+COMMENT ON COLUMN users.deactivated_by_organization_id IS 'The organization that deactivated the account, which was its own, and may activate it again.';
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_email_id_key UNIQUE (email, id);
 ALTER TABLE ONLY users
@@ -1044,6 +1159,7 @@ ALTER TABLE ONLY users
     ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 CREATE INDEX users_closed ON users USING btree (closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX users_created_by_organization ON users USING btree (created_by_organization_id) WHERE (created_by_organization_id IS NOT NULL);
+CREATE INDEX users_deactivated_by_organization ON users USING btree (deactivated_by_organization_id) WHERE (deactivated_by_organization_id IS NOT NULL);
 CREATE INDEX users_email_prefix ON users USING btree (email text_pattern_ops);
 CREATE INDEX users_letter_groups ON users USING gin (letter_groups(email));
 CREATE INDEX users_other_password_hashes ON users USING btree (password_decoy(password_hash)) WHERE (password_hash !~~ '$argon2id$v=19$m=19456,t=2,p=1$%'::text);
@@ -1126,14 +1242,17 @@ CREATE VIEW relations AS
     NULL::uuid AS service_id,
     memberships.user_id
    FROM memberships
+  WHERE (memberships.suspended_at IS NULL)
 UNION ALL
- SELECT ('service:'::text || service_grants.service_id) AS object,
-    service_grants.relation,
-    ('user:'::text || service_grants.user_id) AS subject,
-    service_grants.organization_id,
-    service_grants.service_id,
-    service_grants.user_id
-   FROM service_grants;
+ SELECT ('service:'::text || g.service_id) AS object,
+    g.relation,
+    ('user:'::text || g.user_id) AS subject,
+    g.organization_id,
+    g.service_id,
+    g.user_id
+   FROM (service_grants g
+     JOIN memberships m ON (((m.organization_id = g.organization_id) AND (m.user_id = g.user_id))))
+  WHERE (m.suspended_at IS NULL);
 
 COMMENT ON VIEW relations IS 'The tuples that every check of access is decided from (decisions 5.5).';
 
@@ -1257,6 +1376,18 @@ ALTER TABLE ONLY sandbox_sessions
 ALTER TABLE ONLY sandbox_subscriptions
     ADD CONSTRAINT sandbox_subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sandbox_customers(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY scim_log_entries
+    ADD CONSTRAINT scim_log_entries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY scim_profiles
+    ADD CONSTRAINT scim_profiles_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES memberships(organization_id, user_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY scim_tokens
+    ADD CONSTRAINT scim_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY service_grants
     ADD CONSTRAINT service_grants_granted_by_fkey FOREIGN KEY (granted_by) REFERENCES users(id) ON DELETE SET NULL;
 
@@ -1319,6 +1450,9 @@ ALTER TABLE ONLY totp_secrets
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY users
+    ADD CONSTRAINT users_deactivated_by_organization_id_fkey FOREIGN KEY (deactivated_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY webhook_deliveries
     ADD CONSTRAINT webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES events(id) ON DELETE CASCADE;

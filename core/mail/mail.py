@@ -45,6 +45,7 @@ class MailTemplate(StrEnum):
     INVITATION_ACCEPTED = "invitation_accepted"
     MEMBERSHIP_ADDED = "membership_added"
     ACCOUNT_CLOSED = "account_closed"
+    WELCOME = "welcome"
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
 
@@ -79,6 +80,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.INVITATION_ACCEPTED: _TO_ADDRESS,
     MailTemplate.MEMBERSHIP_ADDED: (MailLimit.MEMBERSHIPS_TO_ADDRESS,),
     MailTemplate.ACCOUNT_CLOSED: _TO_ADDRESS,
+    # A synchronization goes on without a mail; a directory that removes and adds a user must not fill their mailbox.
+    MailTemplate.WELCOME: _TO_ADDRESS,
     MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
 }

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
+from core.scim import provisioning_log
 from core.webhooks import deliveries, feed
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Leftover(Enum):
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.
     WEBHOOK_DELIVERIES = ("webhook_deliveries", deliveries.RETENTION_DEFAULT)
     EVENTS = ("events", feed.RETENTION)
+    SCIM_LOG_ENTRIES = ("scim_log_entries", provisioning_log.RETENTION)
 
     kept_for: timedelta
 

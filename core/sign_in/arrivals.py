@@ -103,7 +103,7 @@ def _resolve(uow: UnitOfWork, user: User, destination: Destination) -> tuple[Org
     organization = find_organization(uow, destination.organization_slug)
     if organization is None:
         return None, None
-    if destination.service_slug is None and uow.members.of_user(organization.id, user.id) is None:
+    if destination.service_slug is None and not uow.members.has_access(organization.id, user.id):
         raise Forbidden("You are not a member of this organization.").because("not_a_member")
     if not organization.is_active:
         raise OrganizationNotActive

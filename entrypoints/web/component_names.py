@@ -77,6 +77,17 @@ COMPONENT_NAMES: Final = {
     "FailedSince": "FailedDeliveriesQueueing",
     "FeedPage": "EventList",
     "ChainProof": "AuditLogProof",
+    # SCIM
+    "ScimTokenCreated": "CreatedScimToken",
+    "NewScimToken": "ScimTokenCreation",
+    "ProvisioningEntry": "ProvisioningLogEntry",
+    "UserSent": "ScimUserInput",
+    "NameSent": "ScimNameInput",
+    "EmailSent": "ScimEmailInput",
+    "GroupSent": "ScimGroupInput",
+    "MemberSent": "ScimMemberInput",
+    "PatchSent": "ScimPatch",
+    "OperationSent": "ScimPatchOperation",
     # The platform
     "GovernedOrganizations": "PlatformOrganizationList",
     "GovernedOrganization": "PlatformOrganization",

@@ -23,7 +23,12 @@ from core.limits import (
 from core.organizations.organizations import NAME_CHARACTERS_MIN
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
-from entrypoints.web import descriptions_of_events, descriptions_of_pages, descriptions_of_sales
+from entrypoints.web import (
+    descriptions_of_events,
+    descriptions_of_pages,
+    descriptions_of_sales,
+    descriptions_of_scim,
+)
 
 
 def _field(text: str, **keywords: Any) -> dict[str, Any]:
@@ -66,6 +71,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = (
     descriptions_of_sales.FIELDS
     | descriptions_of_events.FIELDS
     | descriptions_of_pages.FIELDS
+    | descriptions_of_scim.FIELDS
     | {
         # Errors
         "error": _field(

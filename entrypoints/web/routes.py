@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from entrypoints.web.calls import Call
+    from entrypoints.web.dialects import Dialect
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
@@ -66,6 +67,7 @@ class Route:
     is_operational: bool
     body_bytes_max: int
     refusal_page: RefusalPage | None
+    dialect: Dialect | None = None
 
     @property
     def name(self) -> str:
@@ -88,7 +90,18 @@ class Route:
     @property
     def media_type(self) -> str:
         """The media type of what is sent."""
-        return JSON if self.form is None else FORM
+        return self.answer_media_type if self.form is None else FORM
+
+    @property
+    def answer_media_type(self) -> str:
+        """The media type of what is answered, unless the answer has its own."""
+        return JSON if self.dialect is None else self.dialect.media_type
+
+    @property
+    def accepted_media_types(self) -> frozenset[str]:
+        """The media types of what is accepted."""
+        accepted = {self.media_type}
+        return frozenset(accepted) if self.dialect is None else self.dialect.also_accepted | accepted
 
     @property
     def documentation(self) -> str:
@@ -103,6 +116,7 @@ class Routes:
     capability: str
     description: str
     refusal_page: RefusalPage | None = None
+    dialect: Dialect | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -167,6 +181,7 @@ class Routes:
                     is_operational=is_operational,
                     body_bytes_max=body_bytes_max,
                     refusal_page=self.refusal_page,
+                    dialect=self.dialect,
                 )
             )
             return handler

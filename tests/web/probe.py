@@ -72,7 +72,12 @@ class NoDatabase:
     """The port `Database` for tests that must not use one."""
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> NoDatabase:
         """Return the same database."""
         return self

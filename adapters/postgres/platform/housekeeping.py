@@ -144,6 +144,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SCIM_LOG_ENTRIES: """
+        DELETE FROM scim_log_entries
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     scim_log_entries
+            WHERE    created_at <= %s
+            ORDER BY created_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     # The addresses of an account are found by its events. Those of old events are kept, or the account could not be
     # anonymized completely.
     Leftover.EVENTS: """

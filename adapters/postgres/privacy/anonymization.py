@@ -41,6 +41,7 @@ CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     # Its addresses may say anything about the buyer.
     "DELETE FROM billing_checkouts WHERE user_id = %(user_id)s",
     "DELETE FROM known_addresses WHERE user_id = %(user_id)s",
+    "DELETE FROM scim_profiles WHERE user_id = %(user_id)s",
 )
 ADDRESSES: Final[tuple[LiteralString, ...]] = (
     # A receiver may have answered with what it was sent. What was sent is in the events, which are rewritten below. The
@@ -56,6 +57,7 @@ ADDRESSES: Final[tuple[LiteralString, ...]] = (
     """,
     "DELETE FROM mails WHERE recipient = ANY (%(addresses)s)",
     "DELETE FROM sign_in_failures WHERE email_hash = ANY (%(marks)s)",
+    "UPDATE scim_log_entries SET user_name = NULL WHERE user_name = ANY (%(addresses)s)",
     "UPDATE billing_customers SET name = NULL, email = NULL WHERE email = ANY (%(addresses)s)",
     # An invitation can be declined without signing in; then only the invitation shows whose request that was.
     """

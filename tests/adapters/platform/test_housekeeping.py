@@ -135,6 +135,12 @@ KINDS = {
         " SELECT gen_random_uuid(), 'webhook.test', %(user)s, 'ada@' || ended::date || '.example', '{}', ended"
         " FROM ends",
     ),
+    Leftover.SCIM_LOG_ENTRIES: Kind(
+        "created_at",
+        30 * DAY,
+        "INSERT INTO scim_log_entries (id, organization_id, token_id, token_name, method, path, status, created_at)"
+        " SELECT gen_random_uuid(), %(organization)s, gen_random_uuid(), '', 'GET', '', 404, ended FROM ends",
+    ),
 }
 leftovers = pytest.mark.parametrize("leftover", Leftover)
 

@@ -15,6 +15,7 @@ import pytest
 from core.events.events import EventType
 from core.services.api_keys import Permission
 from tests.world.builder import PASSWORD
+from tests.world.directory import insert_directory
 from tests.world.inviter import GUEST, Invitation
 from tests.world.second_factors import Person
 
@@ -251,6 +252,25 @@ async def request_a_test(stage: Stage) -> None:
     await stage.request("POST", f"/webhooks/{webhook['id']}/test")
 
 
+async def patch_in_the_directory(stage: Stage, *operations: dict[str, Any]) -> None:
+    directory = insert_directory(stage.team)
+    answer = await directory.patch(str(stage.team.ids["member"]), *operations)
+    assert answer.status == 200, answer.text
+
+
+async def rename_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "add", "path": "displayName", "value": "Member"})
+
+
+async def deactivate_in_the_directory(stage: Stage) -> None:
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": False})
+
+
+async def reactivate_in_the_directory(stage: Stage) -> None:
+    stage.world.connection.execute("UPDATE memberships SET suspended_at = now() WHERE role = 'member'")
+    await patch_in_the_directory(stage, {"op": "replace", "path": "active", "value": True})
+
+
 CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.USER_LOGIN_SUCCESS: sign_in,
     EventType.USER_LOGIN_FAILED: sign_in_wrongly,
@@ -264,6 +284,9 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.USER_JOINED: accept,
     EventType.USER_REMOVED: remove_a_member,
     EventType.USER_ROLE_UPDATED: change_a_role,
+    EventType.USER_UPDATED: rename_in_the_directory,
+    EventType.USER_DEACTIVATED: deactivate_in_the_directory,
+    EventType.USER_REACTIVATED: reactivate_in_the_directory,
     EventType.USER_ANONYMIZED: anonymize,
     EventType.USER_EXPORTED: export_the_data,
     EventType.SESSION_REVOKED: end_other_sessions,
