@@ -29,23 +29,22 @@ class PostgresEvents(Aggregate):
         actor_email: str | None,
         data: Mapping[str, Any],
     ) -> None:
-        # A statement for each, nearly always one: psycopg takes longer to encode lists of ids than to send it.
-        for organization_id in organization_ids:
-            self._connection.execute_later(
-                """
-                INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
-                VALUES (%s, %s, %s, %s, %s, %s, %s)
-                """,
-                (
-                    self._transaction.randomness.new_id(),
-                    event.value,
-                    organization_id,
-                    actor_user_id,
-                    actor_email,
-                    Jsonb(data),
-                    self._transaction.now,
-                ),
-            )
+        self._connection.execute_later(
+            """
+            INSERT INTO events (id, type, organization_id, actor_user_id, actor_email, data, occurred_at)
+            SELECT receiver.event_id, %s, receiver.organization_id, %s, %s, %s, %s
+            FROM   unnest(%s::uuid[], %s::uuid[]) AS receiver (event_id, organization_id)
+            """,
+            (
+                event.value,
+                actor_user_id,
+                actor_email,
+                Jsonb(data),
+                self._transaction.now,
+                [self._transaction.randomness.new_id() for _ in organization_ids],
+                list(organization_ids),
+            ),
+        )
         self._transaction.bells.add(Bell.EVENTS)
 
     def add_each(self, event: EventType, happenings: Sequence[tuple[UUID, Mapping[str, Any]]], /) -> None:
