@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +15,6 @@ from tests.pages.samples import NAME, SAMPLES, samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from adapters.postgres.database import PostgresDatabase
     from core.sessions.signing_keys import KeyPair
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 # Frames of other pages, and pages that `test_in_a_browser.py` opens.
 OTHERS = {"account.html", "base.html", "card.html", "components.html", "mailbox.html", "reference.html"}
-PHONE = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
-WIDE = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
+PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "color_scheme": "light"}
+WIDE: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
 # A control that is smaller is hard to hit (WCAG 2.2, 2.5.8); links in a sentence may be.
 TARGET_PIXELS_MIN = 24
 
