@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any, Final
 
+from core.accounts.profile import SignInMethods
 from core.credentials.mfa import MfaStatus
 from core.credentials.user_agents import describe
 from core.organizations.organizations import OrganizationStatus
@@ -74,9 +75,9 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "account_overview.html": {
         **_ACCOUNT,
-        "has_password": False,
-        "second_factor": MfaStatus(enabled=True, has_backup_codes=True),
-        "passkeys": [_ROW, _ROW],
+        "methods": SignInMethods(
+            has_password=False, second_factor=MfaStatus(enabled=True, has_backup_codes=True), passkeys=2
+        ),
     },
     "account_passkeys.html": {
         **_ACCOUNT,
