@@ -31,7 +31,7 @@ _BACK: Final = SimpleNamespace(name=SHORT, redirect_uri="https://harbour.example
 _BROWSER: Final = SimpleNamespace(email=EMAIL)
 _FORM: Final[dict[str, Any]] = {"form_token": "token", "browser": _BROWSER}
 _WAY: Final[dict[str, Any]] = {**_FORM, "way": Way(return_id="kept"), "place": NAME, "email": EMAIL, "problem": ""}
-_ACCOUNT: Final[dict[str, Any]] = {**_FORM, "done": "", "problem": "", "email": EMAIL}
+_ACCOUNT: Final[dict[str, Any]] = {**_FORM, "outcome": "", "problem": "", "email": EMAIL}
 _ROW: Final = {"id": "0191d3c1-0000-7000-8000-00000000000f", "name": NAME, "created_at": NOW, "last_used_at": NOW}
 _ORGANIZATION: Final = SimpleNamespace(
     id=1, name=NAME, slug="royal", is_active=False, status=OrganizationStatus.PENDING
@@ -56,7 +56,7 @@ _SUBSCRIPTION: Final = SimpleNamespace(
 )
 
 SAMPLES: Final[dict[str, dict[str, Any]]] = {
-    "account_backup_codes.html": {**_ACCOUNT, "done": "factor-on", "codes": CODES},
+    "account_backup_codes.html": {**_ACCOUNT, "outcome": SHORT, "codes": CODES},
     "account_closing.html": _ACCOUNT,
     "account_data.html": _ACCOUNT,
     "account_devices.html": {
@@ -69,7 +69,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "account_new_passkey.html": {**_ACCOUNT, "challenge_id": "id", "options": "{}", "problem": PROBLEM},
     "account_organizations.html": {
         **_ACCOUNT,
-        "done": "joined",
+        "outcome": SHORT,
         "organizations": [_membership("owner"), _membership("intern")],
         "invitations": [SimpleNamespace(organization_name=NAME, role="admin", expires_at=NOW, token=Secret("token"))],
     },
@@ -81,7 +81,7 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "account_passkeys.html": {
         **_ACCOUNT,
-        "done": "renamed",
+        "outcome": SHORT,
         "passkeys": [SimpleNamespace(**_ROW, backup_eligible=True)],
     },
     "account_password.html": {
