@@ -130,6 +130,8 @@ def _environment() -> Environment:
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
     environment.filters["base64"] = in_base64
+    # For texts that are values, such as the message of a refusal.
+    environment.filters["known"] = str
     extended: Any = environment
     extended.globals["_"] = untranslated
     return environment
