@@ -39,7 +39,12 @@ async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -
 
 
 def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
-    """Return the destination of a sign-in on a page: the platform, in this browser."""
+    """Return the destination of a sign-in on a page: the platform, in this browser.
+
+    From here on the request acts for the user who signs in, and not for one who is signed in already.
+    """
+    if not is_again:
+        call.session_id = None
     return Destination(
         device_token=token_answers.destination(call).device_token,
         browser=InBrowser(present=call.browser, stays_signed_in=stays_signed_in, is_again=is_again),
