@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ports.unit_of_work import UnitOfWork
 
 
-# For so long the user of a closed account reopens it by signing in.
+# After that, an account that its user has closed is anonymized.
 REOPENABLE_FOR: Final = timedelta(days=14)
 
 
@@ -43,9 +43,10 @@ class User:
         """Whether the account may be used."""
         return self.deactivated_at is None and self.closed_at is None
 
-    def may_sign_in(self, at: datetime) -> bool:
-        """Return whether a sign-in is possible: the account is in use, or was closed so recently that it reopens it."""
-        return self.deactivated_at is None and (self.closed_at is None or at < self.closed_at + REOPENABLE_FOR)
+    @property
+    def may_sign_in(self) -> bool:
+        """Whether a sign-in is possible; that of a closed account opens it again, until it is anonymized."""
+        return self.deactivated_at is None
 
     @property
     def has_mfa(self) -> bool:

@@ -95,7 +95,7 @@ def _admit(
     uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, of_unusable: SignInRefused
 ) -> AssessedSignIn | SignInRefused:
     """Return the assessed sign-in, or refuse an account that may not be used or a destination that is not open."""
-    if user is None or not user.may_sign_in(uow.now):
+    if user is None or not user.may_sign_in:
         return refuse(uow, user, proof.provider, destination, of_unusable, reason="deactivated")
     if not user.is_verified:
         if not proof.proves_address:

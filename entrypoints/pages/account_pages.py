@@ -1,7 +1,7 @@
 """What the pages of one's own account share: their frame, and what was just done.
 
 Every page is below `/app/account` and calls the use cases of the JSON interface. A form that succeeded redirects to its
-page with a word in the query, which the page shows as a sentence (`templates/account.html`).
+page with a word in the query, which the page shows as a sentence.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from core.errors import BadRequest, Refusal
+from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.refusals import message_on_page
 from entrypoints.pages.rendering import form_page
 from entrypoints.web.answers import see_other
@@ -22,6 +23,24 @@ if TYPE_CHECKING:
     from entrypoints.web.calls import Call
 
 ACCOUNT: Final = "/app/account"
+# What a form has just done, by the word in the address of its page.
+OUTCOMES: Final = {
+    "address-asked": marked("We have sent a mail to the new address. Open its link to make the change."),
+    "address-dropped": marked("The change of address is dropped."),
+    "password-saved": marked("Your new password is saved, and every other session has ended."),
+    "factor-on": marked("The second factor is on. Signing in takes a code from now on."),
+    "factor-off": marked("The second factor is off. Signing in takes no code any more."),
+    "codes-renewed": marked("These are your new backup codes. The earlier ones no longer work."),
+    "passkey-added": marked("The passkey is added. You can sign in with it."),
+    "passkey-removed": marked("The passkey is removed."),
+    "renamed": marked("The new name is saved."),
+    "device-removed": marked("The device is removed, and its sessions have ended."),
+    "session-ended": marked("The session has ended."),
+    "others-ended": marked("All other sessions have ended."),
+    "joined": marked("You are a member of the organization now."),
+    "declined": marked("You declined the invitation."),
+    "left": marked("You left the organization."),
+}
 
 
 class Outcome(Query, kw_only=True):
@@ -45,7 +64,8 @@ def account_page(
         template,
         status=refusal.code.status if refusal is not None else 200,
         has_script=has_script,
-        done=done,
+        # Another word in the address means nothing.
+        outcome=language_of(call).known(OUTCOMES.get(done, "")),
         problem=problem_of(refusal),
         **values,
     )
@@ -53,6 +73,7 @@ def account_page(
 
 def address_after(page: str, done: str) -> str:
     """Return the address of a page that shows what was done."""
+    assert done in OUTCOMES, "no sentence says what was done"
     return f"{page}?done={done}"
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from entrypoints.web.calls import Call
 
 _SERVER_ERROR_MIN: Final = 500
+# What the button of the page says, and where it leads.
+_NEXT: Final = {401: (marked("Sign in"), "/app/sign-in"), 403: (marked("Continue"), "/app")}
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
@@ -57,6 +59,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         heading=heading.removesuffix("."),
         text=explanation,
         back=None,
+        next=_NEXT.get(answer.status_code),
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:

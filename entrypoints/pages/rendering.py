@@ -34,8 +34,9 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 
+_FORM_TARGETS: Final = "form-action 'self'"
 # Beside that, the script of a page with passkeys, which asks Gatehouse for a challenge.
-SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-src 'self'"
+_SCRIPT_POLICY: Final = "; script-src 'self'; connect-src 'self'"
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
@@ -49,13 +50,33 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
     return protected(response)
 
 
-def form_page(call: "Call", template: str, *, status: int = 200, has_script: bool = False, **values: Any) -> Response:
-    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`."""
+def form_page(
+    call: "Call",
+    template: str,
+    *,
+    status: int = 200,
+    has_script: bool = False,
+    leaves_for: str | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`.
+
+    `leaves_for` is the origin or scheme outside Gatehouse to which redirects may lead after a form, because browsers
+    apply the policy to them too.
+    """
     response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
     # Without the referrer, a browser would not say which site its form is from.
     response.headers["Referrer-Policy"] = "same-origin"
     if has_script:
-        response.headers["Content-Security-Policy"] = SCRIPT_POLICY
+        response.headers["Content-Security-Policy"] += _SCRIPT_POLICY
+    return leading_to(response, leaves_for)
+
+
+def leading_to(response: Response, source: str | None) -> Response:
+    """Let the forms of a page lead to an origin or scheme outside Gatehouse too, if there is one; return the page."""
+    if source is not None:
+        policy = response.headers["Content-Security-Policy"]
+        response.headers["Content-Security-Policy"] = policy.replace(_FORM_TARGETS, f"{_FORM_TARGETS} {source}")
     return response
 
 
@@ -127,6 +148,8 @@ def templates(language: Language) -> Environment:
     extended.globals["language"] = language
     # The extension adds this method. A text may contain markup; the values in it are escaped.
     extended.install_gettext_translations(language.translations, newstyle=True)
+    # The extension's own alias finds the function again at each call, which takes as long as the text itself.
+    extended.globals["_"] = extended.globals["gettext"]
     return environment
 
 

@@ -247,12 +247,12 @@ class PostgresAnonymization(Aggregate):
                 WHERE    closed_at <= %s
                   AND    NOT EXISTS (SELECT
                                      FROM   memberships m
-                                     WHERE  m.user_id = u.id AND m.confirmed_at IS NOT NULL)
+                                     WHERE  m.user_id = u.id AND (m.confirmed_at IS NOT NULL OR m.role = %s))
                 ORDER BY closed_at
                 LIMIT    1
                 FOR UPDATE SKIP LOCKED
                 """,
-                (closed_before,),
+                (closed_before, OWNER),
             )
             .fetchone()
         )

@@ -1,7 +1,6 @@
 """The first page of one's own account: what there is to know and to change, by section."""
 
-from core.accounts import passwords
-from core.credentials import mfa, passkeys
+from core.accounts import profile
 from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
@@ -21,7 +20,5 @@ async def show_account(call: Call, query: Outcome) -> Page:
         "account_overview.html",
         done=query.done,
         email=call.in_browser.email,
-        has_password=await call.read(passwords.is_set),
-        second_factor=await call.read(mfa.status),
-        passkeys=await call.read(passkeys.list_mine),
+        methods=await call.read(profile.sign_in_methods),
     )

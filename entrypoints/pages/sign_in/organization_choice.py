@@ -35,7 +35,7 @@ async def show_organizations(call: Call, query: Way) -> Page:
     return form_page(
         call,
         "choose_organization.html",
-        way=query,
+        **await returns.context(call, query),
         organizations=[one for one in mine if wanted in {None, one.slug}],
         present=call.in_browser.organization_id,
     )

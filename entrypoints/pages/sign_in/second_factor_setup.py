@@ -52,7 +52,7 @@ async def begin_setup(call: Call, form: WayForm) -> Page:
     return _code_page(
         call,
         form.way,
-        secret=setup.secret.reveal(),
+        secret=_grouped(setup.secret.reveal()),
         picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE),
     )
 
@@ -102,3 +102,9 @@ def _code_page(
         picture=picture,
         problem=problem,
     )
+
+
+def _grouped(secret: str) -> str:
+    """Return a key in groups of four characters on lines that fit a phone; apps ignore the blanks."""
+    groups = [secret[start : start + 4] for start in range(0, len(secret), 4)]
+    return "\n".join(" ".join(groups[start : start + 4]) for start in range(0, len(groups), 4))

@@ -13,6 +13,7 @@ from core.accounts.users import REOPENABLE_FOR
 from core.privacy import closed_accounts
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.second_factors import insert_person
 from tests.world.world import World, assert_refused
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from adapters.postgres.database import PostgresDatabase
     from tests.clock import SettableClock
     from tests.world.acme_shop import AcmeShop
+    from tests.world.passkeys import Keyring
     from tests.world.signing_in import SignedInUser
 
 MINUTE = timedelta(minutes=1)
@@ -132,12 +134,30 @@ class TestReopening:
         assert world.mfa_log(ada.id) == ["account_closed", "account_reopened"]
         assert (await world.log_in()).status == 200
 
-    async def test_after_14_days_no_sign_in_is_possible(self, world: World, clock: SettableClock) -> None:
-        await close(await world.signed_in_user())
+    async def test_a_passkey_and_a_mailed_link_open_it_too(self, world: World, keyring: Keyring) -> None:
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+        assert (await world.client.delete("/api/user", token=keyring.token)).status == 204
 
-        clock.advance(REOPENABLE_FOR)
+        assert (await keyring.sign_in(authenticator)).status == 200
+        await close(await world.sign_in_as(world.value("SELECT id FROM users"), EMAIL))
+        await world.client.post("/api/auth/magic-link/request", body={"email": EMAIL})
+        token = (await world.mails())[-1].values["token"]
+        answer = await world.client.post("/api/auth/magic-link/verify", body={"token": token})
 
-        assert_refused(await world.log_in(), 401, "UNAUTHORIZED")
+        assert answer.status == 200
+        assert world.value("SELECT closed_at IS NULL FROM users")
+
+    async def test_the_code_of_the_second_factor_opens_it(self, world: World) -> None:
+        person = insert_person(world)
+        await person.turn_mfa_on()
+        assert (await world.client.delete("/api/user", token=person.token)).status == 204
+        person.next_step()
+
+        await person.sign_in_with_second_factor()
+
+        assert (await world.client.get("/api/user", token=person.token)).status == 200
+        assert world.value("SELECT closed_at IS NULL FROM users")
 
     async def test_the_first_factor_alone_does_not_open_it(self, world: World) -> None:
         ada = await world.signed_in_user()
@@ -210,6 +230,16 @@ class TestForgetting:
         clock.advance(REOPENABLE_FOR)
 
         assert not await database.transact(closed_accounts.forget_next)
+        assert (await world.log_in()).status == 200
+
+    async def test_a_forgotten_account_is_not_signed_in_to(
+        self, world: World, database: PostgresDatabase, clock: SettableClock
+    ) -> None:
+        await close(await world.signed_in_user())
+        clock.advance(REOPENABLE_FOR)
+        await database.transact(closed_accounts.forget_next)
+
+        assert_refused(await world.log_in(), 401, "UNAUTHORIZED")
 
     async def test_a_service_that_the_user_used_is_told(
         self, world: World, acme_shop: AcmeShop, database: PostgresDatabase, clock: SettableClock
