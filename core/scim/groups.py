@@ -5,7 +5,6 @@ A directory reads the group and changes its members; it neither creates nor dele
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -17,7 +16,7 @@ from core.scim import filter_matching, filter_parser, filters, patches, tokens, 
 from core.scim.group_patches import member_changes
 from core.scim.patches import OperationKind
 from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, TooMany
-from core.scim.users import VERSION_CHARACTERS
+from core.scim.users import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -47,8 +46,7 @@ class Group:
     @property
     def version(self) -> str:
         """A text that differs whenever the name or the members do."""
-        shown = (self.id, self.display_name, self.changes)
-        return hashlib.sha256(repr(shown).encode()).hexdigest()[:VERSION_CHARACTERS]
+        return version_of(self.id.hex, self.display_name, str(self.changes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.email_addresses import ToAscii
     from ports.unit_of_work import UnitOfWork
 
-VERSION_CHARACTERS: Final = 20
+VERSION_BYTES: Final = 10
 AT: Final = "@"
 
 _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
@@ -86,8 +86,20 @@ class DirectoryUser:
     @property
     def version(self) -> str:
         """A text that differs whenever SCIM would show something else of the user."""
-        shown = (self.id, self.email, self.is_active, self.updated_at.isoformat(), self.profile)
-        return hashlib.sha256(repr(shown).encode()).hexdigest()[:VERSION_CHARACTERS]
+        profile = self.profile
+        return version_of(
+            self.id.hex,
+            self.email,
+            str(self.is_active),
+            self.updated_at.isoformat(),
+            profile.user_name,
+            profile.external_id,
+            profile.formatted_name,
+            profile.given_name,
+            profile.family_name,
+            profile.display_name,
+            str(profile.is_primary),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +108,13 @@ class DirectoryUsersPage:
 
     users: Sequence[DirectoryUser]
     total: int
+
+
+def version_of(*texts: str | None) -> str:
+    """Return a short hash of these texts, which differs when one of them does, or is missing."""
+    # No text contains a NUL, and none is the other mark alone.
+    joined_texts = "\x00".join("\x01" if text is None else text for text in texts)
+    return hashlib.blake2b(joined_texts.encode("utf-8", "surrogatepass"), digest_size=VERSION_BYTES).hexdigest()
 
 
 def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int) -> DirectoryUsersPage:

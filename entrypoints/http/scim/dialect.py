@@ -86,7 +86,7 @@ def _spelled(value: Any, kind: inspect.Type) -> Any:
     """Return a decoded value with the names of its attributes as the type spells them."""
     match kind:
         case inspect.UnionType():
-            spelled = value
+            spelled: Any = value
             for one in kind.types:
                 spelled = _spelled(spelled, one)
             return spelled
