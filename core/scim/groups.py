@@ -160,7 +160,8 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
     if not ids:
         return
     added = sorted(ids)
-    if uow.scim_groups.lock_known(organization.id, added) != len(added):
+    known = uow.scim_groups.lock_known(organization.id, added)
+    if len(known) != len(added):
         raise InvalidValue("members: This organization has no user with one of these ids.")
     memberships = [
         Membership(id=uow.randomness.new_id(), org_id=organization.id, user_id=user_id, role=MEMBER, created_at=uow.now)
@@ -170,8 +171,7 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
     user_changes.require_room(uow, organization)
     uow.own_accounts.activate(organization.id, added, at=uow.now)
     uow.record_each(AuditAction.USER_JOINED, [(organization.id, user_id) for user_id in added], role=MEMBER)
-    for membership in memberships:
-        welcome.send(uow, organization, membership)
+    welcome.send(uow, organization, memberships, known)
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:
