@@ -103,7 +103,7 @@ def patch(
                 if kept:
                     raise MemberProtected
                 _remove(uow, organization.id, [member.user_id for member in found])
-            case OperationKind.REPLACE:
+            case _:
                 _replace(uow, organization, change.ids)
     return _group(uow, organization.id, shows_members=True)
 
