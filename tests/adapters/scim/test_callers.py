@@ -14,7 +14,6 @@ from core.scim.tokens import ScimTokenInvalid
 from core.sessions.callers import BACKGROUND
 from tests.world.builder import NO_ID
 from tests.world.directory import TOKEN, insert_scim_token
-from tests.world.fixtures import builder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from adapters.postgres.driver.connection import Connection
     from adapters.postgres.transaction import Tools
     from tests.world.builder import Builder
-
-__all__ = ["builder"]
 
 
 def test_a_transaction_without_a_token_has_no_directory_as_its_caller(transact: Callable[..., Any]) -> None:

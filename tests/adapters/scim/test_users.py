@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import pytest
 
@@ -13,13 +12,12 @@ from adapters.postgres.scim.users import PostgresScimUsers
 from core.scim import filter_parser, user_filters
 from tests.plans import explained_statements, indexes_used, rows_read, tables_read_whole
 from tests.transactions import transaction_on
-from tests.world.fixtures import builder
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from adapters.postgres.driver.connection import Connection
     from tests.world.builder import Builder
-
-__all__ = ["builder"]
 
 NOW = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
 MANY = 5_000
@@ -48,7 +46,8 @@ def crowd(builder: Builder, connection: Connection) -> UUID:
         connection.execute(
             """
             INSERT INTO scim_profiles (organization_id, user_id, user_name, external_id, updated_at)
-            SELECT %s, id, CASE WHEN email LIKE '%%7@%%' THEN split_part(email, '@', 1) ELSE email END, 'x-' || email, now()
+            SELECT %s, id, CASE WHEN email LIKE '%%7@%%' THEN split_part(email, '@', 1) ELSE email END, 'x-' || email,
+                   now()
             FROM   users
             WHERE  starts_with(email, %s)
             """,
@@ -69,7 +68,7 @@ def crowd(builder: Builder, connection: Connection) -> UUID:
 )
 def test_a_user_is_found_by_an_index_among_many(connection: Connection, crowd: UUID, text: str, index: str) -> None:
     condition = user_filters.condition_of(filter_parser.parse(text), IdnaDomainNames().to_ascii)
-    users = PostgresScimUsers(transaction_on(connection, NOW))
+    users = PostgresScimUsers(transaction_on(connection, now=NOW))
 
     with explained_statements(connection) as plans:
         page = users.matching(crowd, condition, limit=COUNT, offset=0)
@@ -81,7 +80,7 @@ def test_a_user_is_found_by_an_index_among_many(connection: Connection, crowd: U
 
 
 def test_a_page_reads_its_own_rows_and_counts_nothing(connection: Connection, crowd: UUID) -> None:
-    users = PostgresScimUsers(transaction_on(connection, NOW))
+    users = PostgresScimUsers(transaction_on(connection, now=NOW))
 
     with explained_statements(connection) as plans:
         page = users.page(crowd, limit=COUNT, offset=1_000)
@@ -95,10 +94,8 @@ def test_a_page_reads_its_own_rows_and_counts_nothing(connection: Connection, cr
 def test_the_totals_follow_every_change_of_members(connection: Connection, crowd: UUID) -> None:
     def totals() -> list[tuple[Any, ...]]:
         kept = connection.execute("SELECT organization_id, members FROM membership_totals ORDER BY 1").fetchall()
-        counted = connection.execute(
-            "SELECT organization_id, count(*) FROM memberships GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-        assert kept == counted
+        counted = connection.execute("SELECT organization_id, count(*) FROM memberships GROUP BY 1 ORDER BY 1")
+        assert kept == counted.fetchall()
         return kept
 
     totals()
