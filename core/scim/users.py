@@ -122,11 +122,14 @@ def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: in
 
     Raise `InvalidFilter`.
     """
-    organization_id = tokens.authorize(uow).organization_id
     to_ascii = uow.domain_names.to_ascii
     if filter_text is None:
-        page = uow.scim_users.page(organization_id, limit=count, offset=start - 1)
+        # Sent together with the statement that loads the caller, which decides whether the page is returned.
+        deferred = uow.scim_users.defer_page_of_token(limit=count, offset=start - 1)
+        tokens.authorize(uow)
+        page = deferred()
     else:
+        organization_id = tokens.authorize(uow).organization_id
         condition = user_filters.condition_of(filter_parser.parse(filter_text), to_ascii)
         page = uow.scim_users.matching(organization_id, condition, limit=count, offset=start - 1)
     return DirectoryUsersPage(users=[described(user, to_ascii) for user in page.users], total=page.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,10 @@ import pytest
 from adapters.domain_names import IdnaDomainNames
 from adapters.postgres.scim.users import PostgresScimUsers
 from core.scim import filter_parser, user_filters
+from core.scim.tokens import presented
 from tests.plans import explained_statements, indexes_used, rows_read, tables_read_whole
 from tests.transactions import transaction_on
+from tests.world.directory import TOKEN, insert_scim_token
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -79,15 +82,17 @@ def test_a_user_is_found_by_an_index_among_many(connection: Connection, crowd: U
     assert any(name.startswith(index) for name in indexes_used(plan)), indexes_used(plan)
 
 
-def test_a_page_reads_its_own_rows_and_counts_nothing(connection: Connection, crowd: UUID) -> None:
-    users = PostgresScimUsers(transaction_on(connection, now=NOW))
+def test_a_page_reads_its_own_rows_and_counts_nothing(builder: Builder, connection: Connection, crowd: UUID) -> None:
+    token = presented(TOKEN)
+    insert_scim_token(builder, crowd, TOKEN)
+    users = PostgresScimUsers(replace(transaction_on(connection, now=NOW), scim_token=token))
 
     with explained_statements(connection) as plans:
-        page = users.page(crowd, limit=COUNT, offset=1_000)
+        page = users.defer_page_of_token(limit=COUNT, offset=1_000)()
 
     [plan] = plans
     assert (page.total, len(page.users)) == (MANY, COUNT)
-    assert tables_read_whole(plan) <= {"membership_totals"}
+    assert tables_read_whole(plan) <= {"membership_totals", "scim_tokens"}
     assert rows_read(plan, "users") == rows_read(plan, "scim_profiles") == COUNT
 
 
