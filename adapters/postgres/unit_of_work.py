@@ -193,6 +193,7 @@ class PostgresUnitOfWork:
             randomness=tools.randomness,
             session_id=session_id,
             api_key=api_key,
+            scim_token=scim_token,
         )
 
     if not TYPE_CHECKING:

@@ -201,6 +201,31 @@ def send(
     )
 
 
+def send_each(
+    uow: UnitOfWork, template: MailTemplate, mails: Sequence[MailMessage], /, *, organization_id: UUID
+) -> None:
+    """Send a mail of one template to each of several addresses, in a fixed number of statements.
+
+    A mail above a limit of its address is not sent.
+    """
+    admitted = limits.admits_each(uow, LIMITS[template], template, [message.to for message in mails])
+    uow.mail.add_each(
+        [
+            Mail(
+                id=uow.randomness.new_id(),
+                message=message,
+                state=MailState.QUEUED,
+                attempts=0,
+                due_at=uow.now,
+                created_at=uow.now,
+                organization_id=organization_id,
+            )
+            for message in mails
+            if message.to in admitted
+        ]
+    )
+
+
 def claim(uow: UnitOfWork, limit: int) -> Sequence[Mail]:
     """Claim at most `limit` mails to send; the caller records the outcome of each before the lease ends."""
     claimed = uow.mail.claim(limit, now=uow.now, leased_until=uow.now + LEASE)

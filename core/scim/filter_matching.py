@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from core.scim.filters import And, Comparison, Not, Operator, Or, Present, ValuePath
+from core.scim.filters import And, Comparison, Not, Operator, Or, Present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def matches(filter_: Filter, attributes: Attributes) -> bool:
             return matches(filter_.left, attributes) and matches(filter_.right, attributes)
         case Or():
             return matches(filter_.left, attributes) or matches(filter_.right, attributes)
-        case ValuePath():
+        case _:
             return any(matches(filter_.inner, element) for element in _elements(filter_.path.key, attributes))
 
 

@@ -152,7 +152,7 @@ def comparisons(filter_: Filter) -> Iterator[Comparison]:
         case And() | Or():
             yield from comparisons(filter_.left)
             yield from comparisons(filter_.right)
-        case ValuePath():
+        case _:
             for inner in comparisons(filter_.inner):
                 path = AttributePath(filter_.path.name, inner.path.name, filter_.path.schema)
                 yield Comparison(path, inner.operator, inner.value)

@@ -5,7 +5,6 @@ A directory reads the group and changes its members; it neither creates nor dele
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -17,7 +16,7 @@ from core.scim import filter_matching, filter_parser, filters, patches, tokens, 
 from core.scim.group_patches import member_changes
 from core.scim.patches import OperationKind
 from core.scim.refusals import InvalidValue, MemberProtected, ResourceUnknown, TooMany
-from core.scim.users import VERSION_CHARACTERS
+from core.scim.users import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -47,8 +46,7 @@ class Group:
     @property
     def version(self) -> str:
         """A text that differs whenever the name or the members do."""
-        shown = (self.id, self.display_name, self.changes)
-        return hashlib.sha256(repr(shown).encode()).hexdigest()[:VERSION_CHARACTERS]
+        return version_of(self.id.hex, self.display_name, str(self.changes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +103,7 @@ def patch(
                 if kept:
                     raise MemberProtected
                 _remove(uow, organization.id, [member.user_id for member in found])
-            case OperationKind.REPLACE:
+            case _:
                 _replace(uow, organization, change.ids)
     return _group(uow, organization.id, shows_members=True)
 
@@ -162,7 +160,8 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
     if not ids:
         return
     added = sorted(ids)
-    if uow.scim_groups.lock_known(organization.id, added) != len(added):
+    known = uow.scim_groups.lock_known(organization.id, added)
+    if len(known) != len(added):
         raise InvalidValue("members: This organization has no user with one of these ids.")
     memberships = [
         Membership(id=uow.randomness.new_id(), org_id=organization.id, user_id=user_id, role=MEMBER, created_at=uow.now)
@@ -172,8 +171,7 @@ def _add(uow: UnitOfWork, organization: Organization, ids: frozenset[UUID]) -> N
     user_changes.require_room(uow, organization)
     uow.own_accounts.activate(organization.id, added, at=uow.now)
     uow.record_each(AuditAction.USER_JOINED, [(organization.id, user_id) for user_id in added], role=MEMBER)
-    for membership in memberships:
-        welcome.send(uow, organization, membership)
+    welcome.send(uow, organization, memberships, known)
 
 
 def _remove(uow: UnitOfWork, organization_id: UUID, ids: Sequence[UUID]) -> None:

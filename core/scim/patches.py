@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # More than any client sends; each may change as many members as fit the body.
 OPERATIONS_MAX: Final = 1_000
+# Long enough to name several members, and short enough that reading all paths of a request takes no time.
+PATH_CHARACTERS_MAX: Final = 500
 
 
 class OperationKind(StrEnum):
@@ -46,6 +48,8 @@ def operation(kind: str, path: str | None, value: Any) -> Operation:
 
 def target_of(path: str) -> TargetPath:
     """Return the target that a path names; raise `InvalidPath`."""
+    if len(path) > PATH_CHARACTERS_MAX:
+        raise InvalidPath(f"The path of an operation has at most {PATH_CHARACTERS_MAX} characters.")
     try:
         return filter_parser.parse_target(path)
     except InvalidFilter as problem:

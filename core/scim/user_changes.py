@@ -19,7 +19,14 @@ from core.events.events import EventType
 from core.organizations import inviters, members
 from core.organizations.memberships import ADMIN, MEMBER, OWNER, Membership
 from core.scim import patches, tokens, users, welcome
-from core.scim.refusals import InvalidValue, MemberProtected, MembersFull, UserExists, VersionOutdated
+from core.scim.refusals import (
+    InvalidValue,
+    MemberProtected,
+    MembersFull,
+    ResourceUnknown,
+    UserExists,
+    VersionOutdated,
+)
 from core.scim.user_patches import UserValues, patched
 from core.scim.users import AT, Profile
 from core.sessions import sessions
@@ -86,7 +93,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
     record(uow, AuditAction.USER_JOINED, organization.id, found.id, role=MEMBER)
     if values.is_active:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
-        welcome.send(uow, organization, membership, is_new_account=found.is_new)
+        welcome.send(uow, organization, [membership], uow.scim_groups.lock_new([found.id]))
     else:
         _suspend(uow, organization.id, users.find(uow, organization.id, found.id))
     return users.find(uow, organization.id, found.id)
@@ -175,6 +182,9 @@ def _changed(
     ]
     if address == current.email and not changed and values.is_active == current.is_active:
         return current
+    if not uow.anonymization.hold(current.id):
+        # Nothing personal is stored of such an account again; only its membership can be removed.
+        raise ResourceUnknown
     if address != current.email:
         _change_address(uow, organization_id, current, address)
         changed.append("emails")

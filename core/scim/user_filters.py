@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from uuid import UUID
 
 from core.email_addresses import canonical_email, part_of_email
-from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present, ValuePath
+from core.scim.filters import And, AttributePath, Comparison, Not, Operator, Or, Present
 from core.scim.refusals import InvalidFilter
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def condition_of(filter_: Filter, to_ascii: ToAscii) -> Condition:
             return Both(condition_of(filter_.left, to_ascii), condition_of(filter_.right, to_ascii))
         case Or():
             return Either(condition_of(filter_.left, to_ascii), condition_of(filter_.right, to_ascii))
-        case ValuePath():
+        case _:
             return condition_of(_outside(filter_.inner, filter_.path), to_ascii)
 
 
@@ -126,7 +126,7 @@ def _outside(filter_: Filter, path: AttributePath) -> Filter:
             return And(_outside(filter_.left, path), _outside(filter_.right, path))
         case Or():
             return Or(_outside(filter_.left, path), _outside(filter_.right, path))
-        case ValuePath():
+        case _:
             raise InvalidFilter("Brackets inside brackets are not supported.")
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.email_addresses import ToAscii
     from ports.unit_of_work import UnitOfWork
 
-VERSION_CHARACTERS: Final = 20
+VERSION_BYTES: Final = 10
 AT: Final = "@"
 
 _BETWEEN_NAMES: Final = re.compile(r"[._-]+")
@@ -86,8 +86,20 @@ class DirectoryUser:
     @property
     def version(self) -> str:
         """A text that differs whenever SCIM would show something else of the user."""
-        shown = (self.id, self.email, self.is_active, self.updated_at.isoformat(), self.profile)
-        return hashlib.sha256(repr(shown).encode()).hexdigest()[:VERSION_CHARACTERS]
+        profile = self.profile
+        return version_of(
+            self.id.hex,
+            self.email,
+            str(self.is_active),
+            self.updated_at.isoformat(),
+            profile.user_name,
+            profile.external_id,
+            profile.formatted_name,
+            profile.given_name,
+            profile.family_name,
+            profile.display_name,
+            str(profile.is_primary),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,16 +110,26 @@ class DirectoryUsersPage:
     total: int
 
 
+def version_of(*texts: str | None) -> str:
+    """Return a short hash of these texts, which differs when one of them does, or is missing."""
+    # No text contains a NUL, and none is the other mark alone.
+    joined_texts = "\x00".join("\x01" if text is None else text for text in texts)
+    return hashlib.blake2b(joined_texts.encode("utf-8", "surrogatepass"), digest_size=VERSION_BYTES).hexdigest()
+
+
 def list_page(uow: UnitOfWork, *, filter_text: str | None, start: int, count: int) -> DirectoryUsersPage:
     """List the users that a filter selects, or all, the oldest membership first; `start` counts from 1.
 
     Raise `InvalidFilter`.
     """
-    organization_id = tokens.authorize(uow).organization_id
     to_ascii = uow.domain_names.to_ascii
     if filter_text is None:
-        page = uow.scim_users.page(organization_id, limit=count, offset=start - 1)
+        # Sent together with the statement that loads the caller, which decides whether the page is returned.
+        deferred = uow.scim_users.defer_page_of_token(limit=count, offset=start - 1)
+        tokens.authorize(uow)
+        page = deferred()
     else:
+        organization_id = tokens.authorize(uow).organization_id
         condition = user_filters.condition_of(filter_parser.parse(filter_text), to_ascii)
         page = uow.scim_users.matching(organization_id, condition, limit=count, offset=start - 1)
     return DirectoryUsersPage(users=[described(user, to_ascii) for user in page.users], total=page.total)

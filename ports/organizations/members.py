@@ -50,6 +50,10 @@ class Members(Protocol):
         """Return whether a user is a member of an organization who is not suspended."""
         ...
 
+    def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
+        """Return whether a user is a member of an organization who is suspended."""
+        ...
+
     def count(self, organization_id: UUID) -> int:
         """Count the members of an organization."""
         ...

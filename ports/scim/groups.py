@@ -6,6 +6,7 @@ from uuid import UUID
 
 from core.organizations.memberships import Membership
 from core.scim.groups import Group, GroupMember
+from core.scim.welcome import NewMember
 
 
 class ScimGroups(Protocol):
@@ -23,8 +24,15 @@ class ScimGroups(Protocol):
         """Return whether an admin who is not suspended is none of these."""
         ...
 
-    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> int:
-        """Hold the accounts among these that the organization created or that use its services; count them."""
+    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        """Hold and return the accounts among these that the organization created or that use its services.
+
+        Anonymized ones are left out. One that this organization has deactivated counts as active, because it will be.
+        """
+        ...
+
+    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        """Hold and return the accounts with these ids."""
         ...
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:

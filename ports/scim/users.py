@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.scim.user_filters import Condition
 from core.scim.users import Profile, StoredUser, StoredUsersPage
 
@@ -11,8 +12,11 @@ from core.scim.users import Profile, StoredUser, StoredUsersPage
 class ScimUsers(Protocol):
     """The members of organizations as SCIM users. A transaction that changes them has locked the organization."""
 
-    def page(self, organization_id: UUID, *, limit: int, offset: int) -> StoredUsersPage:
-        """Return members, the oldest membership first, and their number, without counting them, in one statement."""
+    def defer_page_of_token(self, *, limit: int, offset: int) -> Deferred[StoredUsersPage]:
+        """Defer reading members of the organization whose token the request presents, and their number.
+
+        The oldest membership comes first. The members are not counted.
+        """
         ...
 
     def matching(self, organization_id: UUID, condition: Condition, *, limit: int, offset: int) -> StoredUsersPage:

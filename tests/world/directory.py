@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from tests.application import Answer
+    from tests.world.builder import Builder
     from tests.world.team import Team
     from tests.world.world import World
 
@@ -115,7 +116,7 @@ def insert_directory(team: Team, token: str = TOKEN) -> Directory:
     return Directory(team, token)
 
 
-def insert_scim_token(world: World, organization_id: UUID, token: str, *, expires_at: datetime | None = None) -> UUID:
+def insert_scim_token(world: Builder, organization_id: UUID, token: str, *, expires_at: datetime | None = None) -> UUID:
     """Insert a SCIM token, and return its id."""
     token_id = new_id()
     world.connection.execute(

@@ -155,6 +155,16 @@ class PostgresMembers(Aggregate):
         )
         return has_access
 
+    def is_suspended(self, organization_id: UUID, user_id: UUID) -> bool:
+        [is_suspended] = self._connection.cursor(row_factory=scalar_row).execute(
+            """
+            SELECT EXISTS (SELECT FROM memberships
+                           WHERE  organization_id = %s AND user_id = %s AND suspended_at IS NOT NULL)
+            """,
+            (organization_id, user_id),
+        )
+        return is_suspended
+
     def add(self, membership: Membership, *, is_confirmed: bool) -> bool:
         return (
             self._connection.execute(

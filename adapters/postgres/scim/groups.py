@@ -8,6 +8,7 @@ from adapters.postgres.driver.rows import dict_row, kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.organizations.memberships import ADMIN
 from core.scim.groups import Group, GroupMember
+from core.scim.welcome import NewMember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,17 @@ MEMBERS: Final = """
     LIMIT    %s
 """
 _MEMBER: Final = "SELECT user_id, role, suspended_at IS NOT NULL AS is_suspended FROM memberships"
+
+# One that this organization has deactivated is activated when it becomes a member.
+_ACCOUNTS: Final = """
+    SELECT   u.id, u.email, u.email_verified_at IS NOT NULL AS is_verified,
+             u.deactivated_at IS NULL OR coalesce(u.deactivated_by_organization_id = %(organization_id)s, false)
+                 AS is_active,
+             EXISTS (SELECT FROM sessions WHERE user_id = u.id AND revoked_at IS NULL) AS has_sessions
+    FROM     users u
+    WHERE    u.id = ANY (%(user_ids)s)
+"""
+_HELD: Final = "ORDER BY u.id FOR KEY SHARE OF u"
 
 
 class PostgresScimGroups(Aggregate):
@@ -69,20 +81,29 @@ class PostgresScimGroups(Aggregate):
         )
         return has_other
 
-    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> int:
-        return self._connection.execute(
-            """
-            SELECT
-            FROM     users u
-            WHERE    u.id = ANY (%(user_ids)s) AND u.anonymized_at IS NULL
-              AND    (u.created_by_organization_id = %(organization_id)s
-                      OR EXISTS (SELECT FROM service_users s
-                                 WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
-            ORDER BY u.id
-            FOR      KEY SHARE OF u
-            """,
-            {"organization_id": organization_id, "user_ids": list(user_ids)},
-        ).rowcount
+    def lock_known(self, organization_id: UUID, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
+            .execute(
+                f"""
+                {_ACCOUNTS}
+                  AND    u.anonymized_at IS NULL
+                  AND    (u.created_by_organization_id = %(organization_id)s
+                          OR EXISTS (SELECT FROM service_users s
+                                     WHERE  s.organization_id = %(organization_id)s AND s.user_id = u.id))
+                {_HELD}
+                """,
+                {"organization_id": organization_id, "user_ids": list(user_ids)},
+            )
+            .fetchall()
+        )
+
+    def lock_new(self, user_ids: Sequence[UUID]) -> Sequence[NewMember]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(NewMember), binary=True)
+            .execute(f"{_ACCOUNTS} {_HELD}", {"organization_id": None, "user_ids": list(user_ids)})
+            .fetchall()
+        )
 
     def add(self, organization_id: UUID, memberships: Sequence[Membership]) -> None:
         self._connection.execute_later(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
+    from core.deferred import Deferred
     from core.scim.user_filters import Condition
 
 _COLUMNS: Final = f"""
@@ -35,13 +36,17 @@ _OF_PAGE: Final = """
 """
 # At least one row, for the total. The page is found in an index alone, before anything else is read.
 _TOTAL: Final = """
-    SELECT coalesce((SELECT members FROM membership_totals WHERE organization_id = %(organization_id)s), 0),
+    WITH own (organization_id) AS MATERIALIZED (
+             SELECT organization_id FROM scim_tokens WHERE prefix = %(prefix)s AND token_hash = %(token_hash)s)
+    SELECT coalesce((SELECT members
+                     FROM   membership_totals
+                     WHERE  organization_id = (SELECT organization_id FROM own)), 0),
 """
 _OLDEST: Final = """
     FROM      (VALUES (0)) AS one
     LEFT JOIN (SELECT   id, created_at
                FROM     memberships
-               WHERE    organization_id = %(organization_id)s
+               WHERE    organization_id = (SELECT organization_id FROM own)
                ORDER BY created_at, id
                LIMIT    %(limit)s OFFSET %(offset)s) AS page ON true
 """
@@ -57,12 +62,14 @@ FIND: Final = f"SELECT 1, {_COLUMNS} {_MEMBERS} AND m.user_id = %s"
 class PostgresScimUsers(Aggregate):
     """The port `ScimUsers`."""
 
-    def page(self, organization_id: UUID, *, limit: int, offset: int) -> StoredUsersPage:
+    def defer_page_of_token(self, *, limit: int, offset: int) -> Deferred[StoredUsersPage]:
+        token = self._transaction.scim_token
+        assert token is not None, "a page of a token was requested without one"
         # In binary format, because ids and times cost less to convert on both sides.
-        rows = self._connection.cursor(binary=True).execute(
-            PAGE, {"organization_id": organization_id, "limit": limit, "offset": offset}
+        rows = self._connection.cursor(binary=True).defer(
+            PAGE, {"prefix": token.prefix, "token_hash": token.token_hash, "limit": limit, "offset": offset}
         )
-        return _page(rows.fetchall())
+        return lambda: _page(rows.fetchall())
 
     def matching(self, organization_id: UUID, condition: Condition, *, limit: int, offset: int) -> StoredUsersPage:
         text, values = written(condition)

@@ -86,7 +86,7 @@ def _spelled(value: Any, kind: inspect.Type) -> Any:
     """Return a decoded value with the names of its attributes as the type spells them."""
     match kind:
         case inspect.UnionType():
-            spelled = value
+            spelled: Any = value
             for one in kind.types:
                 spelled = _spelled(spelled, one)
             return spelled
@@ -95,7 +95,7 @@ def _spelled(value: Any, kind: inspect.Type) -> Any:
         case inspect.ListType() if isinstance(value, list) and isinstance(kind.item_type, inspect.StructType):
             return [_spelled(element, kind.item_type) for element in cast("list[Any]", value)]
         case _:
-            return value
+            return cast("Any", value)
 
 
 def _spelled_object(value: dict[str, Any], kind: inspect.StructType) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from core.scim.patches import OPERATIONS_MAX, checked, operation
+from core.scim.patches import OPERATIONS_MAX, PATH_CHARACTERS_MAX, checked, operation
 from core.scim.refusals import InvalidPath, InvalidSyntax, InvalidValue, NoTarget, ReadOnlyAttribute, TooMany
 from core.scim.user_patches import Email, UserValues, email_in, patched
 from core.scim.users import DirectoryUser, Profile
@@ -141,6 +141,8 @@ def test_an_operation_is_one_of_three_and_has_a_valid_path() -> None:
         operation("move", "userName", "x")
     with pytest.raises(InvalidPath):
         operation("add", "a b", "x")
+    with pytest.raises(InvalidPath):
+        operation("add", "a" * (PATH_CHARACTERS_MAX + 1), "x")
 
 
 def test_the_number_of_operations_is_limited() -> None:

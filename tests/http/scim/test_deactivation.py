@@ -38,6 +38,9 @@ class TestSharedAccount:
         assert (answer.status, answer.json["active"]) == (200, False)
         assert await directory.found("active eq false") == [ADA]
         assert_refused(await sign_in_here(directory), 403, "FORBIDDEN")
+        directory.world.service(directory.organization_id)
+        service = await directory.world.log_in(ADA, org_slug=directory.team.slug, service_slug="shop")
+        assert_refused(service, 403, "FORBIDDEN")
         tokens = await directory.world.sign_in(ADA)
         client, path = directory.world.client, directory.team.path
         for method, below in (("GET", ""), ("GET", "/roles"), ("POST", "/select")):

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.application import serving_with_rate_limits
 from tests.world.directory import LIST, SCIM_JSON, USER, Directory, assert_scim_refused
 
 if TYPE_CHECKING:
@@ -315,3 +316,22 @@ class TestReplace:
         directory.world.connection.execute("UPDATE users SET email = 'changed@example.com' WHERE email = %s", (ADA,))
 
         assert (await directory.show(user["id"]))["userName"] == "changed@example.com"
+
+    async def test_a_name_of_the_directory_without_emails_keeps_the_address(self, directory: Directory) -> None:
+        user = await directory.create()
+
+        answer = await self.put(directory, user["id"], userName="ada.l")
+
+        assert (answer.json["userName"], answer.json["emails"][0]["value"]) == ("ada.l", ADA)
+
+
+async def test_a_directory_that_adds_and_removes_a_user_does_not_fill_the_mailbox(directory: Directory) -> None:
+    limited = serving_with_rate_limits(directory.world.installation)
+    directory.world.user(ADA)
+
+    for _ in range(7):
+        user = await limited.post("/scim/v2/Users", token=directory.token, body=body())
+        assert user.status == 201, user.text
+        await limited.delete(f"/scim/v2/Users/{user.json['id']}", token=directory.token)
+
+    assert len(await directory.world.mails()) == 5
