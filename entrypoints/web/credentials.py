@@ -37,9 +37,8 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
-# The names of the organization's path parameter in the interface documents.
+# The names of the path parameters of the organization and of the service in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
-# The name of the service's.
 SERVICE_PARAMETER: Final = "service_slug"
 
 
@@ -84,7 +83,6 @@ class CredentialKind(Enum):
 
 Admission: TypeAlias = "Callable[[Call], Awaitable[None]]"
 # Receives the text parameters of the path, such as the organization's slug.
-# Receives a refusal of an admitted request before it is answered; raises another one to answer that instead.
 RefusalObserver: TypeAlias = "Callable[[Call, Refusal], Awaitable[None]]"
 AccessCheck: TypeAlias = "Callable[[Call, Mapping[str, str]], Awaitable[None]]"
 
@@ -101,6 +99,7 @@ class AccessPolicy:
     kind: CredentialKind
     admit: Admission
     before_refusing: AccessCheck | None = None
+    # Awaited with a refusal of an admitted request; it may raise another one instead.
     when_refused: RefusalObserver | None = None
     # The operation that the user must be allowed in the organization of the path, if the path has one.
     operation: Operation | None = None
