@@ -158,3 +158,13 @@ async def test_a_session_on_a_trusted_device_cannot_turn_it_off(
     assert refused.status == 403
     assert "This takes a session that has proved your second factor" in refused.text
     assert (await world.log_in()).json["mfa_required"]
+
+
+async def test_a_code_without_an_app_is_refused_with_what_to_do(ada: Visitor) -> None:
+    page = await ada.open(PAGE)
+    form = page.text.split('name="form_token" value="')[1].split('"')[0]
+
+    refused = await ada.post(ENABLE, {"form_token": form, "code": "nonsense"})
+
+    assert refused.status == 400
+    assert "Set up an app first." in refused.text
