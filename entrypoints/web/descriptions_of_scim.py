@@ -26,6 +26,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     ),
     "ScimTokenCreation.expires_at": _field("When the token expires; never by default."),
     "token_id": _field("The id of the token."),
+    "group_id": _field("The id of the group."),
     "token_name": _field("The name that the token had."),
     "method": _field("The method of the request.", examples=["POST"]),
     "ProvisioningLogEntry.path": _field("The path of the request.", examples=["/scim/v2/Users"]),
