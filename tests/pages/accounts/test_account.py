@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
@@ -92,6 +93,18 @@ class TestEveryPage:
         for section in ("", "/password", "/second-factor", "/passkeys", "/devices", "/sessions", "/organizations"):
             page = await ada.send("GET", f"/app/account{section}")
             assert page.status == 200, section
+
+    async def test_a_mistyped_address_is_answered_with_a_page_that_leads_on(self, visitor: Visitor) -> None:
+        for method, path, status in [
+            ("GET", "/app/acount", 404),
+            ("GET", "/app/", 404),
+            ("POST", "/app/account", 405),
+        ]:
+            answer = await visitor.client.request(method, path, headers={"Accept": "text/html"})
+            assert (answer.status, answer.headers["Content-Type"]) == (status, "text/html; charset=utf-8")
+            assert 'href="/app"' in answer.text
+            answer = await visitor.client.request(method, path, headers={"Accept": "application/json"})
+            assert_refused(answer, status, "NOT_FOUND" if status == 404 else "METHOD_NOT_ALLOWED")
 
     async def test_a_word_in_the_address_that_names_no_outcome_is_ignored(self, ada: Visitor) -> None:
         page = await ada.open("/app/account/password?done=%3Cscript%3E")
