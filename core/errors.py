@@ -153,6 +153,12 @@ class NotFound(Refusal):
     default_message = "There is no such resource."
 
 
+class NoSuchPath(NotFound):
+    """No route has this path."""
+
+    default_message = "There is nothing at this path. The reference of all paths is at /docs."
+
+
 class Conflict(Refusal):
     """The resource exists already, or its state forbids the change."""
 

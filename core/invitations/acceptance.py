@@ -82,7 +82,7 @@ class NextStep(StrEnum):
     """What a person does after the invitation was accepted."""
 
     SIGN_IN = "sign_in"
-    VERIFY_ADDRESS = "verify_address"
+    FOLLOW_MAIL = "follow_mail"
     CHOOSE_PASSWORD = "choose_password"  # noqa: S105 - the name of a step, not a secret
 
 
@@ -116,7 +116,8 @@ def join(
         return prove(uow, organization, user)
     if not accepted_by.is_consent:
         _prevent_misuse(uow, organization, user, membership, is_new=is_new, accepted_by=accepted_by)
-    next_step = NextStep.SIGN_IN if user.is_verified else NextStep.VERIFY_ADDRESS
+    # The same for every address, because the inviter sees the token and must not learn who has an account.
+    next_step = NextStep.SIGN_IN if accepted_by.is_consent else NextStep.FOLLOW_MAIL
     return Joined(email=user.email, organization_name=organization.name, next_step=next_step)
 
 

@@ -24,6 +24,9 @@ NUMBER_CHARACTERS_MAX: Final = 18
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,2})?(?![\w.])")
+# An id stands without quotation marks where clients write it as the interface's document does:
+# `members[value eq 0196c9f2-…]`.
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.-])", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Za-z]+(?![\w.:-])")
 _PATH: Final = re.compile(
     r"(?:(?P<schema>[A-Za-z][\w.+-]*(?::[\w.+-]+)*):)?(?P<name>[A-Za-z$][\w$-]*)(?:\.(?P<sub>[A-Za-z$][\w$-]*))?",
@@ -131,6 +134,9 @@ class _Parser:
         string = self._take(_STRING)
         if string is not None:
             return self._string(string[0])
+        unquoted_id = self._take(_ID)
+        if unquoted_id is not None:
+            return unquoted_id[0]
         number = self._take(_NUMBER)
         if number is not None and len(number[0]) <= NUMBER_CHARACTERS_MAX:
             return json.loads(number[0])

@@ -91,7 +91,7 @@ def create(uow: UnitOfWork, values: UserValues) -> DirectoryUser:
             scim_token_id=str(uow.scim_caller.token_id),
         )
     record(uow, AuditAction.USER_JOINED, organization.id, found.id, role=MEMBER)
-    if values.is_active:
+    if values.is_active is not False:
         uow.own_accounts.activate(organization.id, [found.id], at=uow.now)
         welcome.send(uow, organization, [membership], uow.scim_groups.lock_new([found.id]))
     else:
@@ -180,7 +180,8 @@ def _changed(
     changed = [
         name for field, name in _ATTRIBUTES.items() if getattr(profile, field) != getattr(current.profile, field)
     ]
-    if address == current.email and not changed and values.is_active == current.is_active:
+    is_active = current.is_active if values.is_active is None else values.is_active
+    if address == current.email and not changed and is_active == current.is_active:
         return current
     if not uow.anonymization.hold(current.id):
         # Nothing personal is stored of such an account again; only its membership can be removed.
@@ -192,9 +193,9 @@ def _changed(
     uow.scim_users.save(organization_id, current.id, profile)
     if changed:
         record(uow, AuditAction.USER_UPDATED, organization_id, current.id, changed=changed)
-    if values.is_active and not current.is_active:
+    if is_active and not current.is_active:
         _restore(uow, organization_id, current)
-    elif current.is_active and not values.is_active:
+    elif current.is_active and not is_active:
         _suspend(uow, organization_id, current)
     return users.find(uow, organization_id, current.id)
 

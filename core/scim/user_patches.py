@@ -58,7 +58,8 @@ class UserValues:
     family_name: str | None = None
     display_name: str | None = None
     is_primary: bool = True
-    is_active: bool = True
+    # None is as it is, and active when the user is new: access never comes back by an omission.
+    is_active: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,7 @@ class _Draft:
         new = None if kind is OperationKind.REMOVE else value
         key = target.key
         if key in TEXTS:
-            self.changed[TEXTS[key]] = _text(key, new)
+            self.changed[TEXTS[key]] = _text(str(target), new)
         elif key == "username":
             self.changed["user_name"] = _required_text("userName", new)
         elif key == "active":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
-from core.errors import BadRequest, Refusal
+from core.errors import BadRequest, MethodNotAllowed, NoSuchPath, Refusal
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.web.answers import JSON, refused
@@ -25,9 +25,16 @@ if TYPE_CHECKING:
 
 _SERVER_ERROR_MIN: Final = 500
 # What the button of the page says, and where it leads.
-_NEXT: Final = {401: (marked("Sign in"), "/app/sign-in"), 403: (marked("Continue"), "/app")}
+_NEXT: Final = {
+    401: (marked("Sign in"), "/app/sign-in"),
+    403: (marked("Continue"), "/app"),
+    404: (marked("Continue"), "/app"),
+    405: (marked("Continue"), "/app"),
+}
 # In place of messages that name a path of the interface.
 ON_PAGES: Final[Mapping[type[Refusal], str]] = {
+    MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
+    NoSuchPath: marked("There is no page at this address. Check the address, or open your account and begin there."),
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),

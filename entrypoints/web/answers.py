@@ -14,7 +14,7 @@ from core.errors import (
     ErrorCode,
     FieldProblem,
     MethodNotAllowed,
-    NotFound,
+    NoSuchPath,
     PayloadTooLarge,
     Refusal,
     RequestTimedOut,
@@ -141,7 +141,7 @@ def as_refusal(error: HTTPException) -> Refusal:
     """Return the refusal that corresponds to an error of the framework."""
     match error.code:
         case 404:
-            return NotFound("There is nothing at this path. The reference of all paths is at /docs.")
+            return NoSuchPath()
         case 405:
             return MethodNotAllowed(tuple(sorted(getattr(error, "valid_methods", None) or ())))
         case 408:

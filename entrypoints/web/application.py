@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from werkzeug.routing import MapAdapter
 
     from entrypoints.installation import Installation
-    from entrypoints.web.routes import Route
+    from entrypoints.web.routes import RefusalPage, Route
 
 REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
 UNMATCHED: Final = "unmatched"
+# Where the pages for people are (decisions 12.1).
+PAGES: Final = "/app/"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 log = structlog.get_logger(__name__)
@@ -100,6 +102,9 @@ class Application(QuartTrio):
         self.routes = tuple(routes)
         require_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
+        self._page_for_people = next(
+            (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
+        )
         self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
         self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
@@ -172,13 +177,20 @@ class Application(QuartTrio):
         request.refusal = refusal
         if isinstance(refusal, SignInFirst):
             return see_other(refusal.location)
-        if request.route is not None and request.route.refusal_page is not None:
-            return request.route.refusal_page(request.call, refusal)
+        refusal_page = self._refusal_page(request)
+        if refusal_page is not None:
+            return refusal_page(request.call, refusal)
         # By the path, because the dialect holds as well where there is no route.
         dialect = next((dialect for dialect in self._dialects.values() if dialect.has_path(request.path)), None)
         if dialect is not None:
             return dialect.refused(refusal)
         return self._refused(refusal, request.call.request_id)
+
+    def _refusal_page(self, request: GatehouseRequest) -> RefusalPage | None:
+        """Return what shows a refusal as a page: that of the route, or below `/app`, where people mistype addresses."""
+        if request.route is not None:
+            return request.route.refusal_page
+        return self._page_for_people if f"{request.path}/".startswith(PAGES) else None
 
     def _refused(self, refusal: Refusal, request_id: str) -> Response:
         installation = self.installation

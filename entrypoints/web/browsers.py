@@ -61,17 +61,21 @@ class SignInFirst(Unauthorized):
 
 
 async def find_session(call: Call) -> None:
-    """Set the session of the request's cookie, if it is alive; the cookie of another one is removed."""
+    """Set the session of the request's cookie, if it is alive.
+
+    The answer leaves a cookie without a session, and one that the browser forgets by itself, as they are: another tab
+    may have got a new secret meanwhile, which the answer would take from the browser.
+    """
     secret = call.request.cookies.get(cookie_name(call, SESSION_COOKIE))
     if secret is None:
         return
     browser = await call.read(browser_sessions.find, secret)
     if browser is None:
-        call.forget_cookie(cookie_name(call, SESSION_COOKIE))
         return
     if browser_sessions.needs_upkeep(browser, at=call.installation.clock()):
         await call.step(browser_sessions.keep_up, browser)
-        keep_session(call, browser_sessions.kept(browser, secret))
+        if browser.stays_signed_in:
+            keep_session(call, browser_sessions.kept(browser, secret))
     call.browser = browser
     call.session_id = browser.session_id
 

@@ -247,7 +247,8 @@ class PostgresAnonymization(Aggregate):
                 WHERE    closed_at <= %s
                   AND    NOT EXISTS (SELECT
                                      FROM   memberships m
-                                     WHERE  m.user_id = u.id AND (m.confirmed_at IS NOT NULL OR m.role = %s))
+                                     WHERE  m.user_id = u.id
+                                       AND  (m.confirmed_at IS NOT NULL AND m.suspended_at IS NULL OR m.role = %s))
                 ORDER BY closed_at
                 LIMIT    1
                 FOR UPDATE SKIP LOCKED

@@ -24,6 +24,9 @@ LIST_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 ERROR_SCHEMA: Final = "urn:ietf:params:scim:api:messages:2.0:Error"
 
 _SERVER_ERROR_MIN: Final = 500
+# What refusals call the parameter, and the body as a whole.
+_FILTER: Final = "filter"
+_BODY: Final = "body"
 
 Shape = TypeVar("Shape")
 
@@ -77,9 +80,15 @@ def _type_of(refusal: Refusal) -> ScimType | None:
         case ScimProblem():
             return refusal.scim_type
         case BadRequest():
-            return ScimType.INVALID_VALUE if refusal.details else ScimType.INVALID_SYNTAX
+            return _type_of_fields({detail.field for detail in refusal.details})
         case _:
             return None
+
+
+def _type_of_fields(names: set[str]) -> ScimType:
+    if names == {_FILTER}:
+        return ScimType.INVALID_FILTER
+    return ScimType.INVALID_VALUE if names - {_BODY} else ScimType.INVALID_SYNTAX
 
 
 def _spelled(value: Any, kind: inspect.Type) -> Any:

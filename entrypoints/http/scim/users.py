@@ -103,7 +103,10 @@ async def create_user(call: Call, body: UserSent, query: Selection) -> ScimUser:
 @routes.put("/scim/v2/Users/:user_id", body_bytes_max=LARGE_BODY_BYTES_MAX, refuses=_CHANGES)
 @scim_token(log_refusal)
 async def replace_user(call: Call, user_id: UUID, body: UserSent, query: Selection) -> ScimUser:
-    """Replace a user. What equals the present user changes nothing."""
+    """Replace a user. What equals the present user changes nothing.
+
+    Without `active`, an inactive user stays inactive.
+    """
     call.subject = body.user_name
     change = partial(user_changes.replace, user_id=user_id, values=_values(body), versions=versions_of(call))
     user = await call.transact(provisioning_log.perform, attempt_of(call), 200, change)
@@ -148,5 +151,5 @@ def _values(body: UserSent) -> UserValues:
         given_name=name.given_name if name is not None else None,
         family_name=name.family_name if name is not None else None,
         display_name=body.display_name,
-        is_active=boolean("active", body.active) if body.active is not None else True,
+        is_active=boolean("active", body.active) if body.active is not None else None,
     )

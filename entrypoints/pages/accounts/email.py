@@ -3,7 +3,6 @@
 from typing import Annotated, Final
 
 from core.accounts import email_changes, profile
-from core.accounts.email_changes import NewAddressTaken
 from core.errors import BadRequest, Forbidden, Refusal
 from core.rate_limits import RateLimit
 from entrypoints.pages.account_pages import ACCOUNT, Outcome, account_page, address_after, after
@@ -34,14 +33,14 @@ async def show_email(call: Call, query: Outcome) -> Page:
     return await _page(call, done=query.done)
 
 
-@routes.post(EMAIL, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden, NewAddressTaken))
+@routes.post(EMAIL, limits=(RateLimit.EMAIL_CHANGE,), refuses=(Forbidden,))
 @in_browser
 async def ask_for_change(call: Call, form: NewAddress) -> Page | Annotated[None, Status(303)]:
     """Ask to change your email address; programs use `PATCH /api/user`."""
     await recent(call, page=EMAIL)
     try:
-        await call.transact(email_changes.request, form.email)
-    except (BadRequest, NewAddressTaken) as refusal:
+        await call.transact(email_changes.request, form.email, tells_taken=False)
+    except BadRequest as refusal:
         return await _page(call, refusal=refusal, typed=form.email)
     return after(EMAIL, "address-asked")
 

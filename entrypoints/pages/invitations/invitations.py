@@ -34,9 +34,9 @@ _SAME_PATH: Final = "/invitations/accept"
 # What a person does next after accepting.
 _NEXT_STEPS: Final = {
     NextStep.SIGN_IN: marked("Sign in with your account %(email)s to work there."),
-    NextStep.VERIFY_ADDRESS: marked(
-        "Before you sign in, verify that %(email)s is yours: open the link in the mail that was sent to it. If you have"
-        " no password yet, request one where you sign in."
+    NextStep.FOLLOW_MAIL: marked(
+        "Open the link in the mail that we are sending to %(email)s, then sign in. If you have no password yet, request"
+        " one where you sign in."
     ),
     NextStep.CHOOSE_PASSWORD: marked(
         "We are sending a mail to %(email)s: open its link to choose a password, then sign in."

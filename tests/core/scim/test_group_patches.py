@@ -31,6 +31,8 @@ def changes(*operations: tuple[str, str | None, Any]) -> list[tuple[OperationKin
         ([("add", "members", None)], [(ADD, set())]),
         ([("remove", f'members[value eq "{ONE}"]', None)], [(REMOVE, {ONE})]),
         ([("remove", f'members[value eq "{ONE}" or value eq "{TWO}"]', None)], [(REMOVE, {ONE, TWO})]),
+        # As the document of the interface writes it.
+        ([("remove", f"members[value eq {ONE}]", None)], [(REMOVE, {ONE})]),
         ([("Remove", "members", [{"value": str(ONE)}])], [(REMOVE, {ONE})]),
         ([("remove", "members", None)], [(REPLACE, set())]),
         ([("replace", "members", [{"value": str(ONE)}])], [(REPLACE, {ONE})]),

@@ -34,7 +34,12 @@ ADA = DirectoryUser(
     profile=PROFILE,
 )
 UNCHANGED = UserValues(
-    user_name="Ada@example.com", external_id="1", given_name="Ada", family_name="Byron", display_name="Ada B."
+    user_name="Ada@example.com",
+    external_id="1",
+    given_name="Ada",
+    family_name="Byron",
+    display_name="Ada B.",
+    is_active=True,
 )
 CORE = "urn:ietf:params:scim:schemas:core:2.0:User"
 ENTERPRISE = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"

@@ -232,6 +232,19 @@ class TestForgetting:
         assert not await database.transact(closed_accounts.forget_next)
         assert (await world.log_in()).status == 200
 
+    async def test_a_suspended_membership_neither_keeps_the_account_open_nor_from_being_forgotten(
+        self, world: World, database: PostgresDatabase, clock: SettableClock
+    ) -> None:
+        ada = await world.signed_in_user()
+        world.member(world.organization(), ada.id)
+        world.connection.execute("UPDATE memberships SET suspended_at = created_at")
+        await close(ada)
+
+        clock.advance(REOPENABLE_FOR)
+
+        assert await database.transact(closed_accounts.forget_next)
+        assert is_forgotten(world, ada.id)
+
     async def test_a_forgotten_account_is_not_signed_in_to(
         self, world: World, database: PostgresDatabase, clock: SettableClock
     ) -> None:

@@ -77,6 +77,15 @@ class TestSharedAccount:
             [(_, _, data)] = directory.world.events(action)
             assert data["user_id"] == admin
 
+    async def test_who_is_inactive_stays_so_when_a_replacement_does_not_say(self, directory: Directory) -> None:
+        user = await directory.create()
+        await directory.patch(user["id"], OFF)
+
+        answer = await directory.request("PUT", f"/Users/{user['id']}", {"userName": ADA, "displayName": "Ada"})
+
+        assert (answer.json["displayName"], answer.json["active"]) == ("Ada", False)
+        assert directory.world.events("user.reactivated") == []
+
     async def test_a_suspended_member_may_leave(self, directory: Directory) -> None:
         member = str(directory.team.ids["member"])
         await directory.patch(member, OFF)

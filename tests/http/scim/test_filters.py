@@ -99,7 +99,8 @@ async def test_the_pages_of_a_filter_have_its_own_total(people: Directory) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["", "userName", 'userName eq "', 'name.givenName eq "Ada"', 'password eq "x"', "active gt true", "(" * 50]
+    "text",
+    ["", "userName", 'userName eq "', 'name.givenName eq "Ada"', 'password eq "x"', "active gt true", "(" * 50, "\x00"],
 )
 async def test_what_is_no_filter_is_400(directory: Directory, text: str) -> None:
     assert_scim_refused(await directory.filtered(text), 400, "invalidFilter")
@@ -152,7 +153,6 @@ async def test_any_text_is_a_filter_or_an_error_of_filters(directory: Directory)
         if answer.status == 200:
             assert answer.json["totalResults"] == len(answer.json["Resources"])
         else:
-            # A NUL in the query string is refused before it is read as a filter.
-            assert_scim_refused(answer, 400, "invalidValue" if "\x00" in text else "invalidFilter")
+            assert_scim_refused(answer, 400, "invalidFilter")
 
     await trio.to_thread.run_sync(never_fails)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.statements import recorded_statements
 from tests.world.builder import EMAIL, PASSWORD
+from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
     from tests.clock import SettableClock
@@ -93,6 +95,18 @@ class TestEveryPage:
             page = await ada.send("GET", f"/app/account{section}")
             assert page.status == 200, section
 
+    async def test_a_mistyped_address_is_answered_with_a_page_that_leads_on(self, visitor: Visitor) -> None:
+        for method, path, status in [
+            ("GET", "/app/acount", 404),
+            ("GET", "/app/", 404),
+            ("POST", "/app/account", 405),
+        ]:
+            answer = await visitor.client.request(method, path, headers={"Accept": "text/html"})
+            assert (answer.status, answer.headers["Content-Type"]) == (status, "text/html; charset=utf-8")
+            assert 'href="/app"' in answer.text
+            answer = await visitor.client.request(method, path, headers={"Accept": "application/json"})
+            assert_refused(answer, status, "NOT_FOUND" if status == 404 else "METHOD_NOT_ALLOWED")
+
     async def test_a_word_in_the_address_that_names_no_outcome_is_ignored(self, ada: Visitor) -> None:
         page = await ada.open("/app/account/password?done=%3Cscript%3E")
 
@@ -127,16 +141,37 @@ class TestAddress:
         assert "The change of address is dropped." in page.text
         assert "ada@new.example" not in page.text
 
-    @pytest.mark.parametrize("typed", ["no address", "bob@example.com"])
-    async def test_a_refused_address_stays_in_the_field_with_the_reason(
-        self, world: World, ada: Visitor, typed: str
+    async def test_the_page_does_not_tell_whether_another_account_has_the_address(
+        self, world: World, ada: Visitor
     ) -> None:
         world.user("bob@example.com")
+        seen: list[tuple[int, str, list[str]]] = []
 
-        page = await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email=typed)
+        for address in ("bob@example.com", "bea@example.com"):
+            page = await ada.open("/app/account/email")
+            with recorded_statements() as statements:
+                asked = await ada.submit(page, "/app/account/email", email=address)
+            seen.append((asked.status, asked.text.replace(address, ""), statements))
+            await ada.submit(asked, "/app/account/email/drop")
 
-        assert page.status in {400, 409}
-        assert f'value="{typed}"' in page.text
+        assert seen[0] == seen[1]
+        assert {mail.to: mail.template for mail in await world.mails()}["bob@example.com"] == "verify_new_email"
+
+    async def test_the_link_tells_the_owner_of_the_address_that_it_is_taken(self, world: World, ada: Visitor) -> None:
+        world.user("bob@example.com")
+        await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email="bob@example.com")
+        [token] = [mail.values["token"] for mail in await world.mails() if mail.to == "bob@example.com"]
+
+        page = await ada.open(f"/auth/verify-email?token={token}")
+
+        assert page.status == 400
+        assert "Another account has verified this email address" in page.text
+
+    async def test_a_refused_address_stays_in_the_field_with_the_reason(self, ada: Visitor) -> None:
+        page = await ada.submit(await ada.open("/app/account/email"), "/app/account/email", email="no address")
+
+        assert page.status == 400
+        assert 'value="no address"' in page.text
         assert 'aria-invalid="true"' in page.text
         assert "email:" not in page.text
 

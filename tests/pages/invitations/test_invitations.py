@@ -147,13 +147,19 @@ async def test_accepting_by_the_mailed_link_adds_a_member_and_announces_a_mail(i
     assert inviter.role_of() == "member"
 
 
-async def test_without_the_proof_the_page_requests_a_verification_of_the_address(inviter: Inviter) -> None:
+@pytest.mark.parametrize("has_account", [False, True])
+async def test_without_the_proof_the_page_leads_to_the_mail_and_does_not_tell_who_has_an_account(
+    inviter: Inviter, has_account: bool
+) -> None:
+    if has_account:
+        inviter.world.user(GUEST)
     invitation = await inviter.invite()
 
     answer = await press(inviter.world.client, ACCEPT, token=invitation.token, proof="")
 
     assert answer.status == 200
-    assert f"verify that {GUEST} is yours" in answer.text
+    assert f"Open the link in the mail that we are sending to {GUEST}, then sign in." in answer.text
+    assert (await inviter.world.mail()).to == GUEST
     assert inviter.role_of() == "member"
 
 
