@@ -293,12 +293,14 @@ def test_a_redirect_says_where_to(document: dict[str, Any]) -> None:
     assert "Location" not in operation(document, "get", "/openapi.json")["responses"]["304"]["headers"]
 
 
-@pytest.mark.parametrize("route", [route for route in every_route() if route.who.operation], ids=lambda one: one.name)
-def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str, Any], route: Route) -> None:
-    codes = {refused.code for refused in refusals(route)}
+def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str, Any]) -> None:
+    for route in every_route():
+        if route.who.operation is None:
+            continue
+        codes = {refused.code for refused in refusals(route)}
 
-    assert ErrorCode.FORBIDDEN in codes
-    assert "403" in operation(document, route.method.lower(), path_template(route))["responses"]
+        assert ErrorCode.FORBIDDEN in codes, route.name
+        assert "403" in operation(document, route.method.lower(), path_template(route))["responses"], route.name
 
 
 def test_whatever_is_always_answered_is_required(document: dict[str, Any]) -> None:
