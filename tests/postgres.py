@@ -12,7 +12,7 @@ import time
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -28,6 +28,7 @@ from tests.memory import memory_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from typing import LiteralString
 
     from adapters.postgres.driver.connection import RawConnection
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 # PostgreSQL checks ten times a second whether a database that it drops is free; we check more often, up to this limit.
 LEAVING_SECONDS_MAX = 0.1
 LEAVING_POLL_SECONDS = 0.001
-# A database that grew by more is replaced: emptying it, and reading past the dead rows, would take longer.
-GROWTH_BYTES_MAX = 4 * 2**20
+# A database whose tables grew by more is replaced: emptying it, and reading past the dead rows, would take longer.
+GROWTH_BYTES_MAX = 2 * 2**20
 EMPTYING_LOCK_TIMEOUT = "200ms"
 CONNECTIONS_MAX = 4
 
@@ -198,7 +199,9 @@ class _Spare:
     def __init__(self, name: str, url: str) -> None:
         self.name = name
         self.url = url
-        self._connection = psycopg.connect(url, autocommit=True)
+        # Nearly every test is followed by `emptied`, so what it executes is planned once: a function in a temporary
+        # schema, and statements that are prepared at once.
+        self._connection = psycopg.connect(url, autocommit=True, prepare_threshold=0)
         self._connection.execute(SQL("SET lock_timeout = {}").format(EMPTYING_LOCK_TIMEOUT))
         tables = self._connection.execute(
             """
@@ -209,9 +212,27 @@ class _Spare:
             ORDER BY oid DESC
             """
         ).fetchall()
-        # A referring table is emptied before the one that it refers to.
-        self._emptying = SQL(";").join(SQL("DELETE FROM {}").format(Identifier(table)) for (table,) in tables)
+        # A referring table is emptied before the one that it refers to; the two at the end have rows that triggers
+        # write meanwhile.
+        names = [table for (table,) in tables] + ["service_user_changes", "billing_cancellations"]
         self._connection.execute("CREATE TEMPORARY TABLE first_tiers AS TABLE tiers")
+        self._connection.execute(
+            SQL(
+                """
+                CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+                    {deletions};
+                    IF EXISTS (TABLE tiers EXCEPT TABLE first_tiers)
+                        OR EXISTS (TABLE first_tiers EXCEPT TABLE tiers) THEN
+                        DELETE FROM tiers;
+                        INSERT INTO tiers TABLE first_tiers;
+                    END IF;
+                    UPDATE event_sequencing SET last_position = 0 WHERE last_position <> 0;
+                END $$
+                """
+            ).format(deletions=SQL("; ").join(SQL("DELETE FROM {}").format(Identifier(table)) for table in names))
+        )
+        # Whatever has a later one was changed by a test.
+        self._last_transaction = self._value("SELECT pg_current_xact_id()::xid")
         self._definition, self._bytes = self._state()
 
     def emptied(self) -> bool:
@@ -220,12 +241,7 @@ class _Spare:
             definition, size = self._state()
             if definition != self._definition or size > self._bytes + GROWTH_BYTES_MAX:
                 return False
-            self._connection.execute(self._emptying)
-            # What triggers wrote meanwhile.
-            self._connection.execute("DELETE FROM service_user_changes; DELETE FROM billing_cancellations")
-            self._connection.execute("DELETE FROM tiers")
-            self._connection.execute("INSERT INTO tiers TABLE first_tiers")
-            self._connection.execute("UPDATE event_sequencing SET last_position = 0")
+            self._connection.execute("SELECT pg_temp.empty_tables()")
         except psycopg.Error:
             # Another connection still uses the database, or the test damaged it.
             return False
@@ -237,18 +253,30 @@ class _Spare:
 
     def _state(self) -> tuple[object, int]:
         # Every change of a table, a constraint, a trigger or a function writes a new version of one of these rows.
-        definition = self._connection.execute(
+        state = self._connection.execute(
             """
-            SELECT (SELECT (count(*), max(xmin::text::bigint)) FROM pg_class WHERE oid >= 16384),
-                   (SELECT (count(*), max(xmin::text::bigint)) FROM pg_attribute WHERE attrelid >= 16384),
-                   (SELECT (count(*), max(xmin::text::bigint)) FROM pg_constraint),
-                   (SELECT (count(*), max(xmin::text::bigint)) FROM pg_trigger),
-                   (SELECT (count(*), max(xmin::text::bigint)) FROM pg_proc WHERE oid >= 16384),
+            WITH first AS MATERIALIZED (SELECT age(%(last)s::xid) AS age),
+                 relations AS MATERIALIZED (
+                     SELECT oid, relkind, age(xmin) AS age FROM pg_class WHERE oid >= 16384
+                 )
+            SELECT (SELECT (count(*), count(*) FILTER (WHERE relations.age < first.age)) FROM relations, first),
+                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age))
+                    FROM pg_attribute, first WHERE attrelid >= 16384),
+                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM pg_constraint, first),
+                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM pg_trigger, first),
+                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age))
+                    FROM pg_proc, first WHERE oid >= 16384),
                    (SELECT count(*) FROM pg_namespace WHERE nspname !~ '^pg_'),
                    (SELECT count(*) FROM pg_db_role_setting),
-                   (SELECT (count(*), max(xmin::text::bigint)) FROM schema_migrations)
-            """
+                   (SELECT (count(*), count(*) FILTER (WHERE age(xmin) < first.age)) FROM schema_migrations, first),
+                   (SELECT sum(pg_relation_size(oid))::bigint FROM relations WHERE relkind = 'r')
+            """,
+            {"last": self._last_transaction},
         ).fetchone()
-        size = self._connection.execute("SELECT pg_database_size(current_database())").fetchone()
-        assert size is not None
-        return definition, size[0]
+        assert state is not None
+        return state[:-1], state[-1]
+
+    def _value(self, statement: LiteralString) -> Any:
+        row = self._connection.execute(statement).fetchone()
+        assert row is not None
+        return row[0]

@@ -100,13 +100,12 @@ class Application(QuartTrio):
         self._limiter = rate_limiter
         self._response_headers = ResponseHeaders(installation.settings)
         self.routes = tuple(routes)
-        require_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
         self._page_for_people = next(
             (route.refusal_page for route in self.routes if route.path.startswith(PAGES)), None
         )
         self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
-        self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
+        self.url_map = _paths(self.routes)
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
         """Match routes by the path alone: no route depends on the Host header."""
@@ -312,7 +311,11 @@ class Application(QuartTrio):
 
 
 @cache
-def _paths(routes: tuple[tuple[str, str, str], ...]) -> Map:
-    """Build the map from paths and methods to the names of routes; it is slow, so it is cached."""
-    rules = [Rule(rule, methods={method, "OPTIONS"}, endpoint=name) for rule, method, name in routes]
+def _paths(routes: tuple[Route, ...]) -> Map:
+    """Build the map from paths and methods to the names of routes; it is slow, so it is cached.
+
+    Raise `ValueError` for two routes that match the same requests.
+    """
+    require_distinct(routes)
+    rules = [Rule(route.rule, methods={route.method, "OPTIONS"}, endpoint=route.name) for route in routes]
     return Map(rules, merge_slashes=False)

@@ -47,9 +47,9 @@ FORM: Final = "application/x-www-form-urlencoded"
 _PATH_PARAMETER: Final = re.compile(r":([a-z_]+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Route:
-    """One method of one path: who may call it, its input and its response."""
+    """One method of one path: who may call it, its input and its response. Each is equal to itself alone."""
 
     method: str
     path: str

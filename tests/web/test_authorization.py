@@ -1,9 +1,11 @@
 """The authorization matrix: every kind of caller calls every route (issue 4).
 
-The expected result is derived from the declaration of the route, so a new route is covered automatically.
+The expected result is derived from the declaration of the route, so a new route is covered automatically. Routes share
+a world where their calls leave it as it was; each of them is a subtest, so that all failures are reported.
 """
 
 import re
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -22,31 +24,26 @@ ROUTES = sorted(capabilities.routes(is_development=True), key=lambda route: rout
 UNKNOWN_ID = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 SLUGS = ("org_slug", "slug")
 
-in_organization = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.who.operation is not None], ids=lambda route: route.name
-)
-signed_in = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN], ids=lambda route: route.name
-)
 
-on_service = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.who.is_on_service], ids=lambda route: route.name
-)
+def changes_nothing(route: Route) -> bool:
+    """Return whether a call by these tests never changes anything."""
+    return route.method == "GET" or route.body is not None
 
-for_browsers = pytest.mark.parametrize(
-    "route",
-    [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION],
-    ids=lambda route: route.name,
-)
-forms = pytest.mark.parametrize(
-    "route",
-    [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"],
-    ids=lambda route: route.name,
-)
 
-governs_platform = pytest.mark.parametrize(
-    "route", [route for route in ROUTES if route.who.governs_platform], ids=lambda route: route.name
-)
+def in_one_world(routes: list[Route]) -> pytest.MarkDecorator:
+    """Parametrize a test with routes that share one world: those that change nothing; each other one is alone."""
+    unchanging, changing = ([route for route in routes if changes_nothing(route) is so] for so in (True, False))
+    alone = [pytest.param([route], id=route.name) for route in changing]
+    together = [pytest.param(unchanging, id="all that change nothing")] if unchanging else []
+    return pytest.mark.parametrize("routes", together + alone)
+
+
+IN_ORGANIZATION = [route for route in ROUTES if route.who.operation is not None]
+ON_SERVICE = [route for route in ROUTES if route.who.is_on_service]
+SIGNED_IN = [route for route in ROUTES if route.who.kind is CredentialKind.ACCESS_TOKEN]
+FOR_BROWSERS = [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION]
+FORMS = [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"]
+GOVERNING_PLATFORM = [route for route in ROUTES if route.who.governs_platform]
 
 
 @pytest.fixture
@@ -86,11 +83,6 @@ def is_authorized(answer: Answer) -> bool:
     return answer.status not in {401, 403} and answer.status < 500
 
 
-def changes_nothing(route: Route) -> bool:
-    """Return whether a call by these tests never changes anything."""
-    return route.method == "GET" or route.body is not None
-
-
 def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
     """Return whether a member is allowed the operation, according to its declaration."""
     match operation.takes:
@@ -102,189 +94,225 @@ def may(caller: Caller, operation: Operation, callers: Callers) -> bool:
             return capability in callers.capabilities(caller)
 
 
-@signed_in
-async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, route: Route) -> None:
-    for caller in sorted(UNKNOWN):
-        answer = await call(callers, route, caller)
+async def test_a_caller_without_a_valid_access_token_is_refused(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route, caller in product(SIGNED_IN, sorted(UNKNOWN)):
+        with subtests.test(route=route.name, caller=caller):
+            answer = await call(callers, route, caller)
 
-        expected = {
-            Caller.EXPIRED: ErrorCode.TOKEN_EXPIRED,
-            Caller.SCIM_TOKEN: ErrorCode.JWT_ERROR,
-            Caller.PRE_AUTH: ErrorCode.JWT_ERROR,
-        }.get(caller, ErrorCode.UNAUTHORIZED)
-        assert (answer.status, code_of(answer)) == (401, expected.name), caller
-
-
-@in_organization
-async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(callers: Callers, route: Route) -> None:
-    for caller in (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER):
-        refused = await call(callers, route, caller)
-        not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
-
-        assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), caller
-        assert (not_found.status, code_of(not_found)) == (404, ErrorCode.NOT_FOUND.name), caller
+            expected = {
+                Caller.EXPIRED: ErrorCode.TOKEN_EXPIRED,
+                Caller.SCIM_TOKEN: ErrorCode.JWT_ERROR,
+                Caller.PRE_AUTH: ErrorCode.JWT_ERROR,
+            }.get(caller, ErrorCode.UNAUTHORIZED)
+            assert (answer.status, code_of(answer)) == (401, expected.name)
 
 
-@in_organization
-async def test_a_member_may_do_what_the_role_allows_and_nothing_else(callers: Callers, route: Route) -> None:
-    assert route.who.operation is not None
-    allowed = [caller for caller in ROLES if may(caller, route.who.operation, callers)]
-
-    for caller in ROLES.keys() - set(allowed):
-        answer = await call(callers, route, caller)
-        assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
-    # Where a call changes something, only the first caller makes it, because the state is then different.
-    for caller in allowed if changes_nothing(route) else allowed[:1]:
-        answer = await call(callers, route, caller)
-        assert is_authorized(answer), f"{caller}: {answer.text}"
-
-
-@on_service
-async def test_a_grant_allows_what_its_relation_implies_on_its_own_service_alone(
-    callers: Callers, route: Route
+async def test_a_non_member_is_refused_and_an_unknown_organization_is_not_found(
+    callers: Callers, subtests: pytest.Subtests
 ) -> None:
-    world, operation = callers.world, route.who.operation
-    assert operation is not None
+    for route, caller in product(IN_ORGANIZATION, (Caller.STRANGER, Caller.OTHER_OWNER, Caller.PLATFORM_OWNER)):
+        with subtests.test(route=route.name, caller=caller):
+            refused = await call(callers, route, caller)
+            not_found = await call(callers, route, caller, **dict.fromkeys(SLUGS, "nowhere"))
+
+            assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name)
+            assert (not_found.status, code_of(not_found)) == (404, ErrorCode.NOT_FOUND.name)
+
+
+@in_one_world(IN_ORGANIZATION)
+async def test_a_member_may_do_what_the_role_allows_and_nothing_else(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    for route in routes:
+        with subtests.test(route=route.name):
+            assert route.who.operation is not None
+            allowed = [caller for caller in ROLES if may(caller, route.who.operation, callers)]
+
+            for caller in ROLES.keys() - set(allowed):
+                answer = await call(callers, route, caller)
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
+            # Where a call changes something, only the first caller makes it, because the state is then different.
+            for caller in allowed if changes_nothing(route) else allowed[:1]:
+                answer = await call(callers, route, caller)
+                assert is_authorized(answer), f"{caller}: {answer.text}"
+
+
+@in_one_world(ON_SERVICE)
+async def test_a_grant_allows_what_its_relation_implies_on_its_own_service_alone(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
+    world, intern = callers.world, callers.people[Caller.INTERN]
     shop, blog = (world.service(callers.acme_id, slug) for slug in ("shop", "blog"))
-    intern, viewed = callers.people[Caller.INTERN], operation.takes is Capability.SERVICES_VIEW
     world.grant(callers.acme_id, blog.id, intern, "manager")
 
-    for relation in ("viewer", "manager"):
-        world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
-        world.grant(callers.acme_id, shop.id, intern, relation)
-        answer = await call(callers, route, Caller.INTERN, service_slug="shop")
+    for route in routes:
+        with subtests.test(route=route.name):
+            assert route.who.operation is not None
+            for relation in ("viewer", "manager"):
+                world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+                world.grant(callers.acme_id, shop.id, intern, relation)
+                answer = await call(callers, route, Caller.INTERN, service_slug="shop")
 
-        if viewed or relation == "manager":
-            assert is_authorized(answer), answer.text
-        else:
-            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
-    world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
-    for slug in ("shop", "till", "nowhere"):
-        refused = await call(callers, route, Caller.INTERN, service_slug=slug)
-        assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
+                if relation == "manager" or route.who.operation.takes is Capability.SERVICES_VIEW:
+                    assert is_authorized(answer), answer.text
+                else:
+                    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+            world.connection.execute("DELETE FROM service_grants WHERE service_id = %s", (shop.id,))
+            for slug in ("shop", "till", "nowhere"):
+                refused = await call(callers, route, Caller.INTERN, service_slug=slug)
+                assert (refused.status, code_of(refused)) == (403, ErrorCode.FORBIDDEN.name), slug
 
 
-@in_organization
+@in_one_world(IN_ORGANIZATION)
 async def test_an_inactive_organization_allows_only_the_operations_declared_for_its_status(
-    callers: Callers, route: Route
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
 ) -> None:
-    assert route.who.operation is not None
     # An operation in a pending organization may delete it, so that status comes last.
-    for status in (OrganizationStatus.SUSPENDED, OrganizationStatus.REJECTED, OrganizationStatus.PENDING):
-        callers.set_status(status)
+    inactive = (OrganizationStatus.SUSPENDED, OrganizationStatus.REJECTED, OrganizationStatus.PENDING)
+    for route in routes:
+        assert route.who.operation is not None
+        for status in inactive:
+            with subtests.test(route=route.name, status=status):
+                callers.set_status(status)
 
-        answer = await call(callers, route, Caller.OWNER)
+                answer = await call(callers, route, Caller.OWNER)
 
-        if status in route.who.operation.statuses:
-            assert is_authorized(answer), answer.text
-            if not changes_nothing(route):
-                return
-        else:
-            assert (answer.status, code_of(answer)) == (403, ErrorCode.ORGANIZATION_NOT_ACTIVE.name)
+                if status not in route.who.operation.statuses:
+                    assert (answer.status, code_of(answer)) == (403, ErrorCode.ORGANIZATION_NOT_ACTIVE.name)
+                    continue
+                assert is_authorized(answer), answer.text
+                if not changes_nothing(route):
+                    break
 
 
-@in_organization
+@in_one_world(IN_ORGANIZATION)
 async def test_where_mfa_is_required_one_factor_only_opens_the_settings_and_the_way_out(
-    callers: Callers, route: Route
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
 ) -> None:
     callers.world.connection.execute("UPDATE organizations SET mfa_required = true")
 
-    answer = await call(callers, route, Caller.OWNER)
+    for route in routes:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER)
 
-    with_one_factor = {Operation.ORGANIZATION_READ, Operation.ORGANIZATION_UPDATE, Operation.ORGANIZATION_LEAVE}
-    if route.who.operation in with_one_factor:
-        assert is_authorized(answer), answer.text
-    else:
-        assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+            with_one_factor = {
+                Operation.ORGANIZATION_READ,
+                Operation.ORGANIZATION_UPDATE,
+                Operation.ORGANIZATION_LEAVE,
+            }
+            if route.who.operation in with_one_factor:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
-@in_organization
-async def test_another_tenant_s_objects_are_neither_found_nor_changed(callers: Callers, route: Route) -> None:
+@in_one_world(IN_ORGANIZATION)
+async def test_another_tenant_s_objects_are_neither_found_nor_changed(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
+) -> None:
     before = callers.everything_of_globex()
 
-    answer = await call(callers, route, Caller.OWNER, **callers.foreign)
+    for route in routes:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, **callers.foreign)
 
-    assert answer.status in {200, 204, 400, 404}, answer.text
-    assert answer.status in {400, 404} or not set(callers.foreign) & set(route.path_parameters), answer.text
-    assert callers.everything_of_globex() == before
+            assert answer.status in {200, 204, 400, 404}, answer.text
+            assert answer.status in {400, 404} or not set(callers.foreign) & set(route.path_parameters), answer.text
+            assert callers.everything_of_globex() == before
 
 
-@in_organization
 async def test_a_service_cannot_manage_an_organization_with_the_tokens_of_its_users(
-    callers: Callers, route: Route
+    callers: Callers, subtests: pytest.Subtests
 ) -> None:
     credentials = await with_a_service(callers, Caller.OWNER)
 
-    answer = await call(callers, route, Caller.OWNER, credentials)
+    for route in IN_ORGANIZATION:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, credentials)
 
-    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
+            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
-@governs_platform
 async def test_a_service_cannot_govern_the_platform_with_the_tokens_of_its_users(
-    callers: Callers, route: Route
+    callers: Callers, subtests: pytest.Subtests
 ) -> None:
     credentials = await with_a_service(callers, Caller.PLATFORM_OWNER)
 
-    answer = await call(callers, route, Caller.PLATFORM_OWNER, credentials)
+    for route in GOVERNING_PLATFORM:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.PLATFORM_OWNER, credentials)
 
-    assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
-
-
-@governs_platform
-async def test_only_a_platform_owner_governs_the_platform(callers: Callers, route: Route) -> None:
-    for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
-        answer = await call(callers, route, caller)
-        assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
-
-    assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
+            assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name)
 
 
-@signed_in
-async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, route: Route) -> None:
-    answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
-
-    if route.who.takes_browser:
-        assert is_authorized(answer), answer.text
-    else:
-        assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
-
-
-@for_browsers
-async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
-    callers: Callers, route: Route
+@in_one_world(GOVERNING_PLATFORM)
+async def test_only_a_platform_owner_governs_the_platform(
+    callers: Callers, routes: list[Route], subtests: pytest.Subtests
 ) -> None:
-    for caller in Caller:
+    for route in routes:
+        with subtests.test(route=route.name):
+            for caller in (Caller.STRANGER, Caller.OWNER, Caller.IMPERSONATED):
+                answer = await call(callers, route, caller)
+                assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
+
+            assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
+
+
+async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in SIGNED_IN:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+            if route.who.takes_browser:
+                assert is_authorized(answer), answer.text
+            else:
+                assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
+
+
+async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
+    ended = callers.cookie(Caller.REVOKED)
+
+    for route in FOR_BROWSERS:
         # A token of the interface never stands in for the cookie.
-        answer = await call(callers, route, caller)
-        assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in"), caller
-    ended = await call(callers, route, Caller.REVOKED, callers.cookie(Caller.REVOKED))
-    assert (ended.status, ended.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
+        for caller, credentials in [*((caller, None) for caller in Caller), (Caller.REVOKED, ended)]:
+            with subtests.test(route=route.name, caller=caller, by_cookie=credentials is not None):
+                answer = await call(callers, route, caller, credentials)
+                assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
 
 
-@for_browsers
-async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, route: Route) -> None:
-    answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, subtests: pytest.Subtests) -> None:
+    for route in FOR_BROWSERS:
+        with subtests.test(route=route.name):
+            answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
 
-    if route.method == "GET":
-        assert is_authorized(answer), answer.text
-        assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
-    else:
-        # The form lacks its token.
-        assert answer.status == 403, answer.text
+            if route.method == "GET":
+                assert is_authorized(answer), answer.text
+                assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
+            else:
+                # The form lacks its token.
+                assert answer.status == 403, answer.text
 
 
-@forms
-async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(callers: Callers, route: Route) -> None:
+async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(
+    callers: Callers, subtests: pytest.Subtests
+) -> None:
     cookie = callers.cookie(Caller.OWNER)
     before = callers.everything_of_globex()
 
-    for headers in (cookie, cookie | {"Sec-Fetch-Site": "cross-site"}, cookie | {"Origin": "https://evil.example"}):
-        answer = await call(callers, route, Caller.OWNER, headers)
-        assert answer.status == 403, answer.text
-        assert answer.headers["Content-Type"].startswith("text/html")
-        assert "This form is no longer valid" in answer.text
-    assert callers.everything_of_globex() == before
+    for route in FORMS:
+        with subtests.test(route=route.name):
+            for headers in (
+                cookie,
+                cookie | {"Sec-Fetch-Site": "cross-site"},
+                cookie | {"Origin": "https://evil.example"},
+            ):
+                answer = await call(callers, route, Caller.OWNER, headers)
+                assert answer.status == 403, answer.text
+                assert answer.headers["Content-Type"].startswith("text/html")
+                assert "This form is no longer valid" in answer.text
+            assert callers.everything_of_globex() == before
 
 
 def test_every_path_below_an_organization_or_the_platform_declares_its_authorization() -> None:

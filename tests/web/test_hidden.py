@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
-import pytest
 
 from entrypoints import capabilities
 from entrypoints.http.sign_in.login import Login
@@ -30,11 +29,16 @@ def structs_of(route: Route) -> Iterator[type[msgspec.Struct]]:
             yield shape
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_a_body_with_a_secret_hides_it(route: Route) -> None:
-    with_secrets = [struct for struct in structs_of(route) if SECRET_FIELDS & set(struct.__struct_fields__)]
+def test_a_body_with_a_secret_hides_it() -> None:
+    with_secrets = [
+        (route.name, struct)
+        for route in ROUTES
+        for struct in structs_of(route)
+        if SECRET_FIELDS & set(struct.__struct_fields__)
+    ]
 
-    assert [struct.__name__ for struct in with_secrets if not issubclass(struct, SecretBody)] == []
+    assert [(name, struct.__name__) for name, struct in with_secrets if not issubclass(struct, SecretBody)] == []
+    assert with_secrets
 
 
 def test_a_hidden_body_shows_only_its_name() -> None:

@@ -65,14 +65,14 @@ def test_the_document_names_its_version_title_and_server(document: dict[str, Any
     assert document["servers"] == [{"url": BASE_URL}]
 
 
-@pytest.mark.parametrize("route", every_route(), ids=lambda route: route.name)
-def test_every_declared_route_is_described(document: dict[str, Any], route: Route) -> None:
-    described = operation(document, route.method.lower(), path_template(route))
+def test_every_declared_route_is_described(document: dict[str, Any]) -> None:
+    for route in every_route():
+        described = operation(document, route.method.lower(), path_template(route))
 
-    assert described["operationId"] == operation_id(route)
-    assert described["tags"] == [route.capability]
-    assert described["summary"]
-    assert str(route.status) in described["responses"]
+        assert described["operationId"] == operation_id(route), route.name
+        assert described["tags"] == [route.capability], route.name
+        assert described["summary"], route.name
+        assert str(route.status) in described["responses"], route.name
 
 
 def test_no_undeclared_route_is_described(document: dict[str, Any]) -> None:
@@ -293,12 +293,14 @@ def test_a_redirect_says_where_to(document: dict[str, Any]) -> None:
     assert "Location" not in operation(document, "get", "/openapi.json")["responses"]["304"]["headers"]
 
 
-@pytest.mark.parametrize("route", [route for route in every_route() if route.who.operation], ids=lambda one: one.name)
-def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str, Any], route: Route) -> None:
-    codes = {refused.code for refused in refusals(route)}
+def test_every_operation_in_an_organization_may_be_forbidden(document: dict[str, Any]) -> None:
+    for route in every_route():
+        if route.who.operation is None:
+            continue
+        codes = {refused.code for refused in refusals(route)}
 
-    assert ErrorCode.FORBIDDEN in codes
-    assert "403" in operation(document, route.method.lower(), path_template(route))["responses"]
+        assert ErrorCode.FORBIDDEN in codes, route.name
+        assert "403" in operation(document, route.method.lower(), path_template(route))["responses"], route.name
 
 
 def test_whatever_is_always_answered_is_required(document: dict[str, Any]) -> None:

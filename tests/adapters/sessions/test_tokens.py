@@ -282,14 +282,11 @@ def test_a_token_with_any_character_changed_is_refused(position: int, character:
             verify(altered)
 
 
-@pytest.mark.parametrize("character", ALPHABET)
-def test_a_token_with_another_last_character_is_refused(character: str) -> None:
+def test_a_token_with_another_last_character_is_refused() -> None:
     # The last character of a signature has four unused bits, so a lenient parser accepts sixteen characters for one.
-    altered = TOKEN[:-1] + character
-
-    if altered != TOKEN:
+    for character in ALPHABET.replace(TOKEN[-1], ""):
         with pytest.raises(TokenInvalid):
-            verify(altered)
+            verify(TOKEN[:-1] + character)
 
 
 @pytest.mark.parametrize(
