@@ -19,6 +19,7 @@ import trio
 
 from actors.audit_counter import AuditCounter
 from actors.billing_reconciler import BillingReconciler
+from actors.certificate_watcher import CertificateWatcher
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -67,6 +68,13 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 
+# Actors that need nothing but the database.
+PERIODIC_ACTORS: Final = {
+    "invitation_sweeper": InvitationSweeper,
+    "audit_counter": AuditCounter,
+    "certificate_watcher": CertificateWatcher,
+    "service_user_counter": ServiceUserCounter,
+}
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
     CannotStart,
@@ -204,9 +212,8 @@ async def connected(
                     "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
                 )
                 supervisor.supervise("housekeeper", housekeeper.run)
-                supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
-                supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
-                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
+                for name, actor in PERIODIC_ACTORS.items():
+                    supervisor.supervise(name, actor(database=database, metrics=metrics).run)
                 supervisor.supervise(
                     "event_sequencer",
                     EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
@@ -241,6 +248,7 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                saml=equipment.saml_messages(),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,

@@ -20,6 +20,7 @@ from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
 from ports.privacy.unit import PrivacyUnit
+from ports.saml.unit import SamlUnit
 from ports.service_api.unit import ServiceApiUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
@@ -37,6 +38,7 @@ class UnitOfWork(
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,
+    SamlUnit,
     WebhooksUnit,
     InvitationsUnit,
     AuditUnit,

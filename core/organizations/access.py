@@ -121,6 +121,8 @@ class Operation(Enum):
     PLANS_CHANGE = ("change the plans of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
+    SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
