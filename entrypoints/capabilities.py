@@ -14,6 +14,9 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
+from entrypoints.http.saml import certificate as saml_certificate
+from entrypoints.http.saml import metadata as saml_metadata
+from entrypoints.http.saml import saml
 from entrypoints.http.service_api import analytics as service_analytics
 from entrypoints.http.service_api import info as service_info
 from entrypoints.http.service_api import subscriptions as service_subscriptions
@@ -31,7 +34,9 @@ from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
-from entrypoints.pages.sessions import sign_out as sign_out_page
+from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import sign_out as sign_out_page
+from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
@@ -65,6 +70,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     plans.routes,
     api_keys.routes,
+    saml.routes,
+    saml_certificate.routes,
+    saml_metadata.routes,
+    saml_login.routes,
+    sso.routes,
+    slo.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,
