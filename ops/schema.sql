@@ -663,6 +663,7 @@ COMMENT ON COLUMN saml_configurations.attribute_mapping IS 'From fields of a use
 COMMENT ON COLUMN saml_configurations.sp_certificate IS 'If set, signatures of requests are verified and required.';
 ALTER TABLE ONLY saml_configurations
     ADD CONSTRAINT saml_configurations_pkey PRIMARY KEY (service_id);
+CREATE INDEX saml_configurations_of_service ON saml_configurations USING btree (organization_id, service_id);
 
 CREATE TABLE saml_logouts (
     id uuid NOT NULL,
@@ -693,6 +694,7 @@ ALTER TABLE ONLY saml_logouts
 ALTER TABLE ONLY saml_logouts
     ADD CONSTRAINT saml_logouts_state_hash_key UNIQUE (state_hash);
 CREATE INDEX saml_logouts_expiry ON saml_logouts USING btree (expires_at);
+CREATE INDEX saml_logouts_of_service ON saml_logouts USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
 
 CREATE TABLE saml_requests (
     id uuid NOT NULL,
@@ -721,6 +723,7 @@ ALTER TABLE ONLY saml_requests
 ALTER TABLE ONLY saml_requests
     ADD CONSTRAINT saml_requests_state_hash_key UNIQUE (state_hash);
 CREATE INDEX saml_requests_expiry ON saml_requests USING btree (expires_at);
+CREATE INDEX saml_requests_of_service ON saml_requests USING btree (organization_id, service_id);
 CREATE INDEX saml_requests_of_ticket ON saml_requests USING btree (ticket_session_id) WHERE (ticket_session_id IS NOT NULL);
 
 CREATE TABLE saml_sessions (
@@ -734,7 +737,7 @@ CREATE TABLE saml_sessions (
 COMMENT ON TABLE saml_sessions IS 'The sessions that service providers know, and under which name they know the user.';
 ALTER TABLE ONLY saml_sessions
     ADD CONSTRAINT saml_sessions_pkey PRIMARY KEY (session_id);
-CREATE INDEX saml_sessions_of_name ON saml_sessions USING btree (service_id, name_id);
+CREATE INDEX saml_sessions_of_name ON saml_sessions USING btree (organization_id, service_id, name_id);
 
 CREATE TABLE sandbox_customers (
     id text NOT NULL,

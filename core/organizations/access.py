@@ -123,6 +123,7 @@ class Operation(Enum):
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     SAML_READ = ("read the SAML configuration of a service", Capability.SERVICES_VIEW, _ACTIVE)
     SAML_CHANGE = ("change the SAML configuration of a service", Capability.SERVICES_MANAGE, _ACTIVE)
+    SAML_LOGIN = ("sign in to a service by SAML", Standing.MEMBER, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 

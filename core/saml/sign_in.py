@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from core.accounts.providers import Provider
 from core.errors import Refusal
 from core.organizations import access
-from core.organizations.access import DeviceTrustedTooLongAgo, SecondFactorRequired
+from core.organizations.access import DeviceTrustedTooLongAgo, Operation, SecondFactorRequired
 from core.saml import assertions, judgement, providers, requests
 from core.saml.certificates import SigningKey  # noqa: TC001 - a field
 from core.saml.messages import SUCCESS, Assertion, Response, Status, StatusOf
@@ -123,7 +123,7 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
         if problem is not None:
             return task.refuse(_DENIED, problem=problem)
     if not (visit.has_agreed or standing.knows_organization or task.is_of_this_flow(caller)):
-        return task.interact(task.agreement(caller))
+        return task.interact(_agreement(provider, caller.email))
     return task.sign_in(caller, standing.role)
 
 
@@ -144,11 +144,14 @@ class Initiated:
 
 
 def initiate(uow: UnitOfWork, organization_slug: str, service_slug: str, visit: Visit) -> Initiated | Refusal:
-    """Sign the caller in to a service provider that has not asked; raise as `providers.find` does.
+    """Sign a member in to a service provider that has not asked; raise as `providers.find` does.
 
-    The token of a service does not do it: it would open the other services of its user.
+    Another site may have sent the browser, so without agreement nothing happens but a question.
     """
-    uow.caller.forbid_service_tokens()
+    if not visit.has_agreed:
+        provider = providers.find(uow, organization_slug, service_slug)
+        return Initiated(provider=provider, outcome=_agreement(provider, uow.caller.email))
+    access.authorize(uow, organization_slug, Operation.SAML_LOGIN)
     provider = providers.find(uow, organization_slug, service_slug)
     outcome = answer(uow, provider, None, visit)
     return outcome if isinstance(outcome, Refusal) else Initiated(provider=provider, outcome=outcome)
@@ -189,16 +192,6 @@ class _Task:
         except SecondFactorRequired as refusal:
             return refusal
         return None
-
-    def agreement(self, caller: Caller) -> AgreementRequired:
-        """Return what the user has to agree to."""
-        mapping = self._provider.configuration.attribute_mapping
-        return AgreementRequired(
-            service_name=self._provider.service_name,
-            organization_name=self._provider.organization_name,
-            email=caller.email,
-            attributes=tuple(mapping or assertions.DEFAULT_MAPPING),
-        )
 
     def interact(self, wanted: AuthenticationRequired | AgreementRequired) -> Outcome:
         """Ask the user, unless the request forbids it."""
@@ -296,6 +289,17 @@ def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SigningKey:
     if key is None:
         raise ProviderUnknown
     return key
+
+
+def _agreement(provider: SamlProvider, email: str) -> AgreementRequired:
+    """Return what the user has to agree to."""
+    mapping = provider.configuration.attribute_mapping
+    return AgreementRequired(
+        service_name=provider.service_name,
+        organization_name=provider.organization_name,
+        email=email,
+        attributes=tuple(mapping or assertions.DEFAULT_MAPPING),
+    )
 
 
 def _begin_session(

@@ -27,7 +27,7 @@ METADATA_TYPE = "application/samlmetadata+xml"
 class ProviderDescription(msgspec.Struct, kw_only=True):
     """The metadata of a service provider."""
 
-    metadata: Annotated[str, msgspec.Meta(description="The XML of an EntityDescriptor with an SPSSODescriptor.")]
+    metadata: str
 
 
 @routes.get(

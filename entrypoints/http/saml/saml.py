@@ -1,7 +1,5 @@
 """The SAML configuration of a service, as members of its organization read and change it."""
 
-from typing import Annotated
-
 import msgspec
 
 from core.organizations.access import Operation
@@ -18,28 +16,6 @@ routes = Routes(
     " the service provider.",
 )
 
-EntityId = Annotated[
-    str, msgspec.Meta(description="The entity id of the service provider; required when SAML is enabled.")
-]
-AcsUrl = Annotated[
-    str, msgspec.Meta(description="Where answers go: the assertion consumer service of the service provider.")
-]
-SloUrl = Annotated[str, msgspec.Meta(description="Where messages about logouts go; without it none are sent.")]
-SloBinding = Annotated[LogoutBinding, msgspec.Meta(description="How messages reach `slo_url`.")]
-NameFormat = Annotated[
-    str, msgspec.Meta(description="The format of the user's name in assertions; null means the email address.")
-]
-Mapping = Annotated[
-    dict[str, str],
-    msgspec.Meta(
-        description="The names of the attributes in assertions, by the fields of a user: `email`, `id`, and for"
-        " members `name`, `role` and `groups`."
-    ),
-]
-Certificate = Annotated[
-    str,
-    msgspec.Meta(description="The certificate of the service provider, PEM. With it, unsigned requests are refused."),
-]
 Flag = bool | msgspec.UnsetType | None
 
 
@@ -50,15 +26,15 @@ class SamlSettings(msgspec.Struct, kw_only=True):
     """
 
     enabled: bool
-    entity_id: EntityId | msgspec.UnsetType | None = msgspec.UNSET
-    acs_url: AcsUrl | msgspec.UnsetType | None = msgspec.UNSET
-    slo_url: SloUrl | msgspec.UnsetType | None = msgspec.UNSET
-    slo_binding: SloBinding | msgspec.UnsetType | None = msgspec.UNSET
-    name_id_format: NameFormat | msgspec.UnsetType | None = msgspec.UNSET
-    attribute_mapping: Mapping | msgspec.UnsetType | None = msgspec.UNSET
+    entity_id: str | msgspec.UnsetType | None = msgspec.UNSET
+    acs_url: str | msgspec.UnsetType | None = msgspec.UNSET
+    slo_url: str | msgspec.UnsetType | None = msgspec.UNSET
+    slo_binding: LogoutBinding | msgspec.UnsetType | None = msgspec.UNSET
+    name_id_format: str | msgspec.UnsetType | None = msgspec.UNSET
+    attribute_mapping: dict[str, str] | msgspec.UnsetType | None = msgspec.UNSET
     sign_assertions: Flag = msgspec.UNSET
     sign_response: Flag = msgspec.UNSET
-    sp_certificate: Certificate | msgspec.UnsetType | None = msgspec.UNSET
+    sp_certificate: str | msgspec.UnsetType | None = msgspec.UNSET
     members_only: Flag = msgspec.UNSET
 
     def given(self) -> dict[str, object]:

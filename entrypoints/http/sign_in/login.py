@@ -1,8 +1,5 @@
 """Signing in by password."""
 
-from typing import Annotated
-
-import msgspec
 import trio
 
 from core.errors import Forbidden, NotFound, OrganizationNotActive, ServiceUnavailable
@@ -31,11 +28,6 @@ from ports.accounts.passwords import Verdict
 routes = Routes("login", "Signing in with an email address and a password.")
 
 
-SamlState = Annotated[
-    str, msgspec.Meta(description="The `saml_state` of the page to which an application has sent the browser.")
-]
-
-
 class Login(SecretBody, kw_only=True):
     """The credentials, and the organization and service to sign in to."""
 
@@ -43,7 +35,7 @@ class Login(SecretBody, kw_only=True):
     password: str
     org_slug: str | None = None
     service_slug: str | None = None
-    saml_state: SamlState | None = None
+    saml_state: str | None = None
 
 
 @routes.post(

@@ -5,6 +5,8 @@ from typing import Annotated, Final
 import msgspec
 from quart import Response
 
+from core.errors import Refusal
+from core.organizations.access import Operation
 from core.saml import sign_in
 from core.saml.messages import RELAY_STATE_CHARACTERS_MAX
 from core.saml.sign_in import AgreementRequired, Answer, Visit
@@ -14,12 +16,11 @@ from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page
 from entrypoints.pages.saml import sso
 from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.web.answers import refused
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import signed_in_or_browser
+from entrypoints.web.credentials import in_organization
 from entrypoints.web.decoding import Query
 from entrypoints.web.routes import Routes
-
-routes = Routes("SAML", sso.routes.description, refusal_page)
 
 _OWN_SITE: Final = "same-origin"
 
@@ -27,15 +28,22 @@ _OWN_SITE: Final = "same-origin"
 class LoginQuery(Query, kw_only=True):
     """What the service provider is to get with the assertion."""
 
-    relay_state: (
-        Annotated[
-            str,
-            msgspec.Meta(
-                max_length=RELAY_STATE_CHARACTERS_MAX, description="What the application gets with the assertion."
-            ),
-        ]
-        | None
-    ) = msgspec.field(name="RelayState", default=None)
+    relay_state: Annotated[str, msgspec.Meta(max_length=RELAY_STATE_CHARACTERS_MAX)] | None = msgspec.field(
+        name="RelayState", default=None
+    )
+
+
+def login_refusal(call: Call, refusal: Refusal) -> Response:
+    """Return a page for a browser, and JSON for everything else."""
+    if "text/html" in call.request.headers.get("Accept", ""):
+        return refusal_page(call, refusal)
+    installation = call.installation
+    return refused(
+        refusal, request_id=call.request_id, at=installation.clock(), base_url=installation.settings.base_url
+    )
+
+
+routes = Routes("SAML", sso.routes.description, login_refusal)
 
 
 @routes.get(
@@ -43,7 +51,7 @@ class LoginQuery(Query, kw_only=True):
     limits=sso.LIMITS,
     refuses=(*sso.REFUSES, SecondFactorDue),
 )
-@signed_in_or_browser
+@in_organization(Operation.SAML_LOGIN, or_browser=True)
 async def log_in(call: Call, org_slug: str, service_slug: str, query: LoginQuery) -> Page | sso.Redirect:
     """Answer with a form that signs you in to the application.
 

@@ -3,7 +3,6 @@
 A posted message is kept and answered with a redirect to a GET, like a request for a sign-in.
 """
 
-from typing import Annotated
 from urllib.parse import urlencode
 
 import msgspec
@@ -44,7 +43,7 @@ class SloQuery(Query, kw_only=True):
     saml_request: str = msgspec.field(name="SAMLRequest", default="")
     saml_response: str = msgspec.field(name="SAMLResponse", default="")
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
-    saml_state: Annotated[str, msgspec.Meta(description="The state of a logout under way.")] = ""
+    saml_state: str = ""
 
 
 class SloForm(msgspec.Struct, kw_only=True):
@@ -63,7 +62,7 @@ class LogoutQuery(Query, kw_only=True):
 
 @routes.get("/saml/:org_slug/:service_slug/slo", limits=sso.LIMITS, refuses=REFUSES)
 @in_browser_or_not
-async def receive_by_redirect(call: Call, org_slug: str, service_slug: str, query: SloQuery) -> Page | sso.Redirect:
+async def log_out_by_redirect(call: Call, org_slug: str, service_slug: str, query: SloQuery) -> Page | sso.Redirect:
     """Take a message about a logout, and send the next one: to another service provider, or the last answer."""
     if query.saml_state:
         return await go_on(call, query.saml_state, carriers.browser_key(call))
@@ -83,7 +82,7 @@ async def receive_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     refuses=REFUSES,
 )
 @public
-async def receive_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
+async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: SloForm) -> None:
     """Take a message about a logout; what comes next follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.POST, form.saml_request, form.saml_response, form.relay_state)
@@ -93,7 +92,7 @@ async def receive_by_post(call: Call, org_slug: str, service_slug: str, form: Sl
 
 @routes.get("/saml/logout", limits=sso.LIMITS, refuses=REFUSES)
 @in_browser_or_not
-async def go_on_here(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
+async def log_out_everywhere(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
     """Tell service providers that the user of this browser has signed out at Gatehouse."""
     return await go_on(call, query.saml_state, carriers.browser_key(call))
 

@@ -35,7 +35,6 @@ routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", ref
 LIMITS: Final = (RateLimit.SAML,)
 REFUSES: Final = (MessageRefused, SignInStateUnknown, ProviderUnknown, OrganizationNotActive, Forbidden)
 
-State = Annotated[str, msgspec.Meta(description="The state under which a request waits for its answer.")]
 Redirect = Annotated[None, Status(303)]
 
 
@@ -44,7 +43,7 @@ class SsoQuery(Query, kw_only=True):
 
     saml_request: str = msgspec.field(name="SAMLRequest", default="")
     relay_state: str | None = msgspec.field(name="RelayState", default=None)
-    saml_state: State = ""
+    saml_state: str = ""
 
 
 class SsoForm(msgspec.Struct, kw_only=True):
@@ -57,8 +56,8 @@ class SsoForm(msgspec.Struct, kw_only=True):
 class AuthenticateQuery(Query, kw_only=True):
     """The state of a request, and the ticket of a sign-in elsewhere if there was one."""
 
-    saml_state: State = ""
-    ticket: Annotated[str, msgspec.Meta(description="The ticket of `saml_redirect_url`, valid once.")] = ""
+    saml_state: str = ""
+    ticket: str = ""
 
 
 class AgreementForm(ProtectedForm, kw_only=True):
@@ -70,7 +69,7 @@ class AgreementForm(ProtectedForm, kw_only=True):
 
 @routes.get("/saml/:org_slug/:service_slug/sso", limits=LIMITS, refuses=REFUSES)
 @in_browser_or_not
-async def receive_by_redirect(call: Call, org_slug: str, service_slug: str, query: SsoQuery) -> Page | Redirect:
+async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, query: SsoQuery) -> Page | Redirect:
     """Take a request for a sign-in, and answer it if this browser is signed in.
 
     The answer is a form that posts itself to the service provider.
@@ -92,7 +91,7 @@ async def receive_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     refuses=REFUSES,
 )
 @public
-async def receive_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
+async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: SsoForm) -> None:
     """Take a request for a sign-in; the answer follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.POST, form.saml_request, "", form.relay_state)

@@ -215,6 +215,7 @@ def test_progress_is_reported_periodically_and_at_the_end(
         "mails.values_sealed: 6 re-encrypted so far",
         "mails.values_sealed: 7 re-encrypted",
         "invitations.token_sealed: 0 re-encrypted",
+        "saml_certificates.private_key_sealed: 0 re-encrypted",
         "server_secrets.value_sealed: 0 re-encrypted",
         "signing_keys.private_pem_sealed: 0 re-encrypted",
         "totp_secrets.secret_sealed: 0 re-encrypted",

@@ -18,6 +18,7 @@ CREATE TABLE saml_configurations (
     CHECK (NOT enabled OR (entity_id IS NOT NULL AND acs_url IS NOT NULL)),
     FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE
 );
+CREATE INDEX saml_configurations_of_service ON saml_configurations (organization_id, service_id);
 COMMENT ON TABLE saml_configurations IS 'The service provider of a service, and what assertions for it say.';
 COMMENT ON COLUMN saml_configurations.attribute_mapping IS 'From fields of a user to the names of attributes.';
 COMMENT ON COLUMN saml_configurations.sp_certificate IS 'If set, signatures of requests are verified and required.';
@@ -65,6 +66,7 @@ COMMENT ON TABLE saml_requests IS 'Messages that service providers have sent, so
 COMMENT ON COLUMN saml_requests.state_hash IS 'The hash of saml_state.';
 COMMENT ON COLUMN saml_requests.browser_hash IS 'The hash of the cookie of the browser that brought the message.';
 COMMENT ON COLUMN saml_requests.ticket_session_id IS 'The session of a sign-in elsewhere that is to be answered with.';
+CREATE INDEX saml_requests_of_service ON saml_requests (organization_id, service_id);
 CREATE INDEX saml_requests_expiry ON saml_requests (expires_at);
 CREATE INDEX saml_requests_of_ticket ON saml_requests (ticket_session_id) WHERE ticket_session_id IS NOT NULL;
 
@@ -78,7 +80,7 @@ CREATE TABLE saml_sessions (
     FOREIGN KEY (organization_id, service_id) REFERENCES services (organization_id, id) ON DELETE CASCADE
 );
 COMMENT ON TABLE saml_sessions IS 'The sessions that service providers know, and under which name they know the user.';
-CREATE INDEX saml_sessions_of_name ON saml_sessions (service_id, name_id);
+CREATE INDEX saml_sessions_of_name ON saml_sessions (organization_id, service_id, name_id);
 
 CREATE TABLE saml_logouts (
     id              uuid PRIMARY KEY,
@@ -104,4 +106,6 @@ COMMENT ON COLUMN saml_logouts.message_id IS 'The request to answer at the end; 
 COMMENT ON COLUMN saml_logouts.named IS 'The sessions that the request names.';
 COMMENT ON COLUMN saml_logouts.to_tell IS 'Ended sessions whose service providers are still to be told; the first one next.';
 COMMENT ON COLUMN saml_logouts.awaited_id IS 'The request to the first of them, whose answer comes next.';
+CREATE INDEX saml_logouts_of_service ON saml_logouts (organization_id, service_id)
+    WHERE organization_id IS NOT NULL;
 CREATE INDEX saml_logouts_expiry ON saml_logouts (expires_at);
