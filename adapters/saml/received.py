@@ -23,7 +23,8 @@ _NO_FORMAT: Final = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
 def read(message: EncodedMessage, certificate_pem: str | None) -> AuthnRequest | LogoutRequest | LogoutResponse:
     """Return a message; raise `Unreadable`. With a certificate its signature is verified, without one it is ignored."""
     data = documents.decode_base64(message.value)
-    if message.binding is Binding.REDIRECT:
+    # Some libraries compress what they post as well, which the binding does not foresee.
+    if message.binding is Binding.REDIRECT or not data.lstrip().startswith(b"<"):
         data = documents.inflate(data)
     root = documents.parse(data)
     common = {**_common(root), "is_signed": certificate_pem is not None and _is_signed(message, root, certificate_pem)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.saml.messages import Binding, MessageRefused, NameIdFormat, Status, StatusOf
+from core.saml.messages import Binding, LogoutResponse, MessageRefused, NameIdFormat, Status, StatusOf
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,12 +31,17 @@ _COMPARISONS: Final = frozenset({"exact", "minimum"})
 
 
 def require_acceptable(message: ReceivedMessage, provider: SamlProvider, destination: str, at: datetime) -> None:
-    """Raise `MessageRefused` for a message that is not from the service provider, not for `destination`, or stale."""
+    """Raise `MessageRefused` for a message that is not from the service provider, not for `destination`, or stale.
+
+    Of answers no signature is required: they carry the id of a request that only this browser and the service provider
+    have seen, and many service providers do not sign them.
+    """
     if message.issuer != provider.audience:
         raise MessageRefused("Its Issuer is not the entity id that is configured for this service.")
     if message.destination is not None and message.destination != destination:
         raise MessageRefused("Its Destination is another address.")
-    if provider.configuration.sp_certificate is not None and not message.is_signed:
+    is_required = provider.configuration.sp_certificate is not None and not isinstance(message, LogoutResponse)
+    if is_required and not message.is_signed:
         raise MessageRefused("It is not signed, and this service requires a signature.")
     if message.is_signed and message.destination is None:
         # Otherwise a signed message could be sent on to another service with the same certificate.

@@ -42,7 +42,10 @@ class SamlService:
         self, browser: Visitor, path: str, message: str, *, name: str = "SAMLRequest", relay_state: str | None = None
     ) -> Answer:
         """Post a message as the page of the service provider does: the browser sends no cookies along."""
-        data = self.sp.form(message, name=name, relay_state=relay_state)
+        return await self.post_form(browser, path, self.sp.form(message, name=name, relay_state=relay_state))
+
+    async def post_form(self, browser: Visitor, path: str, data: bytes) -> Answer:
+        """Post a form as the page of the service provider does."""
         headers = {**browser.headers, "Content-Type": FORM, **CROSS_SITE}
         answer = await browser.client.request("POST", f"{self.path}/{path}", data=data, headers=headers)
         browser.keep(answer)
