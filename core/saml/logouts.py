@@ -233,27 +233,27 @@ def _begin(uow: UnitOfWork, logout: Logout, browser_session_id: UUID | None) -> 
             return replace(logout, has_begun=True, status=_DENIED if is_live else SUCCESS)
     to_tell: list[UUID] = []
     for user_id in {one.user_id for one in states}:
-        to_tell += _end_named(uow, [one for one in states if one.user_id == user_id], logout.organization_id)
-    told = [one for one in to_tell if one not in logout.named]
-    status = SUCCESS if len(told) <= TOLD_MAX else _PARTIAL
-    return replace(logout, has_begun=True, to_tell=told[:TOLD_MAX], status=status)
+        to_tell += _end_named(uow, [one for one in states if one.user_id == user_id], logout)
+    status = SUCCESS if len(to_tell) <= TOLD_MAX else _PARTIAL
+    return replace(logout, has_begun=True, to_tell=to_tell[:TOLD_MAX], status=status)
 
 
-def _end_named(uow: UnitOfWork, states: Sequence[SessionState], organization_id: UUID) -> Sequence[UUID]:
+def _end_named(uow: UnitOfWork, states: Sequence[SessionState], logout: Logout) -> Sequence[UUID]:
     """End the sessions of a user from which these began, and these; return those of other service providers."""
     user_id, email = states[0].user_id, states[0].email
     uow.users.lock(user_id)
     parents = [one.parent_id for one in states if one.parent_id is not None]
     # One more than can be told, so that the caller sees that there are more.
-    others = uow.saml_sessions.alive_of(user_id, parents, limit=TOLD_MAX + len(states) + 1)
+    alive = uow.saml_sessions.alive_of(user_id, parents, limit=TOLD_MAX + NAMED_MAX + 1)
+    own = set(uow.saml_sessions.alive_of(user_id, parents, service_id=logout.service_id, limit=TOLD_MAX + NAMED_MAX))
     _end(
         uow,
         user_id,
         email,
-        [*parents, *others, *(one.session_id for one in states)],
-        organization_id=organization_id,
+        [*parents, *alive, *(one.session_id for one in states)],
+        organization_id=logout.organization_id,
     )
-    return others
+    return [one for one in alive if one not in own]
 
 
 def _end(
