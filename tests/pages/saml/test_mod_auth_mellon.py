@@ -107,7 +107,7 @@ async def test_it_signs_in_refuses_a_tampered_answer_and_logs_out(
 async def test_it_is_told_of_a_logout_and_answers(service: SamlService, team: Team, visitor: Visitor) -> None:
     with (
         mellon(metadata=await metadata_of(service), key=key_pair("mellon")) as apache,
-        browsers(apache) as (browser, other),
+        browsers(apache) as (browser, _),
     ):
         document = browser.open("/mellon/metadata").text
         await team.request("owner", "POST", "/services/shop/saml/metadata", body={"metadata": document})
