@@ -18,6 +18,8 @@ from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRef
 from core.saml.providers import ProviderUnknown, SamlProvider
 from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
 from core.saml.sign_in import AgreementRequired, Answer, Visit
+from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SignInRefused
 from entrypoints.http.sessions import token_answers
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
@@ -33,7 +35,15 @@ from entrypoints.web.routes import Routes
 routes = Routes("SAML", "Signing in to applications by SAML, in a browser.", refusal_page)
 
 LIMITS: Final = (RateLimit.SAML,)
-REFUSES: Final = (MessageRefused, SignInStateUnknown, ProviderUnknown, OrganizationNotActive, Forbidden)
+REFUSES: Final = (
+    MessageRefused,
+    SignInStateUnknown,
+    ProviderUnknown,
+    OrganizationNotActive,
+    Forbidden,
+    SignInRefused,
+    SessionOver,
+)
 
 Redirect = Annotated[None, Status(303)]
 

@@ -92,6 +92,10 @@ class TestConfigure:
         assert answer.status == 200
         assert await configuration(shop) == DEFAULTS | ENABLED | {"enabled": False}
 
+    async def test_a_service_without_settings_can_be_disabled(self, shop: Team) -> None:
+        assert (await shop.request("owner", "POST", SAML, body={"enabled": False})).status == 200
+        assert await configuration(shop) == DEFAULTS
+
     async def test_enabling_takes_entity_id_and_acs_url_in_the_same_request(self, shop: Team) -> None:
         await configure(shop)
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from core.saml import requests
 from core.saml.judgement import MFA_CONTEXT
 from tests.concurrency import at_once, statuses_of
 from tests.service_provider import posted_form
@@ -136,6 +137,12 @@ async def test_a_state_that_was_answered_meanwhile_gives_no_address(
     await visitor.send("GET", ticket_of(await saml_shop.world.log_in(MEMBER, saml_state=state)))
 
     assert_refused(await saml_shop.world.log_in(MEMBER, saml_state=state), 400, "BAD_REQUEST")
+
+
+async def test_a_request_that_is_answered_during_the_sign_in_gets_no_ticket(saml_shop: SamlService) -> None:
+    database = saml_shop.world.installation.database
+
+    assert await database.transact(requests.make_ticket, "answered", saml_shop.service_id) is None
 
 
 async def test_without_a_state_there_is_no_address(saml_shop: SamlService, team: Team) -> None:

@@ -371,6 +371,15 @@ class TestAccess:
 
         assert (await saml_shop.signed_in(visitor)).statuses == ["Success"]
 
+    async def test_an_address_that_is_no_longer_proved_is_refused(
+        self, browser: Visitor, saml_shop: SamlService
+    ) -> None:
+        saml_shop.world.connection.execute("UPDATE users SET email_verified_at = NULL")
+
+        answer = await browser.send("GET", saml_shop.sso())
+
+        assert (answer.status, forms_of(answer.text)) == (401, [])
+
     async def test_a_deactivated_user_is_signed_out(self, browser: Visitor, saml_shop: SamlService) -> None:
         saml_shop.world.connection.execute("UPDATE users SET deactivated_at = now()")
 
