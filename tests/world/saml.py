@@ -84,13 +84,14 @@ class SamlWorld:
         configuration = SamlConfiguration(
             organization_id=organization_id, service_id=service_id, **{**sp.configuration, **settings}
         )
-        await self.world.installation.database.transact(_insert, configuration, key)
+        await self.world.installation.database.transact(insert_saml, configuration, key)
         made = SamlService(self.world, organization_id, service_id, path, sp, key)
         self.services[name] = made
         return made
 
 
-def _insert(uow: UnitOfWork, configuration: SamlConfiguration, key: KeyPair) -> None:
+def insert_saml(uow: UnitOfWork, configuration: SamlConfiguration, key: KeyPair) -> None:
+    """Insert a configuration, and the certificate of its service."""
     uow.saml_configurations.save(configuration, at=uow.now)
     service = uow.services.by_id(configuration.organization_id, configuration.service_id)
     assert service is not None

@@ -60,6 +60,18 @@ def carry(call: Call, message: OutgoingMessage) -> Response:
     return see_other(message.url) if message.binding is Binding.REDIRECT else _form(call, message, "")
 
 
+def begin_to_carry(call: Call, message: OutgoingMessage) -> Response:
+    """Return the page that carries the first message after a form of ours was sent.
+
+    Browsers apply the policy of a form's page to all redirects that follow it, so here they end.
+    """
+    if message.binding is Binding.POST:
+        return carry(call, message)
+    response = page(call, "saml_redirect.html", url=message.url)
+    response.headers["Refresh"] = f"0; url={message.url}"
+    return response
+
+
 def browser_key(call: Call) -> Secret | None:
     """Return the key of the browser; None when it has none."""
     value = call.request.cookies.get(cookie_name(call, KEY_COOKIE))

@@ -10,7 +10,7 @@ from quart import Response
 
 from core.limits import LARGE_BODY_BYTES_MAX
 from core.saml import logouts, providers
-from core.saml.logouts import LogoutCompleted, LogoutMessage, LogoutStateUnknown
+from core.saml.logouts import LogoutMessage, LogoutStateUnknown
 from core.saml.messages import (
     Binding,
     EncodedMessage,
@@ -94,17 +94,22 @@ async def log_out_by_post(call: Call, org_slug: str, service_slug: str, form: Sl
 @in_browser_or_not
 async def log_out_everywhere(call: Call, query: LogoutQuery) -> Page | sso.Redirect:
     """Tell service providers that the user of this browser has signed out at Gatehouse."""
-    return await go_on(call, query.saml_state, carriers.browser_key(call))
+    message = await _next(call, query.saml_state, carriers.browser_key(call))
+    return carriers.begin_to_carry(call, message) if message is not None else see_other(SIGNED_OUT)
 
 
 async def go_on(call: Call, state: str, key: Secret | None) -> Response:
     """Send the next message of a logout."""
+    message = await _next(call, state, key)
+    return carriers.carry(call, message) if message is not None else see_other(SIGNED_OUT)
+
+
+async def _next(call: Call, state: str, key: Secret | None) -> OutgoingMessage | None:
+    """Return the next message of a logout; None when it is over and no service provider waits."""
     base_url = call.installation.settings.base_url
     session_id = call.browser.session_id if call.browser is not None else None
     step = await call.transact(logouts.go_on, state, key, session_id, base_url=base_url)
-    if isinstance(step, LogoutCompleted):
-        return see_other(SIGNED_OUT)
-    return carriers.carry(call, await _signed(call, step))
+    return await _signed(call, step) if isinstance(step, LogoutMessage) else None
 
 
 async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> tuple[str, Secret | None]:

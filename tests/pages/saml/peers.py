@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from tests.service_provider import key_pair, posted_form
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.clock import SettableClock
     from tests.service_provider import PostedForm
     from tests.world.saml import SamlService, SamlWorld
@@ -42,6 +43,14 @@ async def follow(browser: Visitor, url: str, base_url: str) -> PostedForm:
     page = await browser.open(url.removeprefix(base_url))
     assert page.status == 200, page.text
     return posted_form(page.text)
+
+
+def next_address(answer: Answer) -> str:
+    """Return the address to which an answer leads a browser, by a redirect or a page that goes on by itself."""
+    if answer.status == 200:
+        return answer.headers["Refresh"].removeprefix("0; url=")
+    assert answer.status == 303, answer.text
+    return answer.headers["Location"]
 
 
 def query_of(url: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from tests.pages.saml.peers import MEMBER, follow, query_of, service_of
+from tests.pages.saml.peers import MEMBER, follow, next_address, query_of, service_of
 from tests.peers import RUN_SECONDS_MAX, peer
 from tests.service_provider import EMAIL_FORMAT, posted_form
 from tests.world.saml import BASE_URL
@@ -128,7 +128,7 @@ async def test_it_is_told_of_a_logout_and_answers(application: NodeSaml, visitor
 
     first = await visitor.submit(await visitor.open("/app/sign-out"), "/app/sign-out", is_followed=False)
     told = await visitor.send("GET", first.headers["Location"])
-    target = told.headers["Location"]
+    target = next_address(told)
     asked = application.run("slo", fields=query_of(target), query=urlsplit(target).query)
     answer = application.run("answer", profile=asked["profile"], relayState=query_of(target)["RelayState"])
     last = await visitor.send("GET", answer["url"].removeprefix(BASE_URL))

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.pages.saml.peers import next_address
 from tests.service_provider import NAMESPACES, inflated, key_pair, posted_form
 from tests.world.visitor import Visitor
 
@@ -49,14 +50,13 @@ def index_of(form: PostedForm) -> str:
 
 def redirected_to(answer: Answer, address: str, name: str) -> Any:
     """Return the message with which a browser is redirected to that address."""
-    assert answer.status == 303, answer.text
-    target = answer.headers["Location"]
+    target = next_address(answer)
     assert target.startswith(f"{address}?"), target
     return inflated(parse_qs(urlsplit(target).query)[name][0])
 
 
 def relay_state_of(answer: Answer) -> str:
-    return parse_qs(urlsplit(answer.headers["Location"]).query)["RelayState"][0]
+    return parse_qs(urlsplit(next_address(answer)).query)["RelayState"][0]
 
 
 def statuses(message: Any) -> list[str]:
