@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from tests.service_provider import KeyPair
 
@@ -75,7 +75,7 @@ class Mellon:
 
 
 @contextmanager
-def mellon(*, metadata: str, key: KeyPair) -> Iterator[Mellon]:
+def mellon(*, metadata: str, key: KeyPair) -> Generator[Mellon]:
     """Run an Apache for an identity provider with these metadata, until the block ends."""
     if not IS_INSTALLED or APACHE is None:
         pytest.skip("no mod_auth_mellon; apt-get install apache2 libapache2-mod-auth-mellon")
@@ -84,7 +84,7 @@ def mellon(*, metadata: str, key: KeyPair) -> Iterator[Mellon]:
         yield from _running(APACHE, Path(folder), metadata, key)
 
 
-def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Iterator[Mellon]:
+def _running(apache: str, folder: Path, metadata: str, key: KeyPair) -> Generator[Mellon]:
     port = _free_port()
     pages = folder / "pages" / "secret"
     pages.mkdir(parents=True)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import trio
 
-from adapters.saml import certificates, metadata, outgoing, received
-from adapters.saml.documents import Unreadable
-from core.errors import BadRequest, ServiceUnavailable
-from core.saml.messages import MessageRefused
+from core.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from adapters.saml.work import Work
     from core.saml.certificates import MadeCertificate, SigningKey
     from core.saml.messages import (
         AuthnRequest,
@@ -49,45 +46,46 @@ class LxmlSamlMessages:
     async def read(
         self, message: EncodedMessage, certificate_pem: str | None
     ) -> AuthnRequest | LogoutRequest | LogoutResponse:
-        try:
-            return await self._on_a_thread(partial(received.read, message, certificate_pem))
-        except Unreadable as unreadable:
-            raise MessageRefused(str(unreadable)) from None
+        return await self._on_a_thread(lambda: _work().read(message, certificate_pem))
 
     async def response(self, content: Response, key: SigningKey) -> str:
-        return await self._on_a_thread(partial(outgoing.response, content, key))
+        return await self._on_a_thread(lambda: _work().response(content, key))
 
     async def logout_request(
         self, content: OutgoingLogoutRequest, key: SigningKey, binding: Binding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(partial(outgoing.logout_request, content, key, binding, relay_state))
+        return await self._on_a_thread(lambda: _work().logout_request(content, key, binding, relay_state))
 
     async def logout_response(
         self, content: OutgoingLogoutResponse, key: SigningKey, binding: Binding, relay_state: str | None
     ) -> OutgoingMessage:
-        return await self._on_a_thread(partial(outgoing.logout_response, content, key, binding, relay_state))
+        return await self._on_a_thread(lambda: _work().logout_response(content, key, binding, relay_state))
 
     async def provider_metadata(self, content: ProviderMetadata) -> bytes:
-        return await self._on_a_thread(partial(metadata.identity_provider, content))
+        return await self._on_a_thread(lambda: _work().provider_metadata(content))
 
     async def read_metadata(self, given: str) -> dict[str, Any]:
-        try:
-            return await self._on_a_thread(partial(metadata.service_provider, given.encode()))
-        except Unreadable as unreadable:
-            raise BadRequest.of_field("metadata", str(unreadable)) from None
+        return await self._on_a_thread(lambda: _work().read_metadata(given))
 
     async def normalized_certificate(self, given: str) -> str:
-        try:
-            return await self._on_a_thread(partial(certificates.normalized, given))
-        except Unreadable as unreadable:
-            raise BadRequest.of_field("sp_certificate", str(unreadable)) from None
+        return await self._on_a_thread(lambda: _work().normalized_certificate(given))
 
     async def make_certificate(self, common_name: str, *, valid_from: datetime) -> MadeCertificate:
-        work = partial(certificates.make_certificate, common_name, valid_from=valid_from)
-        return await _when_there_is_room(work, self._certificate_place, CERTIFICATE_SECONDS_MAX)
+        return await _when_there_is_room(
+            lambda: _work().make_certificate(common_name, valid_from=valid_from),
+            self._certificate_place,
+            CERTIFICATE_SECONDS_MAX,
+        )
 
     async def _on_a_thread(self, work: Callable[[], Result]) -> Result:
         return await _when_there_is_room(work, self._places, MESSAGE_SECONDS_MAX)
+
+
+def _work() -> type[Work]:
+    # Imported with the first message, because the libraries take 18 MB, and many installations have no SAML.
+    from adapters.saml.work import Work  # noqa: PLC0415
+
+    return Work
 
 
 async def _when_there_is_room(work: Callable[[], Result], places: trio.CapacityLimiter, seconds_max: float) -> Result:

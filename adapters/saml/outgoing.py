@@ -39,14 +39,15 @@ def response(content: Response, key: SigningKey) -> str:
     if content.in_response_to is not None:
         root.set("InResponseTo", content.in_response_to)
     _add_status(root, content.status)
+    loaded = signatures.loaded(key)
     if content.assertion is not None:
         _add_assertion(root, content, content.assertion)
         if content.sign_assertion:
             # The first of both signatures, because that of the response covers it.
-            signatures.sign(root[-1], key)
+            signatures.sign(root[-1], loaded)
     # A refusal has no assertion whose signature would prove it.
     if content.sign_response or content.assertion is None:
-        signatures.sign(root, key)
+        signatures.sign(root, loaded)
     return base64.b64encode(_serialized(root)).decode()
 
 
@@ -78,7 +79,7 @@ def _encoded(
     parameter: str, root: Element, destination: str, key: SigningKey, binding: Binding, relay_state: str | None
 ) -> OutgoingMessage:
     if binding is Binding.POST:
-        signatures.sign(root, key)
+        signatures.sign(root, signatures.loaded(key))
         value = base64.b64encode(_serialized(root)).decode()
         return OutgoingMessage(
             binding=binding, url=destination, parameter=parameter, value=value, relay_state=relay_state

@@ -48,7 +48,15 @@ _SIGNED: Final = (("SAMLRequest", "SAMLResponse"), ("RelayState",), ("SigAlg",))
 _PARAMETERS: Final = frozenset({name for names in _SIGNED for name in names} | {"Signature"})
 
 
-def sign(element: Element, key: SigningKey) -> None:
+def loaded(key: SigningKey) -> xmlsec.Key:
+    """Return a key with its certificate for all signatures of a message, because loading it costs as much as one."""
+    constants = xmlsec.constants
+    loaded = xmlsec.Key.from_memory(key.private_pem.reveal(), constants.KeyDataFormatPem)
+    loaded.load_cert_from_memory(key.certificate_pem, constants.KeyDataFormatPem)
+    return loaded
+
+
+def sign(element: Element, key: xmlsec.Key) -> None:
     """Sign an element; the signature follows its Issuer, which is its first child (saml-core-2.0, 3.2.1)."""
     constants = xmlsec.constants
     template = xmlsec.template.create(element, constants.TransformExclC14N, constants.TransformRsaSha256, ns="ds")
@@ -59,8 +67,7 @@ def sign(element: Element, key: SigningKey) -> None:
     x509_data = xmlsec.template.add_x509_data(xmlsec.template.ensure_key_info(template))
     xmlsec.template.x509_data_add_certificate(x509_data)
     context = xmlsec.SignatureContext()
-    context.key = xmlsec.Key.from_memory(key.private_pem.reveal(), constants.KeyDataFormatPem)
-    context.key.load_cert_from_memory(key.certificate_pem, constants.KeyDataFormatPem)
+    context.key = key
     context.register_id(element, "ID")
     context.sign(template)
 

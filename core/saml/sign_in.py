@@ -28,15 +28,13 @@ from core.sign_in.refusals import SecondFactorDue
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from core.saml.messages import NameId
+    from core.saml.messages import AuthnRequest, NameId
     from core.saml.providers import SamlProvider
-    from core.saml.requests import PendingRequest
+    from core.saml.requests import PendingRequest, TakenRequest
+    from core.secrets import Secret
     from core.sessions.callers import Caller
     from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
-
-# A browser has one session of each service provider; older ones of the same are ended.
-_EARLIER_MAX: Final = 10
 
 _DENIED: Final = StatusOf(first=Status.RESPONDER, second=Status.REQUEST_DENIED)
 _NOT_PASSIVE: Final = StatusOf(first=Status.RESPONDER, second=Status.NO_PASSIVE)
@@ -127,6 +125,32 @@ def answer(uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest | No
     return task.sign_in(caller, standing.role)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A request that was taken, and what came of it at once."""
+
+    taken: TakenRequest
+    outcome: Outcome
+
+
+def take_and_answer(
+    uow: UnitOfWork,
+    provider: SamlProvider,
+    request: AuthnRequest,
+    /,
+    *,
+    relay_state: str | None,
+    browser_key: Secret | None,
+    visit: Visit,
+) -> Answered | Refusal:
+    """Take a request and answer it, in one transaction; raise as `requests.take` and `answer` do."""
+    taken = requests.take(
+        uow, provider, request, relay_state=relay_state, browser_key=browser_key, base_url=visit.base_url
+    )
+    outcome = answer(uow, provider, taken.pending, visit)
+    return outcome if isinstance(outcome, Refusal) else Answered(taken=taken, outcome=outcome)
+
+
 def answer_with_ticket(
     uow: UnitOfWork, provider: SamlProvider, pending: PendingRequest, ticket: str, visit: Visit
 ) -> Outcome | Refusal:
@@ -166,6 +190,7 @@ class _Task:
         self._pending = pending
         self._visit = visit
         self._terms = pending.terms if pending is not None else None
+        self._key = uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)
 
     def refusal(self) -> StatusOf | None:
         """Return the status for a request that no session can answer."""
@@ -181,9 +206,10 @@ class _Task:
 
     def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
         """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
-        organization = self._uow.organizations.by_slug(self._provider.organization_slug)
-        if organization is None or not organization.mfa_required:
+        if not self._provider.organization_requires_mfa:
             return None
+        organization = self._uow.organizations.by_slug(self._provider.organization_slug)
+        assert organization is not None, "the organization of an identity provider is gone"
         try:
             access.require_second_factor(caller)
             access.require_device_trust(self._uow, caller, organization)
@@ -274,7 +300,7 @@ class _Task:
                 sign_response=configuration.sign_response,
                 sign_assertion=configuration.sign_assertions,
             ),
-            key=signing_key(self._uow, provider),
+            key=_required(self._key()),
             relay_state=self._pending.relay_state if self._pending is not None else self._visit.relay_state,
             service_name=provider.service_name,
             organization_name=provider.organization_name,
@@ -285,7 +311,10 @@ class _Task:
 
 def signing_key(uow: UnitOfWork, provider: SamlProvider) -> SigningKey:
     """Return the key that signs for a service; raise `ProviderUnknown` when it was deactivated meanwhile."""
-    key = uow.saml_certificates.signing_key(provider.organization_id, provider.service_id)
+    return _required(uow.saml_certificates.defer_signing_key(provider.organization_id, provider.service_id)())
+
+
+def _required(key: SigningKey | None) -> SigningKey:
     if key is None:
         raise ProviderUnknown
     return key
@@ -327,11 +356,7 @@ def _begin_session(
         return outcome
     assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
     # The new one is not among them yet: what the service provider is told about it is stored later.
-    earlier = uow.saml_sessions.alive_of(
-        caller.user_id, [caller.session_id], service_id=provider.service_id, limit=_EARLIER_MAX
-    )
-    for session_id in earlier:
-        uow.sessions.revoke(session_id, user_id=caller.user_id)
+    uow.saml_sessions.end_earlier(caller.user_id, caller.session_id, provider)
     return outcome.grant
 
 

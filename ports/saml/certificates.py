@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from core.deferred import Deferred
 from core.saml.certificates import EndingCertificate, SamlCertificate, SigningKey
 from core.secrets import Secret
 from core.services.services import Service
 
 
 class SamlCertificates(Protocol):
-    """Certificates; the private keys are sealed in the database, and `signing_key` alone returns one."""
+    """Certificates; the private keys are sealed in the database, and `defer_signing_key` alone returns one."""
 
     def active(self, service: Service) -> SamlCertificate | None:
         """Return the active certificate of a service; None without one."""
@@ -21,8 +22,8 @@ class SamlCertificates(Protocol):
         """List the certificates that metadata contain, the active one first."""
         ...
 
-    def signing_key(self, organization_id: UUID, service_id: UUID) -> SigningKey | None:
-        """Return the active key of a service; None without one."""
+    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SigningKey | None]:
+        """Return the deferred active key of a service; None without one."""
         ...
 
     def replace_active(

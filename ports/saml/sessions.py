@@ -30,6 +30,10 @@ class SamlSessions(Protocol):
         """Return the states of sessions, in no order."""
         ...
 
+    def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
+        """End the sessions of a service provider that began from a session of a user, and are stored here."""
+        ...
+
     def alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
     ) -> Sequence[UUID]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from uuid import UUID  # noqa: TC003 - likewise
 
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
@@ -14,7 +13,9 @@ from core.secrets import Secret
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from uuid import UUID
 
+    from core.deferred import Deferred
     from core.services.services import Service
 
 _SEALED: Final = {"table": "saml_certificates", "column": "private_key_sealed"}
@@ -80,19 +81,22 @@ class PostgresSamlCertificates(Aggregate):
             .fetchall()
         )
 
-    def signing_key(self, organization_id: UUID, service_id: UUID) -> SigningKey | None:
-        found = self._connection.execute(
-            """
-            SELECT id, public_key, private_key_sealed
-            FROM   saml_certificates
-            WHERE  organization_id = %s AND service_id = %s AND is_active
-            """,
-            (organization_id, service_id),
-        ).fetchone()
-        if found is None:
-            return None
-        certificate_id, public_key, sealed = found
-        private_pem = self._transaction.vault.open(sealed, row=certificate_id, **_SEALED).decode()
+    def defer_signing_key(self, organization_id: UUID, service_id: UUID) -> Deferred[SigningKey | None]:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(self._opened))
+            .defer(
+                """
+                SELECT id AS certificate_id, public_key, private_key_sealed
+                FROM   saml_certificates
+                WHERE  organization_id = %s AND service_id = %s AND is_active
+                """,
+                (organization_id, service_id),
+            )
+            .fetchone
+        )
+
+    def _opened(self, *, certificate_id: UUID, public_key: str, private_key_sealed: bytes) -> SigningKey:
+        private_pem = self._transaction.vault.open(private_key_sealed, row=certificate_id, **_SEALED).decode()
         return SigningKey(certificate_id=certificate_id, certificate_pem=public_key, private_pem=Secret(private_pem))
 
     def replace_active(

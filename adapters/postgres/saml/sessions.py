@@ -101,6 +101,18 @@ class PostgresSamlSessions(Aggregate):
             .fetchall()
         )
 
+    def end_earlier(self, user_id: UUID, parent_id: UUID, provider: SamlProvider) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions s
+            SET    revoked_at = %s
+            FROM   saml_sessions p
+            WHERE  s.parent_id = %s AND s.user_id = %s AND s.revoked_at IS NULL
+              AND  p.session_id = s.id AND p.organization_id = %s AND p.service_id = %s
+            """,
+            (self._transaction.now, parent_id, user_id, provider.organization_id, provider.service_id),
+        )
+
     def alive_of(
         self, user_id: UUID, parent_ids: Sequence[UUID], *, service_id: UUID | None = None, limit: int
     ) -> Sequence[UUID]:

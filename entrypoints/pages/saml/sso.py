@@ -16,7 +16,7 @@ from core.rate_limits import RateLimit
 from core.saml import providers, requests, sign_in
 from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
 from core.saml.providers import ProviderUnknown, SamlProvider
-from core.saml.requests import PendingRequest, SignInStateUnknown, TakenRequest
+from core.saml.requests import SignInStateUnknown
 from core.saml.sign_in import AgreementRequired, Answer, Visit
 from core.sessions.refresh import SessionOver
 from core.sign_in.refusals import SignInRefused
@@ -86,11 +86,25 @@ async def sign_on_by_redirect(call: Call, org_slug: str, service_slug: str, quer
     """
     if query.saml_state:
         found = await call.read(requests.find, org_slug, service_slug, query.saml_state, carriers.browser_key(call))
-        return await _answer(call, found.provider, found.pending, query.saml_state)
+        outcome = await call.transact(sign_in.answer, found.provider, found.pending, _visit(call))
+        if isinstance(outcome, Answer):
+            return await answered(call, outcome)
+        return see_other(_address(found.provider, "authenticate", query.saml_state))
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.REDIRECT, query.saml_request, "", query.relay_state, call.request.query_string)
-    taken = await _take(call, provider, message)
-    return await _answer(call, provider, taken.pending, taken.state.reveal())
+    request = await _read(call, provider, message)
+    done = await call.transact(
+        sign_in.take_and_answer,
+        provider,
+        request,
+        relay_state=message.relay_state,
+        browser_key=carriers.browser_key(call),
+        visit=_visit(call),
+    )
+    if isinstance(done.outcome, Answer):
+        return await answered(call, done.outcome)
+    carriers.keep_browser_key(call, done.taken.browser_key)
+    return see_other(_address(provider, "authenticate", done.taken.state.reveal()))
 
 
 @routes.post(
@@ -105,7 +119,16 @@ async def sign_on_by_post(call: Call, org_slug: str, service_slug: str, form: Ss
     """Take a request for a sign-in; the answer follows the redirect."""
     provider = await call.read(providers.find, org_slug, service_slug)
     message = carriers.encoded(Binding.POST, form.saml_request, "", form.relay_state)
-    taken = await _take(call, provider, message)
+    request = await _read(call, provider, message)
+    taken = await call.transact(
+        requests.take,
+        provider,
+        request,
+        relay_state=message.relay_state,
+        browser_key=carriers.browser_key(call),
+        base_url=call.installation.settings.base_url,
+    )
+    carriers.keep_browser_key(call, taken.browser_key)
     call.headers["Location"] = _address(provider, "sso", taken.state.reveal())
 
 
@@ -178,28 +201,11 @@ def agreement_page(
     )
 
 
-async def _take(call: Call, provider: SamlProvider, message: EncodedMessage) -> TakenRequest:
+async def _read(call: Call, provider: SamlProvider, message: EncodedMessage) -> AuthnRequest:
     request = await call.installation.saml.read(message, provider.configuration.sp_certificate)
     if not isinstance(request, AuthnRequest):
         raise MessageRefused("It is of a kind that is not taken here.")
-    taken = await call.transact(
-        requests.take,
-        provider,
-        request,
-        relay_state=message.relay_state,
-        browser_key=carriers.browser_key(call),
-        base_url=call.installation.settings.base_url,
-    )
-    carriers.keep_browser_key(call, taken.browser_key)
-    return taken
-
-
-async def _answer(call: Call, provider: SamlProvider, pending: PendingRequest, state: str) -> Response:
-    """Answer a request, or lead to the page on which its user has something to do."""
-    outcome = await call.transact(sign_in.answer, provider, pending, _visit(call))
-    if isinstance(outcome, Answer):
-        return await answered(call, outcome)
-    return see_other(_address(provider, "authenticate", state))
+    return request
 
 
 def _visit(call: Call, *, has_agreed: bool = False, relay_state: str | None = None) -> Visit:

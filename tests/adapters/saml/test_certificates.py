@@ -112,7 +112,7 @@ def test_without_an_owner_there_is_no_mail(
 
 def test_the_private_key_is_read_for_signing_alone(service: Service, transact: Callable[..., Any]) -> None:
     def read(uow: UnitOfWork) -> Any:
-        return uow.saml_certificates.signing_key(service.organization_id, service.id)
+        return uow.saml_certificates.defer_signing_key(service.organization_id, service.id)()
 
     key = transact(read)
 

@@ -16,7 +16,7 @@ from tests.service_provider import key_pair
 from tests.world.saml import BASE_URL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from tests.clock import SettableClock
     from tests.mellon import Mellon
@@ -61,7 +61,7 @@ def _http(apache: Mellon) -> httpx.Client:
 
 
 @contextmanager
-def browsers(apache: Mellon) -> Iterator[tuple[Browser, Browser]]:
+def browsers(apache: Mellon) -> Generator[tuple[Browser, Browser]]:
     """Two browsers, until the block ends."""
     with _http(apache) as first, _http(apache) as second:
         yield Browser(apache, first), Browser(apache, second)
