@@ -220,7 +220,9 @@ class Application(QuartTrio):
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
-            arguments["body"] = decode_body(await self._body(route, request), route.body)
+            data = await self._body(route, request)
+            is_document = request.mimetype in route.documents
+            arguments["body"] = route.body.of(data) if is_document else decode_body(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
             arguments["form"] = decode_query(await self._body(route, request), route.form)
@@ -232,7 +234,7 @@ class Application(QuartTrio):
         except HTTPException as error:
             raise as_refusal(error) from None
         content_type = request.mimetype
-        if data and content_type and content_type != route.media_type:
+        if data and content_type and content_type not in {route.media_type, *route.documents}:
             raise UnsupportedMediaType(f"Send the body as {route.media_type}.")
         return data
 

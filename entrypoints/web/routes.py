@@ -88,6 +88,11 @@ class Route:
         return JSON if self.form is None else FORM
 
     @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
+
+    @property
     def documentation(self) -> str:
         """The handler's docstring."""
         return inspect.getdoc(self.handler) or ""

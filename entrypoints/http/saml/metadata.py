@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import msgspec
 from quart import Response
 
 from core.errors import OrganizationNotActive
@@ -15,6 +14,7 @@ from core.services.services import ServiceUnknown
 from entrypoints.http.saml import saml
 from entrypoints.http.saml.saml import SamlRecord
 from entrypoints.web.answers import Media
+from entrypoints.web.bodies import DocumentBody
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import on_service, public
 from entrypoints.web.routes import Routes
@@ -24,8 +24,10 @@ routes = Routes("SAML", saml.routes.description)
 METADATA_TYPE = "application/samlmetadata+xml"
 
 
-class ProviderDescription(msgspec.Struct, kw_only=True):
+class ProviderDescription(DocumentBody, kw_only=True):
     """The metadata of a service provider."""
+
+    documents = (METADATA_TYPE, "application/xml", "text/xml")
 
     metadata: str
 
@@ -53,8 +55,8 @@ async def show_metadata(
 async def import_metadata(call: Call, org_slug: str, service_slug: str, body: ProviderDescription) -> SamlRecord:
     """Fill the configuration from the metadata of the service provider.
 
-    They set its entity id and addresses, and its certificate when they announce signed requests. Nothing is switched
-    on, and what they do not name stays.
+    Send the XML as it is, or in `metadata`. It sets the entity id and the addresses, and the certificate when it
+    announces signed requests. Nothing is switched on, and what the metadata do not name stays.
     """
     await call.read(configuration.require_changeable, org_slug, service_slug)
     fields = await call.installation.saml.read_metadata(body.metadata)

@@ -215,6 +215,26 @@ class TestImport:
         }
         assert await configuration(shop) == answer.json
 
+    @pytest.mark.parametrize("media_type", ["application/samlmetadata+xml", "text/xml; charset=utf-8"])
+    async def test_a_file_is_taken_as_it_is(self, shop: Team, clock: SettableClock, media_type: str) -> None:
+        provider = ServiceProvider(now=clock, idp="unused")
+        document = provider.metadata().encode("utf-8-sig")
+
+        answer = await shop.request(
+            "owner", "POST", f"{SAML}/metadata", data=document, headers={"Content-Type": media_type}
+        )
+
+        assert answer.status == 200, answer.text
+        assert answer.json["entity_id"] == provider.entity_id
+
+    async def test_a_file_that_is_no_text_is_refused(self, shop: Team) -> None:
+        answer = await shop.request(
+            "owner", "POST", f"{SAML}/metadata", data=b"\xff\xfe", headers={"Content-Type": "text/xml"}
+        )
+
+        assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.invalid_fields == ["metadata"]
+
     async def test_metadata_of_some_hundred_kilobytes_are_taken(self, shop: Team, clock: SettableClock) -> None:
         provider = ServiceProvider(now=clock, idp="unused")
         document = provider.metadata(inside=f"<md:Extensions>{'x' * 300_000}</md:Extensions>")
