@@ -206,10 +206,11 @@ class _Task:
 
     def second_factor_problem(self, caller: Caller) -> AuthenticationRequired | Refusal | None:
         """Return what keeps a member out whose organization requires a second factor; None when nothing does."""
-        if not self._provider.organization_requires_mfa:
+        organization = None
+        if self._provider.organization_requires_mfa:
+            organization = self._uow.organizations.by_slug(self._provider.organization_slug)
+        if organization is None:
             return None
-        organization = self._uow.organizations.by_slug(self._provider.organization_slug)
-        assert organization is not None, "the organization of an identity provider is gone"
         try:
             access.require_second_factor(caller)
             access.require_device_trust(self._uow, caller, organization)
