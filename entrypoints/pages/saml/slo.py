@@ -3,6 +3,7 @@
 A posted message is kept and answered with a redirect to a GET, like a request for a sign-in.
 """
 
+from typing import Annotated
 from urllib.parse import urlencode
 
 import msgspec
@@ -57,7 +58,7 @@ class SloForm(msgspec.Struct, kw_only=True):
 class LogoutQuery(Query, kw_only=True):
     """The state of a logout that began here."""
 
-    saml_state: str = ""
+    saml_state: Annotated[str, msgspec.Meta(description="The state of a logout under way.", examples=["$SAML_STATE"])]
 
 
 @routes.get("/saml/:org_slug/:service_slug/slo", limits=sso.LIMITS, refuses=REFUSES)
