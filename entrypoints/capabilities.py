@@ -14,6 +14,9 @@ from entrypoints.http.platform import health, impersonation, metrics, owners, ti
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
+from entrypoints.http.saml import certificate as saml_certificate
+from entrypoints.http.saml import metadata as saml_metadata
+from entrypoints.http.saml import saml
 from entrypoints.http.scim import discovery as scim_discovery
 from entrypoints.http.scim import groups as scim_groups
 from entrypoints.http.scim import provisioning_log as scim_log
@@ -47,8 +50,10 @@ from entrypoints.pages.invitations import organizations as own_organization_page
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
+from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import sign_out as sign_out_page
+from entrypoints.pages.saml import slo, sso
 from entrypoints.pages.sessions import sessions as session_pages
-from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
@@ -86,6 +91,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     grants.routes,
     plans.routes,
     api_keys.routes,
+    saml.routes,
+    saml_certificate.routes,
+    saml_metadata.routes,
+    saml_login.routes,
+    sso.routes,
+    slo.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,

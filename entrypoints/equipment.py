@@ -19,6 +19,7 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -133,6 +134,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_messages() -> LxmlSamlMessages:
+    """Return what reads and signs the messages of SAML."""
+    return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
 def metrics(

@@ -16,6 +16,7 @@ from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
+from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
 
@@ -36,6 +37,7 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    saml: SamlMessages
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

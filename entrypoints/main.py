@@ -20,6 +20,7 @@ import trio
 from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
+from actors.certificate_watcher import CertificateWatcher
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from entrypoints.settings import Settings
 
 
+# Actors that need nothing but the database.
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
 REFUSALS: Final = (
     CannotStart,
@@ -212,6 +214,7 @@ async def connected(
                     "housekeeper": housekeeper,
                     "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
                     "audit_counter": AuditCounter(database=database, metrics=metrics),
+                    "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
                     "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
                     "audit_sealer": AuditSealer(database=database, metrics=metrics),
                     "event_sequencer": EventSequencer(
@@ -250,6 +253,7 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                saml=equipment.saml_messages(),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,

@@ -740,6 +740,126 @@ CREATE INDEX platform_audit_entries_actor ON platform_audit_entries USING btree 
 CREATE INDEX platform_audit_entries_addresses ON platform_audit_entries USING gin (addresses_in(details)) WHERE ((details)::text ~~ '%@%'::text);
 CREATE INDEX platform_audit_entries_target ON platform_audit_entries USING btree (target_type, target_id, id DESC);
 
+CREATE TABLE saml_certificates (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    public_key text NOT NULL,
+    private_key_sealed bytea NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    is_active boolean NOT NULL,
+    published_until timestamp with time zone,
+    warned_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE saml_certificates IS 'Key pairs that sign for a service: the active one, and those before it.';
+COMMENT ON COLUMN saml_certificates.published_until IS 'Until then metadata contain a certificate that was replaced.';
+COMMENT ON COLUMN saml_certificates.warned_at IS 'When a mail said that the certificate ends soon.';
+ALTER TABLE ONLY saml_certificates
+    ADD CONSTRAINT saml_certificates_pkey PRIMARY KEY (id);
+CREATE INDEX saml_certificates_ending ON saml_certificates USING btree (valid_until) WHERE is_active;
+CREATE INDEX saml_certificates_of_service ON saml_certificates USING btree (organization_id, service_id, created_at);
+CREATE UNIQUE INDEX saml_certificates_one_active ON saml_certificates USING btree (service_id) WHERE is_active;
+
+CREATE TABLE saml_configurations (
+    service_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    enabled boolean NOT NULL,
+    entity_id text,
+    acs_url text,
+    slo_url text,
+    slo_binding text NOT NULL,
+    name_id_format text,
+    attribute_mapping jsonb,
+    sign_assertions boolean NOT NULL,
+    sign_response boolean NOT NULL,
+    sp_certificate text,
+    members_only boolean NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT saml_configurations_check CHECK (((NOT enabled) OR ((entity_id IS NOT NULL) AND (acs_url IS NOT NULL))))
+);
+COMMENT ON TABLE saml_configurations IS 'The service provider of a service, and what assertions for it say.';
+COMMENT ON COLUMN saml_configurations.attribute_mapping IS 'From fields of a user to the names of attributes.';
+COMMENT ON COLUMN saml_configurations.sp_certificate IS 'If set, signatures of requests are verified and required.';
+ALTER TABLE ONLY saml_configurations
+    ADD CONSTRAINT saml_configurations_pkey PRIMARY KEY (service_id);
+CREATE INDEX saml_configurations_of_service ON saml_configurations USING btree (organization_id, service_id);
+
+CREATE TABLE saml_logouts (
+    id uuid NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea NOT NULL,
+    organization_id uuid,
+    service_id uuid,
+    message_id text,
+    relay_state text,
+    is_signed boolean NOT NULL,
+    named uuid[] NOT NULL,
+    has_begun boolean NOT NULL,
+    to_tell uuid[] NOT NULL,
+    status text[] NOT NULL,
+    awaited_id text,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE saml_logouts IS 'Logouts that a browser carries from one service provider to the next.';
+COMMENT ON COLUMN saml_logouts.message_id IS 'The request to answer at the end; null when the user has signed out here.';
+COMMENT ON COLUMN saml_logouts.named IS 'The sessions that the request names.';
+COMMENT ON COLUMN saml_logouts.to_tell IS 'Ended sessions whose service providers are still to be told; the first one next.';
+COMMENT ON COLUMN saml_logouts.awaited_id IS 'The request to the first of them, whose answer comes next.';
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_service_id_message_id_key UNIQUE (service_id, message_id);
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_state_hash_key UNIQUE (state_hash);
+CREATE INDEX saml_logouts_expiry ON saml_logouts USING btree (expires_at);
+CREATE INDEX saml_logouts_of_service ON saml_logouts USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
+
+CREATE TABLE saml_requests (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    message_id text NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea NOT NULL,
+    relay_state text,
+    terms jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    answered_at timestamp with time zone,
+    ticket_hash bytea,
+    ticket_session_id uuid,
+    ticket_expires_at timestamp with time zone
+);
+COMMENT ON TABLE saml_requests IS 'Messages that service providers have sent, so that each is answered once.';
+COMMENT ON COLUMN saml_requests.state_hash IS 'The hash of saml_state.';
+COMMENT ON COLUMN saml_requests.browser_hash IS 'The hash of the cookie of the browser that brought the message.';
+COMMENT ON COLUMN saml_requests.ticket_session_id IS 'The session of a sign-in elsewhere that is to be answered with.';
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_service_id_message_id_key UNIQUE (service_id, message_id);
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_state_hash_key UNIQUE (state_hash);
+CREATE INDEX saml_requests_expiry ON saml_requests USING btree (expires_at);
+CREATE INDEX saml_requests_of_service ON saml_requests USING btree (organization_id, service_id);
+CREATE INDEX saml_requests_of_ticket ON saml_requests USING btree (ticket_session_id) WHERE (ticket_session_id IS NOT NULL);
+
+CREATE TABLE saml_sessions (
+    session_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    service_id uuid NOT NULL,
+    audience text NOT NULL,
+    name_id text NOT NULL,
+    name_id_format text NOT NULL
+);
+COMMENT ON TABLE saml_sessions IS 'The sessions that service providers know, and under which name they know the user.';
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_pkey PRIMARY KEY (session_id);
+CREATE INDEX saml_sessions_of_name ON saml_sessions USING btree (organization_id, service_id, name_id);
+
 CREATE TABLE sandbox_customers (
     id text NOT NULL,
     organization_id uuid NOT NULL,
@@ -1362,6 +1482,27 @@ ALTER TABLE ONLY passkeys
 
 ALTER TABLE ONLY plans
     ADD CONSTRAINT plans_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_certificates
+    ADD CONSTRAINT saml_certificates_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_configurations
+    ADD CONSTRAINT saml_configurations_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_logouts
+    ADD CONSTRAINT saml_logouts_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_requests
+    ADD CONSTRAINT saml_requests_ticket_session_id_fkey FOREIGN KEY (ticket_session_id) REFERENCES sessions(id) ON DELETE SET NULL;
+
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY saml_sessions
+    ADD CONSTRAINT saml_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY sandbox_customers
     ADD CONSTRAINT sandbox_customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -26,6 +26,7 @@ from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
 from entrypoints import capabilities
@@ -260,6 +261,7 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        saml=LxmlSamlMessages(processors=2),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

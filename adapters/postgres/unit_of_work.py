@@ -46,6 +46,11 @@ from adapters.postgres.platform.organizations import PostgresPlatformOrganizatio
 from adapters.postgres.platform.users import PostgresPlatformUsers
 from adapters.postgres.privacy.anonymization import PostgresAnonymization
 from adapters.postgres.privacy.export import PostgresPrivacyExport
+from adapters.postgres.saml.certificates import PostgresSamlCertificates
+from adapters.postgres.saml.configurations import PostgresSamlConfigurations, PostgresSamlProviders
+from adapters.postgres.saml.logouts import PostgresSamlLogouts
+from adapters.postgres.saml.requests import PostgresSamlRequests
+from adapters.postgres.saml.sessions import PostgresSamlSessions
 from adapters.postgres.scim.groups import PostgresScimGroups
 from adapters.postgres.scim.provisioning_log import PostgresScimLog
 from adapters.postgres.scim.tokens import PostgresScimTokens
@@ -133,6 +138,12 @@ class PostgresUnitOfWork:
     billing_events: PostgresBillingEvents
     billing_subscriptions: PostgresBillingSubscriptions
     sandbox: PostgresSandbox
+    saml_configurations: PostgresSamlConfigurations
+    saml_providers: PostgresSamlProviders
+    saml_certificates: PostgresSamlCertificates
+    saml_requests: PostgresSamlRequests
+    saml_sessions: PostgresSamlSessions
+    saml_logouts: PostgresSamlLogouts
     webhooks: PostgresWebhooks
     webhook_deliveries: PostgresWebhookDeliveries
     event_feed: PostgresEventFeed

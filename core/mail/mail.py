@@ -48,6 +48,7 @@ class MailTemplate(StrEnum):
     WELCOME = "welcome"
     TRIAL_ENDING = "trial_ending"
     PAYMENT_ACTION_REQUIRED = "payment_action_required"
+    SAML_CERTIFICATE_ENDING = "saml_certificate_ending"
 
 
 _TO_ADDRESS: Final = (MailLimit.TO_ADDRESS,)
@@ -84,6 +85,8 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.WELCOME: _TO_ADDRESS,
     MailTemplate.TRIAL_ENDING: _TO_ADDRESS,
     MailTemplate.PAYMENT_ACTION_REQUIRED: _TO_ADDRESS,
+    # One for each certificate.
+    MailTemplate.SAML_CERTIFICATE_ENDING: (),
 }
 
 

@@ -32,6 +32,8 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     BROWSER_RETURNS = ("browser_returns", timedelta())
+    SAML_REQUESTS = ("saml_requests", timedelta())
+    SAML_LOGOUTS = ("saml_logouts", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)

@@ -240,8 +240,12 @@ class Application(QuartTrio):
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
-            decode = decode_body if route.dialect is None else route.dialect.decode
-            arguments["body"] = decode(await self._body(route, request), route.body)
+            data = await self._body(route, request)
+            if request.mimetype in route.documents:
+                arguments["body"] = route.body.of(data)
+            else:
+                decode = decode_body if route.dialect is None else route.dialect.decode
+                arguments["body"] = decode(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
             arguments["form"] = decode_query(await self._body(route, request), route.form)

@@ -27,6 +27,7 @@ from entrypoints.web import (
     descriptions_of_events,
     descriptions_of_pages,
     descriptions_of_sales,
+    descriptions_of_saml,
     descriptions_of_scim,
 )
 
@@ -71,6 +72,7 @@ _OTHERS: Final = (
     descriptions_of_events.FIELDS
     | descriptions_of_pages.FIELDS
     | descriptions_of_sales.FIELDS
+    | descriptions_of_saml.FIELDS
     | descriptions_of_scim.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {

@@ -100,8 +100,13 @@ class Route:
     @property
     def accepted_media_types(self) -> frozenset[str]:
         """The media types of what is accepted."""
-        accepted = {self.media_type}
-        return frozenset(accepted) if self.dialect is None else self.dialect.also_accepted | accepted
+        accepted = frozenset({self.media_type, *self.documents})
+        return accepted if self.dialect is None else self.dialect.also_accepted | accepted
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
 
     @property
     def documentation(self) -> str:
