@@ -1,6 +1,6 @@
 """The SIEM of an organization: where its audit log is streamed to. `siem_stream.py` decides what is sent when.
 
-An organization has at most one. Its token is stored sealed and shown to nobody. Replacing the configuration keeps the
+An organization has at most one. Its token is stored sealed and never shown. Replacing the configuration keeps the
 cursor, so that nothing is skipped while a token or an endpoint is changed; to start anew, delete it and create another.
 """
 

@@ -1,7 +1,7 @@
 """The users of a service, as its backend lists, adds, changes and removes them with an API key.
 
 An account is for the whole platform, and the backend of one service must not take it from its user or from another
-organization. Only an account that the organization itself created, and that nobody else relies on, may get another
+organization. Only an account that the organization itself created, and that belongs nowhere else, may get another
 address or be deleted; for any other account, removing it takes away what this service gave (decisions 5.7).
 """
 

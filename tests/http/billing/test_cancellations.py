@@ -60,7 +60,7 @@ def ended(provider: PaymentProvider) -> list[str]:
 
 
 def own_by_organization(shop: Seller) -> None:
-    """Let the buyer's account be one that the organization created and nobody else relies on."""
+    """Let the buyer's account be one that the organization created and that belongs nowhere else."""
     shop.world.connection.execute(
         "UPDATE users SET created_by_organization_id = %s, email_verified_at = NULL WHERE id = %s",
         (shop.organization_id, shop.buyer_id),

@@ -33,7 +33,7 @@ SECOND = timedelta(seconds=1)
 
 @dataclass
 class Stage:
-    """The team whose webhook subscribes; its member is the one to whom things happen."""
+    """The team whose webhook subscribes; its member is the user of the events."""
 
     team: Team
 
