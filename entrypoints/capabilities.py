@@ -10,6 +10,7 @@ from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -57,6 +58,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    mail_server.routes,
     services.routes,
     grants.routes,
     plans.routes,

@@ -13,7 +13,7 @@ from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
 from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
-from ports.mail.mail import MailRenderer
+from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
@@ -35,6 +35,7 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    routing_gateway: RoutingGateway
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

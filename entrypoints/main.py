@@ -27,6 +27,7 @@ from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
@@ -40,6 +41,7 @@ from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import outbound_client
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.mail.mail import MailGateway
 
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
@@ -186,7 +189,7 @@ async def connected(
         metrics=metrics,
         clock=now,
     )
-    courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
+    routing_gateway = RoutingSmtpGateway(settings.outbound_allowed, clock=now)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -212,7 +215,7 @@ async def connected(
                     EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
                 )
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
-                supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+                _supervise_couriers(supervisor, gateway, installation, doorbells)
                 supervisor.supervise(
                     "billing_reconciler",
                     BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
@@ -241,6 +244,7 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                routing_gateway=routing_gateway,
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
@@ -259,6 +263,28 @@ async def connected(
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
+
+
+def _supervise_couriers(
+    supervisor: Supervisor, gateway: MailGateway | None, installation: Installation, doorbells: MemoryDoorbells
+) -> None:
+    """Start the actors that send mail: through the platform's own server, and through those of organizations."""
+    courier = MailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+    routed = RoutedMailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=installation.routing_gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("routed_mail_courier", routed.run, drain=routed.drain)
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

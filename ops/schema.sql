@@ -375,6 +375,32 @@ ALTER TABLE ONLY mail_counts
     ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
 CREATE INDEX mail_counts_ended ON mail_counts USING btree (expires_at);
 
+CREATE TABLE mail_servers (
+    organization_id uuid NOT NULL,
+    host text NOT NULL,
+    port integer NOT NULL,
+    tls text NOT NULL,
+    username text,
+    password_sealed bytea,
+    from_name text NOT NULL,
+    from_email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_attempt_at timestamp with time zone,
+    last_error text,
+    last_success_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    CONSTRAINT mail_servers_check CHECK (((username IS NULL) = (password_sealed IS NULL))),
+    CONSTRAINT mail_servers_port_check CHECK (((port >= 1) AND (port <= 65535))),
+    CONSTRAINT mail_servers_tls_check CHECK ((tls = ANY (ARRAY['starttls'::text, 'tls'::text, 'none'::text])))
+);
+COMMENT ON TABLE mail_servers IS 'The mail servers of organizations, and how each has worked lately.';
+COMMENT ON COLUMN mail_servers.failures IS 'Failures in a row; until next_attempt_at no mail is tried.';
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE mails (
     id uuid NOT NULL,
     organization_id uuid,
@@ -387,7 +413,7 @@ CREATE TABLE mails (
     leased_until timestamp with time zone,
     last_error text,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
+    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
 ALTER TABLE ONLY mails
@@ -396,6 +422,7 @@ CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::te
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
+CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
 
 CREATE TABLE memberships (
     id uuid NOT NULL,
@@ -1068,6 +1095,9 @@ ALTER TABLE ONLY login_events
 
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;

@@ -21,6 +21,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.secrets import Secret
@@ -255,6 +256,7 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

@@ -29,11 +29,13 @@ from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatf
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
+from adapters.postgres.mail.routed_mail import PostgresRoutedMail
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
+from adapters.postgres.organizations.settings.mail import PostgresMailServers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
@@ -103,6 +105,7 @@ class PostgresUnitOfWork:
     platform_audit_log: PostgresPlatformAuditLog
     members: PostgresMembers
     roles: PostgresRoles
+    mail_servers: PostgresMailServers
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
@@ -131,6 +134,7 @@ class PostgresUnitOfWork:
     anonymization: PostgresAnonymization
     mail: PostgresMailOutbox
     mail_counts: PostgresMailCounts
+    routed_mail: PostgresRoutedMail
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping

@@ -6,13 +6,14 @@ from typing import Protocol
 from uuid import UUID
 
 from core.mail.mail import Mail, MailMessage, RenderedMail
+from core.mail.servers import MailServer
 
 
 class MailOutbox(Protocol):
     """Mails to be sent. Their values may hold links that sign users in, so they are stored encrypted."""
 
     def add(self, mail: Mail) -> None:
-        """Queue a mail and, after the commit, wake the courier."""
+        """Queue a mail and, after the commit, wake the courier that sends it."""
         ...
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
@@ -69,5 +70,16 @@ class MailGateway(Protocol):
 
         After a cancellation the mail may or may not have been delivered. A mail sent again under the same id appears to
         its recipient as the same mail.
+        """
+        ...
+
+
+class RoutingGateway(Protocol):
+    """Delivers mails to the mail servers of organizations, at allowed addresses only (decisions 7.5)."""
+
+    async def send(self, server: MailServer, mail_id: UUID, to: str, rendered: RenderedMail) -> str:
+        """Deliver a mail as `MailGateway` does, and return what the server answered.
+
+        Raise `MailServerUnusable` when the server takes no mail at all, or none by its policy.
         """
         ...

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ports.mail.mail import MailCounts, MailOutbox
+from ports.mail.routed_mail import RoutedMail
 
 
 class MailUnit(Protocol):
@@ -13,6 +14,9 @@ class MailUnit(Protocol):
 
     @property
     def mail_counts(self) -> MailCounts: ...
+
+    @property
+    def routed_mail(self) -> RoutedMail: ...
 
     @property
     def has_rate_limits(self) -> bool:

@@ -7,6 +7,7 @@ from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
+from ports.organizations.settings.mail import MailServers
 from ports.organizations.tiers import Tiers
 
 
@@ -24,6 +25,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def roles(self) -> Roles: ...
+
+    @property
+    def mail_servers(self) -> MailServers: ...
 
     @property
     def relations(self) -> Relations: ...

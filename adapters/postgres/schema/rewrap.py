@@ -46,6 +46,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
+    SealedColumn("mail_servers", "password_sealed", "organization_id"),
 )
 
 
