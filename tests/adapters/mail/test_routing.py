@@ -83,8 +83,10 @@ async def test_the_certificate_must_have_the_name_that_was_set(
 ) -> None:
     for name in (NAME, "mail.globex.example"):
         certificate = _certificate(authority, name)
-        opened = {"starttls": certificate} if mode is TlsMode.STARTTLS else {"tls": certificate}
-        with PostOffice().open(**opened) as office:
+        is_implicit = mode is TlsMode.TLS
+        with PostOffice().open(
+            starttls=None if is_implicit else certificate, tls=certificate if is_implicit else None
+        ) as office:
             if name == NAME:
                 await send(server(office.port, tls=mode), resolver, tls=tls)
                 assert [received.is_encrypted for received in office.received] == [True]
