@@ -146,7 +146,7 @@ class RoutedMailCourier:
     async def _attempt(self, leased: LeasedServer, mail: Mail) -> partial[bool]:
         """Try to send a mail; return the use case that records the result, or raise `MailServerUnusable`."""
         try:
-            rendered = self._renderer.render(mail.message)
+            rendered = self._renderer.render(mail.message, mail.brand)
             with trio.fail_after(SEND_SECONDS_MAX):
                 await self._gateway.send(leased.server, mail.id, mail.message.to, rendered)
         except MailRefused as refused:

@@ -10,6 +10,7 @@ from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations.settings import branding
 from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
@@ -31,6 +32,7 @@ from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.web import openapi
@@ -59,6 +61,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     ownership.routes,
     roles.routes,
     mail_server.routes,
+    branding.routes,
+    branding_pages.routes,
     services.routes,
     grants.routes,
     plans.routes,

@@ -15,6 +15,7 @@ from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
+from ports.organizations.settings.branding import PictureCleaner
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
 
@@ -36,6 +37,7 @@ class Installation:
     qr_codes: QrCodes
     mail_renderer: MailRenderer
     routing_gateway: RoutingGateway
+    pictures: PictureCleaner
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

@@ -43,6 +43,7 @@ from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import outbound_client
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -189,7 +190,6 @@ async def connected(
         metrics=metrics,
         clock=now,
     )
-    routing_gateway = RoutingSmtpGateway(settings.outbound_allowed, clock=now)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -244,7 +244,8 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
-                routing_gateway=routing_gateway,
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                pictures=RebuildingCleaner(),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,

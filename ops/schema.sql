@@ -228,6 +228,34 @@ CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING bt
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
 
+CREATE TABLE branding_pictures (
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT branding_pictures_kind_check CHECK ((kind = ANY (ARRAY['logo'::text, 'icon'::text]))),
+    CONSTRAINT branding_pictures_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/svg+xml'::text])))
+);
+COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from what was uploaded; the name is a hash of the content.';
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_pkey PRIMARY KEY (organization_id, kind);
+
+CREATE TABLE brandings (
+    organization_id uuid NOT NULL,
+    primary_color text,
+    background_color text,
+    support_email text,
+    terms_url text,
+    privacy_url text,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT brandings_background_color_check CHECK ((background_color ~ '^#[0-9a-f]{6}$'::text)),
+    CONSTRAINT brandings_primary_color_check CHECK ((primary_color ~ '^#[0-9a-f]{6}$'::text))
+);
+COMMENT ON TABLE brandings IS 'How pages and mails of an organization look.';
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
     device_id uuid NOT NULL,
@@ -1068,6 +1096,12 @@ ALTER TABLE ONLY billing_subscriptions
 
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;

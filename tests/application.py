@@ -22,6 +22,7 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.secrets import Secret
@@ -257,6 +258,7 @@ async def connected_installation(
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
         routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

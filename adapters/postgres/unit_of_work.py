@@ -28,6 +28,7 @@ from adapters.postgres.driver.connection import Connection
 from adapters.postgres.events.actions import PostgresAuditEntries, PostgresPlatformAuditEntries
 from adapters.postgres.events.events import PostgresEvents
 from adapters.postgres.invitations.invitations import PostgresInvitations
+from adapters.postgres.mail.brands import PostgresMailBrands
 from adapters.postgres.mail.mail import PostgresMailCounts, PostgresMailOutbox
 from adapters.postgres.mail.routed_mail import PostgresRoutedMail
 from adapters.postgres.organizations.access import PostgresAccess
@@ -35,6 +36,7 @@ from adapters.postgres.organizations.members import PostgresMembers
 from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
+from adapters.postgres.organizations.settings.branding import PostgresBrandings
 from adapters.postgres.organizations.settings.mail import PostgresMailServers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
@@ -106,6 +108,7 @@ class PostgresUnitOfWork:
     members: PostgresMembers
     roles: PostgresRoles
     mail_servers: PostgresMailServers
+    branding: PostgresBrandings
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
@@ -135,6 +138,7 @@ class PostgresUnitOfWork:
     mail: PostgresMailOutbox
     mail_counts: PostgresMailCounts
     routed_mail: PostgresRoutedMail
+    mail_brands: PostgresMailBrands
     signing_keys: PostgresSigningKeys
     server_secrets: PostgresServerSecrets
     housekeeping: PostgresHousekeeping

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from core.mail.brands import MailBrand
     from ports.unit_of_work import UnitOfWork
 
 
@@ -158,6 +159,7 @@ class Mail:
     created_at: datetime
     organization_id: UUID | None = None
     last_error: str | None = None
+    brand: MailBrand | None = None
 
     def sent(self) -> Mail:
         """Return the mail as delivered to the mail server."""
@@ -226,7 +228,23 @@ def attemptable(uow: UnitOfWork, claimed: Sequence[Mail]) -> Sequence[Mail]:
     for mail in claimed:
         if mail.attempts > ATTEMPTS_MAX:
             uow.mail.save(mail.failed("Every attempt to send this mail was interrupted."))
-    return [mail for mail in claimed if mail.attempts <= ATTEMPTS_MAX]
+    return _branded(uow, [mail for mail in claimed if mail.attempts <= ATTEMPTS_MAX])
+
+
+def _branded(uow: UnitOfWork, mails: Sequence[Mail]) -> Sequence[Mail]:
+    """Return the mails with the brands of their organizations."""
+    organization_ids = {mail.organization_id for mail in mails if mail.organization_id is not None}
+    if not organization_ids:
+        return mails
+    brands = uow.mail_brands.of(organization_ids)
+    return [replace(mail, brand=_brand_of(mail, brands)) for mail in mails]
+
+
+def _brand_of(mail: Mail, brands: Mapping[UUID, MailBrand]) -> MailBrand | None:
+    brand = brands.get(mail.organization_id) if mail.organization_id is not None else None
+    if brand is None or mail.message.template in BY_ORGANIZATION:
+        return brand
+    return brand.without_links()
 
 
 def record_sent(uow: UnitOfWork, mail: Mail) -> bool:

@@ -122,6 +122,8 @@ class Operation(Enum):
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    BRANDING_READ = ("read the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
+    BRANDING_CHANGE = ("change the branding", Capability.ORG_SETTINGS_MANAGE, _ACTIVE)
     MAIL_SERVER_READ = ("read the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     MAIL_SERVER_CHANGE = ("change the mail server", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)

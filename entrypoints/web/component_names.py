@@ -64,6 +64,7 @@ COMPONENT_NAMES: Final = {
     "EndUserDetail": "EndUserDetails",
     "UsedService": "EndUserService",
     "SessionsEnded": "RevokedSessions",
+    "BrandingRecord": "Branding",
     "MailServerSettings": "MailServer",
     "MailServerBody": "MailServerUpdate",
     "MailServerTested": "MailServerTestResult",

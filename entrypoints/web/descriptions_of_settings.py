@@ -9,6 +9,10 @@ def _field(text: str, **keywords: Any) -> dict[str, Any]:
     return {"description": text, **keywords}
 
 
+_COLOR: Final = {"pattern": "^#[0-9a-fA-F]{6}$", "examples": ["#14544a"]}
+_PICTURE: Final = "as `data:image/png;base64,…` or `data:image/svg+xml;base64,…`, at most 256 KiB; null removes it."
+_DATA_URL: Final = {"examples": ["data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="]}
+
 FIELDS: Final[dict[str, dict[str, Any]]] = {
     # Mail server
     "host": _field("The name or the address of the mail server.", examples=["smtp.example.com"]),
@@ -32,4 +36,24 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "to": _field("The address that the test mail goes to.", format="email", examples=["ada@example.com"]),
     "MailServerTestResult.success": _field("Whether the mail server took the mail."),
     "MailServerTestResult.message": _field("What the mail server answered, or why there was no answer."),
+    # Branding
+    "logo": _field("The address of the logo; null without one."),
+    "icon": _field("The address of the icon, which browsers show beside the title of a page; null without one."),
+    "BrandingUpdate.logo": _field(f"The logo {_PICTURE}", **_DATA_URL),
+    "BrandingUpdate.icon": _field(f"The icon {_PICTURE}", **_DATA_URL),
+    "primary_color": _field(
+        "The colour of buttons and links; it stands out from white by a contrast of 4.5, and from the background by 3.",
+        **_COLOR,
+    ),
+    "background_color": _field("The background of pages.", **_COLOR),
+    "support_email": _field(
+        "The address for questions of users.",
+        format="email",
+        maxLength=EMAIL_CHARACTERS_MAX,
+        examples=["help@example.com"],
+    ),
+    "terms_url": _field("The address of the terms of use.", examples=["https://example.com/terms"]),
+    "privacy_url": _field("The address of the privacy policy.", examples=["https://example.com/privacy"]),
+    "Branding.updated_at": _field("When the branding was last changed; null if it never was."),
+    "branding_show_file.name": _field("The name of the file, which changes with its content."),
 }

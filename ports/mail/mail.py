@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
+from core.mail.brands import MailBrand
 from core.mail.mail import Mail, MailMessage, RenderedMail
 from core.mail.servers import MailServer
 
@@ -54,7 +55,7 @@ class MailCounts(Protocol):
 class MailRenderer(Protocol):
     """Renders a template with its values."""
 
-    def render(self, message: MailMessage) -> RenderedMail:
+    def render(self, message: MailMessage, brand: MailBrand | None = None) -> RenderedMail:
         """Return the rendered mail, with every value escaped and a subject of one line.
 
         Raise `MailRefused` when a value that the template needs is missing.

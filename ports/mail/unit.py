@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.mail.brands import MailBrands
 from ports.mail.mail import MailCounts, MailOutbox
 from ports.mail.routed_mail import RoutedMail
 
@@ -14,6 +15,9 @@ class MailUnit(Protocol):
 
     @property
     def mail_counts(self) -> MailCounts: ...
+
+    @property
+    def mail_brands(self) -> MailBrands: ...
 
     @property
     def routed_mail(self) -> RoutedMail: ...

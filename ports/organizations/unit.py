@@ -7,6 +7,7 @@ from ports.organizations.members import Members
 from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
+from ports.organizations.settings.branding import Brandings
 from ports.organizations.settings.mail import MailServers
 from ports.organizations.tiers import Tiers
 
@@ -25,6 +26,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def roles(self) -> Roles: ...
+
+    @property
+    def branding(self) -> Brandings: ...
 
     @property
     def mail_servers(self) -> MailServers: ...

@@ -21,6 +21,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
@@ -116,6 +117,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
         routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),

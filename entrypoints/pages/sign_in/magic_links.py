@@ -2,6 +2,7 @@
 
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
+from entrypoints.pages.brands import brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
@@ -17,7 +18,8 @@ routes = Routes("magic links", "Signing in with a mailed link, without a passwor
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button of the magic link; opening the page does not use up the link."""
     link = await call.read(magic_links.inspect, query.token)
-    return page(call, "magic_link.html", token=query.token, email=link.email, place=link.back.name)
+    brand = await brand_of(call, link.back.organization_id)
+    return page(call, "magic_link.html", token=query.token, email=link.email, place=link.back.name, brand=brand)
 
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
@@ -25,4 +27,5 @@ async def show_link(call: Call, query: MailedLink) -> Page:
 async def press_link(call: Call, form: MailedLinkForm) -> Page:
     """Exchange the link for a sign-in code and show it; programs use `POST /api/auth/magic-link/verify`."""
     exchanged = await call.transact(magic_links.exchange, form.token)
-    return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)
+    brand = await brand_of(call, exchanged.back.organization_id)
+    return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back, brand=brand)

@@ -168,6 +168,10 @@ async def remove_the_mail_server(stage: Stage) -> None:
     await stage.request("DELETE", "/smtp")
 
 
+async def change_the_branding(stage: Stage) -> None:
+    await stage.request("PATCH", "/branding", {"primary_color": "#14544a"})
+
+
 async def grant_a_service(stage: Stage) -> None:
     stage.world.service(stage.team.organization_id)
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
@@ -206,6 +210,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.ORGANIZATION_OWNER_CHANGED: transfer_the_ownership,
     EventType.ORGANIZATION_SMTP_CONFIGURED: set_a_mail_server,
     EventType.ORGANIZATION_SMTP_REMOVED: remove_the_mail_server,
+    EventType.BRANDING_UPDATED: change_the_branding,
     EventType.SERVICE_UPDATED: grant_a_service,
     EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
@@ -218,7 +223,7 @@ WAITING = {
     *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
     *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
     *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
-    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED, EventType.BRANDING_UPDATED),
+    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED),
 }
 
 

@@ -27,3 +27,24 @@ ALTER TABLE mails
     DROP CONSTRAINT mails_state_check,
     ADD CONSTRAINT mails_state_check
         CHECK (state IN ('queued', 'routed', 'sent', 'kept', 'failed', 'discarded')) NOT VALID;
+
+CREATE TABLE brandings (
+    organization_id  uuid PRIMARY KEY REFERENCES organizations ON DELETE CASCADE,
+    primary_color    text CHECK (primary_color ~ '^#[0-9a-f]{6}$'),
+    background_color text CHECK (background_color ~ '^#[0-9a-f]{6}$'),
+    support_email    text,
+    terms_url        text,
+    privacy_url      text,
+    updated_at       timestamptz NOT NULL
+);
+COMMENT ON TABLE brandings IS 'How pages and mails of an organization look.';
+
+CREATE TABLE branding_pictures (
+    organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+    kind            text NOT NULL CHECK (kind IN ('logo', 'icon')),
+    name            text NOT NULL,
+    media_type      text NOT NULL CHECK (media_type IN ('image/png', 'image/svg+xml')),
+    content         bytea NOT NULL,
+    PRIMARY KEY (organization_id, kind)
+);
+COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from what was uploaded; the name is a hash of the content.';
