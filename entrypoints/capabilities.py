@@ -11,6 +11,7 @@ from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
 from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
@@ -67,6 +68,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     mail_server.routes,
     branding.routes,
     branding_pages.routes,
+    custom_domain.routes,
     services.routes,
     grants.routes,
     plans.routes,

@@ -16,6 +16,7 @@ from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
 from ports.organizations.settings.branding import PictureCleaner
+from ports.resolver import Resolver
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
 
@@ -38,6 +39,7 @@ class Installation:
     mail_renderer: MailRenderer
     routing_gateway: RoutingGateway
     pictures: PictureCleaner
+    resolver: Resolver
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

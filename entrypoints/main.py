@@ -19,6 +19,7 @@ import trio
 
 from actors.audit_counter import AuditCounter
 from actors.billing_reconciler import BillingReconciler
+from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -217,6 +218,10 @@ async def connected(
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
                 _supervise_couriers(supervisor, gateway, installation, doorbells)
                 supervisor.supervise(
+                    "domain_checker",
+                    DomainChecker(database=database, resolver=installation.resolver, metrics=metrics).run,
+                )
+                supervisor.supervise(
                     "billing_reconciler",
                     BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
                 )
@@ -246,6 +251,7 @@ async def connected(
                 mail_renderer=renderer,
                 routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
                 pictures=RebuildingCleaner(),
+                resolver=equipment.resolver(settings),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,

@@ -271,13 +271,39 @@ CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
 CREATE TABLE browser_sessions (
     session_id uuid NOT NULL,
     secret_hash bytea NOT NULL,
-    stays_signed_in boolean NOT NULL
+    stays_signed_in boolean NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE browser_sessions IS 'The secret in the cookie of a session; sessions.expires_at moves with its use.';
+COMMENT ON COLUMN browser_sessions.domain_id IS 'The custom domain that the session belongs to; null for the base URL.';
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_pkey PRIMARY KEY (session_id);
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX browser_sessions_of_domain ON browser_sessions USING btree (domain_id) WHERE (domain_id IS NOT NULL);
+
+CREATE TABLE custom_domains (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    value text NOT NULL,
+    status text NOT NULL,
+    verified_at timestamp with time zone,
+    proved_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    CONSTRAINT custom_domains_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
+    CONSTRAINT custom_domains_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
+    CONSTRAINT custom_domains_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
+);
+COMMENT ON TABLE custom_domains IS 'The domains under which hosted pages of organizations work; claims to one domain, at most one of them verified.';
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_key UNIQUE (organization_id);
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_pkey PRIMARY KEY (id);
+CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
@@ -501,12 +527,15 @@ CREATE TABLE mfa_challenges (
     attempts integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    domain_id uuid
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
+COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
+CREATE INDEX mfa_challenges_of_domain ON mfa_challenges USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id);
 
 CREATE TABLE mfa_events (
@@ -618,14 +647,17 @@ CREATE TABLE passkeys (
     backup_eligible boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
-    verifies_user boolean DEFAULT false NOT NULL
+    verifies_user boolean DEFAULT false NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
 COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
+COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+CREATE INDEX passkeys_of_domain ON passkeys USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
 
 CREATE TABLE plans (
@@ -1130,7 +1162,13 @@ ALTER TABLE ONLY brandings
     ADD CONSTRAINT brandings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
@@ -1172,6 +1210,9 @@ ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_challenges
+    ADD CONSTRAINT mfa_challenges_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_events
@@ -1191,6 +1232,9 @@ ALTER TABLE ONLY organizations
 
 ALTER TABLE ONLY passkey_challenges
     ADD CONSTRAINT passkey_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;

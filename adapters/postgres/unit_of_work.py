@@ -37,6 +37,7 @@ from adapters.postgres.organizations.organizations import PostgresOrganizations
 from adapters.postgres.organizations.relations import PostgresRelations
 from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
+from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.mail import PostgresMailServers
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
@@ -113,6 +114,7 @@ class PostgresUnitOfWork:
     roles: PostgresRoles
     mail_servers: PostgresMailServers
     branding: PostgresBrandings
+    custom_domains: PostgresCustomDomains
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices
@@ -165,7 +167,8 @@ class PostgresUnitOfWork:
         self.domain_names = tools.domain_names
         self.locations = tools.locations
         self.totp = tools.totp
-        self.webauthn = tools.webauthn
+        host = origin.custom_host
+        self.webauthn = tools.webauthn if host is None else tools.webauthn.of_host(host.name)
         self.has_rate_limits = tools.has_rate_limits
         self._client_id = client_id
         self._session_id = session_id

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
+from entrypoints.pages.brands import Brand
 from entrypoints.web.answers import Media
 from entrypoints.web.browsers import form_token
 
@@ -35,6 +36,8 @@ SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-s
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page, which no cache stores."""
+    if call.brand is not None:
+        values.setdefault("brand", Brand(call.brand))
     html = render(template, version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"

@@ -18,6 +18,7 @@ from core.secrets import Secret
 from core.sessions import browser_sessions
 from core.sign_in import browser_returns
 from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web import hosts
 from entrypoints.web.hidden import SecretBody
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def require_own_site(call: Call) -> None:
             raise FormRefused().because("other_site")
         return
     origin = headers.get("Origin")
-    if origin is not None and origin != call.installation.settings.origin:
+    if origin is not None and origin != hosts.origin_of(call):
         raise FormRefused().because("other_origin")
 
 

@@ -65,6 +65,7 @@ COMPONENT_NAMES: Final = {
     "UsedService": "EndUserService",
     "SessionsEnded": "RevokedSessions",
     "BrandingRecord": "Branding",
+    "DomainBody": "CustomDomainUpdate",
     "MailServerSettings": "MailServer",
     "MailServerBody": "MailServerUpdate",
     "MailServerTested": "MailServerTestResult",

@@ -56,4 +56,17 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "privacy_url": _field("The address of the privacy policy.", examples=["https://example.com/privacy"]),
     "Branding.updated_at": _field("When the branding was last changed; null if it never was."),
     "branding_show_file.name": _field("The name of the file, which changes with its content."),
+    # Custom domain
+    "CustomDomain.domain": _field("The domain.", examples=["id.example.com"]),
+    "CustomDomainUpdate.domain": _field("The domain.", examples=["id.example.com"]),
+    "TlsQuestion.domain": _field("The name of the host.", examples=["id.example.com"]),
+    "CustomDomain.status": _field(
+        "Whether the TXT record was found: `pending`, `verified`, or `failing` after it has disappeared."
+    ),
+    "txt_name": _field("The name of the TXT record that proves the domain.", examples=["_gatehouse.id.example.com"]),
+    "txt_value": _field("The value of that record."),
+    "verified_at": _field("When the domain was verified; null until then."),
+    "checked_at": _field("When the name servers were last asked; null if they never were."),
+    "CustomDomain.failing_since": _field("Since when the TXT record is missing; null while it is there."),
+    "ends_at": _field("When the domain ends unless the TXT record comes back; null while it is there."),
 }

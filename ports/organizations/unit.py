@@ -8,6 +8,7 @@ from ports.organizations.organizations import Organizations
 from ports.organizations.relations import Relations
 from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
+from ports.organizations.settings.domain import CustomDomains
 from ports.organizations.settings.mail import MailServers
 from ports.organizations.tiers import Tiers
 
@@ -29,6 +30,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def branding(self) -> Brandings: ...
+
+    @property
+    def custom_domains(self) -> CustomDomains: ...
 
     @property
     def mail_servers(self) -> MailServers: ...

@@ -48,3 +48,29 @@ CREATE TABLE branding_pictures (
     PRIMARY KEY (organization_id, kind)
 );
 COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from what was uploaded; the name is a hash of the content.';
+
+CREATE TABLE custom_domains (
+    id              uuid PRIMARY KEY,
+    organization_id uuid NOT NULL UNIQUE REFERENCES organizations ON DELETE CASCADE,
+    domain          text NOT NULL,
+    value           text NOT NULL,
+    status          text NOT NULL CHECK (status IN ('pending', 'verified', 'failing')),
+    verified_at     timestamptz,
+    proved_at       timestamptz,
+    failing_since   timestamptz,
+    checked_at      timestamptz,
+    next_check_at   timestamptz,
+    CHECK ((status = 'pending') = (verified_at IS NULL)),
+    CHECK ((status = 'failing') = (failing_since IS NOT NULL))
+);
+COMMENT ON TABLE custom_domains IS 'The domains under which hosted pages of organizations work; claims to one domain, at most one of them verified.';
+CREATE UNIQUE INDEX custom_domains_verified ON custom_domains (domain) WHERE verified_at IS NOT NULL;
+CREATE INDEX custom_domains_to_check ON custom_domains (next_check_at) WHERE verified_at IS NOT NULL;
+
+-- Sessions and passkeys that were made under a custom domain work there alone, and end with it.
+ALTER TABLE browser_sessions ADD COLUMN domain_id uuid REFERENCES custom_domains ON DELETE CASCADE;
+COMMENT ON COLUMN browser_sessions.domain_id IS 'The custom domain that the session belongs to; null for the base URL.';
+ALTER TABLE passkeys ADD COLUMN domain_id uuid REFERENCES custom_domains ON DELETE CASCADE;
+COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
+ALTER TABLE mfa_challenges ADD COLUMN domain_id uuid REFERENCES custom_domains ON DELETE CASCADE;
+COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';

@@ -14,6 +14,7 @@ from entrypoints.pages.brands import brand_of
 from entrypoints.web.answers import Media
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("branding", "How pages and mails of an organization look.")
@@ -26,6 +27,7 @@ Svg: TypeAlias = Annotated[Response, Media("image/svg+xml")]
 
 
 @routes.get(f"{PATH}/:organization_id/:name", refuses=(BrandingUnknown,))
+@on_custom_hosts
 @public
 async def show_file(call: Call, organization_id: UUID, name: str) -> Png | Svg | StyleSheet:
     """Return a picture or the style sheet of an organization's branding, which may be cached for ever."""
