@@ -3,6 +3,7 @@
 The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
 """
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -81,6 +82,11 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def in_base64(text: str) -> str:
+    """Return a text as the data of an address that carries it, such as a picture."""
+    return base64.b64encode(text.encode()).decode()
+
+
 def untranslated(text: str, **values: object) -> Markup:
     """Return a text of a template with its values, escaped."""
     return Markup(text) % {name: escape(value) for name, value in values.items()}  # noqa: S704 - a literal of ours
@@ -105,6 +111,7 @@ def _environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["base64"] = in_base64
     extended: Any = environment
     extended.globals["_"] = untranslated
     return environment

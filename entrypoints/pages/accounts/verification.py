@@ -12,6 +12,7 @@ from entrypoints.pages.brands import Brand, brand_of
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
@@ -71,4 +72,13 @@ def _answer(
 ) -> Message | Response:
     if prefers_json(call):
         return Message(message=f"{heading}. {text}")
-    return page(call, "message.html", heading=heading, text=text, back=back, request_id=None, brand=brand)
+    return page(
+        call,
+        "message.html",
+        heading=heading,
+        text=text,
+        back=back,
+        next=("Sign in", SIGN_IN),
+        request_id=None,
+        brand=brand,
+    )

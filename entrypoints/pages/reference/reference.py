@@ -77,8 +77,8 @@ class CapabilityView:
 @on_custom_hosts
 @public
 async def home(call: Call) -> None:
-    """Redirect to the reference, or under the custom domain of an organization to its pages."""
-    call.headers["Location"] = ADDRESS if call.custom_host is None else "/app"
+    """Redirect to the pages for people; this reference is at `/docs`."""
+    call.headers["Location"] = "/app"
 
 
 @routes.get(ADDRESS)
