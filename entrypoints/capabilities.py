@@ -31,6 +31,7 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
@@ -73,6 +74,7 @@ EVERYWHERE: tuple[Routes, ...] = (
     branding.routes,
     branding_pages.routes,
     custom_domain.routes,
+    host_passkeys.routes,
     services.routes,
     grants.routes,
     plans.routes,

@@ -57,6 +57,7 @@ def _style_sheet() -> bytes:
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
     "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
+    "new_passkey.js": _asset("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),
 }
 _BY_MARKED_NAME: Final = {asset.marked_name: asset for asset in _BY_NAME.values()}

@@ -19,4 +19,4 @@ HOME: Final = "/app"
 @in_browser
 async def show_home(call: Call) -> Page:
     """Show what a user can do in the browser."""
-    return form_page(call, "home.html")
+    return form_page(call, "home.html", is_custom_host=call.custom_host is not None)

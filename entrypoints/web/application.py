@@ -42,7 +42,7 @@ from entrypoints.web.credentials import SLUG_PARAMETERS
 from entrypoints.web.decoding import decode_body, decode_id, decode_query, decode_word
 from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
-from entrypoints.web.hosts import HostUnknown
+from entrypoints.web.hosts import ElsewhereOnly, HostUnknown
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
 from entrypoints.web.routes import is_id, require_distinct
 
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 REQUEST_SECONDS_MAX: Final = 30.0
 BODY_SECONDS_MAX: Final = 20
 RETRY_AFTER_SECONDS: Final = 5
+# The paths of pages for people.
+PAGES: Final = "/app/"
 UNMATCHED: Final = "unmatched"
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -170,7 +172,7 @@ class Application(QuartTrio):
         request.refusal = refusal
         if isinstance(refusal, HostUnknown):
             return hosts.plain_not_found()
-        if isinstance(refusal, SignInFirst):
+        if isinstance(refusal, SignInFirst | ElsewhereOnly):
             return see_other(refusal.location)
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
@@ -295,6 +297,9 @@ class Application(QuartTrio):
 async def _enter_custom_host(route: Route, call: Call, host: CustomHost) -> None:
     """Load the brand of the pages under a custom host; refuse a route that does not work there."""
     if not route.on_custom_hosts:
+        if route.method == "GET" and route.path.startswith(PAGES):
+            # Registering, a forgotten password, the account: what carries an account's secret is under the base URL.
+            raise ElsewhereOnly(hosts.on_base_url(call))
         raise NoSuchRoute
     if route.refusal_page is not None:
         call.brand = await call.read(branding.brand_of, host.organization_id)

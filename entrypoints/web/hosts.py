@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from quart import Response
 
@@ -34,6 +34,16 @@ class HostUnknown(NotFound):
     """Gatehouse is not served under this host; the answer says nothing more."""
 
     default_message = "Not found."
+
+
+class ElsewhereOnly(NotFound):
+    """The page exists under the base URL only; the answer leads to it at `location`."""
+
+    default_message = "This page is at another address."
+
+    def __init__(self, location: str) -> None:
+        super().__init__()
+        self.location = location
 
 
 def on_custom_hosts(handler: Handler) -> Handler:
@@ -83,6 +93,13 @@ def origin_of(call: Call) -> str:
 def web_origin(custom_host: CustomHost | None, settings: Settings) -> str:
     """Return the origin of the pages under a custom host, or under the base URL."""
     return settings.origin if custom_host is None else _under(custom_host, settings.origin)
+
+
+def on_base_url(call: Call) -> str:
+    """Return the address of the page of a request under the base URL."""
+    query = call.request.query_string.decode("ascii", "replace")
+    path = quote(call.request.path, safe="/!$&'()*+,;=:@")
+    return f"{call.installation.settings.base_url}{path}" + (f"?{query}" if query else "")
 
 
 def own_names(settings: Settings) -> Collection[str]:

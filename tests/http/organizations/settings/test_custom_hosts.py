@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from core.errors import Forbidden
 from core.sign_in import child_sessions
 from entrypoints import capabilities
+from tests.authenticators import Authenticator, encoded
 from tests.pictures import data_url, drawn_png
 from tests.world.domains import DOMAIN, Domains
 from tests.world.second_factors import Person
@@ -16,12 +20,14 @@ from tests.world.second_factors import Person
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from tests.world.passkeys import Keyring
+    from tests.world.visitor import Visitor
     from tests.world.world import World
 
 MEMBER = "member@example.com"
 OWN_ONLY = (
     *("/docs", "/openapi.json", "/api/user", "/auth/magic-link?token=x", "/auth/verify-email?token=x"),
-    *("/auth/reset-password?token=x", "/app/invitations/accept?token=x", "/dev/mailbox"),
+    *("/auth/reset-password?token=x", "/dev/mailbox", "/saml/globex/shop/metadata"),
 )
 
 
@@ -75,7 +81,16 @@ class TestHosts:
     def test_nothing_that_belongs_to_an_account_or_the_platform_works_there(self) -> None:
         served = {route.path for route in capabilities.routes(is_development=True) if route.on_custom_hosts}
 
-        assert not [path for path in served if path.startswith(("/api/", "/app/account", "/app/platform", "/auth/"))]
+        elsewhere = ("/api/", "/app/account", "/app/platform", "/app/register", "/auth/")
+        # A passkey is asked for under the host that it belongs to, and is taken by a page.
+        assert [path for path in served if path.startswith(elsewhere)] == ["/api/auth/passkeys/authenticate/start"]
+
+    async def test_pages_of_the_account_lead_to_the_base_url(self, domains: Domains) -> None:
+        await domains.verify()
+
+        for path in ("/app/register?return_to=/app", "/app/forgot-password"):
+            answer = await domains.visitor().send("GET", path)
+            assert (answer.status, answer.headers["Location"]) == (303, f"http://localhost:8000{path}")
 
     async def test_its_pages_have_its_branding(self, domains: Domains) -> None:
         await domains.verify()
@@ -173,3 +188,94 @@ class TestSessions:
 
         assert (await there.send("GET", "/app")).status == 303
         assert world.value("SELECT revoked_at IS NOT NULL FROM sessions WHERE id = %s", session_id)
+
+
+class TestPasskeys:
+    """Passkeys that are made under a custom domain."""
+
+    async def registered(self, domains: Domains) -> Authenticator:
+        """Return an authenticator with a passkey of the member for the domain."""
+        await domains.verify()
+        there = domains.visitor()
+        await there.sign_in(MEMBER)
+        page = await there.open("/app/passkey")
+        authenticator = Authenticator(rp_id=DOMAIN, origin=f"http://{DOMAIN}:8000")
+        [options] = re.findall(r'data-options="([^"]*)"', page.text)
+        credential = authenticator.create(json.loads(html.unescape(options)))
+        done = await there.submit(page, "/app/passkey", credential=json.dumps(credential))
+        assert "You are signed in" in done.text, done.text
+        return authenticator
+
+    async def sign_in(self, domains: Domains, authenticator: Authenticator, host: str) -> Visitor:
+        """Try to sign in with a passkey under a host."""
+        visitor = domains.visitor(host)
+        started = await domains.team.world.client.post(
+            "/api/auth/passkeys/authenticate/start", body={}, headers={"Host": host}
+        )
+        credential = authenticator.get(started.json["options"])
+        page = await visitor.open("/app/sign-in")
+        await visitor.submit(
+            page,
+            "/app/sign-in/passkey",
+            challenge_id=started.json["challenge_id"],
+            credential=json.dumps(credential),
+        )
+        return visitor
+
+    async def test_a_passkey_signs_in_under_the_domain_that_it_was_made_for_only(self, domains: Domains) -> None:
+        authenticator = await self.registered(domains)
+
+        there = await self.sign_in(domains, authenticator, DOMAIN)
+        here = await self.sign_in(domains, authenticator, "localhost")
+        # A modified authenticator could sign for another host as well.
+        authenticator.rp_id, authenticator.origin = "localhost", "http://localhost:8000"
+        forged = await self.sign_in(domains, authenticator, "localhost")
+
+        assert [there.has_session, here.has_session, forged.has_session] == [True, False, False]
+
+    async def test_a_passkey_of_the_base_url_does_not_sign_in_there(self, domains: Domains, keyring: Keyring) -> None:
+        await domains.verify()
+        await keyring.sign_up()
+        authenticator = await keyring.registered()
+        authenticator.rp_id, authenticator.origin = DOMAIN, f"http://{DOMAIN}:8000"
+
+        assert not (await self.sign_in(domains, authenticator, DOMAIN)).has_session
+
+    async def test_the_options_of_a_host_name_its_own_passkeys_and_decoys(self, domains: Domains, world: World) -> None:
+        authenticator = await self.registered(domains)
+
+        async def allowed(host: str, email: str) -> list[str]:
+            answer = await world.client.post(
+                "/api/auth/passkeys/authenticate/start", body={"email": email}, headers={"Host": host}
+            )
+            assert answer.json["options"]["rpId"] == host
+            return [one["id"] for one in answer.json["options"]["allowCredentials"]]
+
+        own = encoded(authenticator.credential_id)
+        assert await allowed(DOMAIN, MEMBER) == [own]
+        assert own not in await allowed("localhost", MEMBER)
+        unknown = [await allowed(host, "nobody@example.org") for host in (DOMAIN, "localhost", DOMAIN)]
+        assert unknown[0] == unknown[2] != unknown[1]
+
+    async def test_it_is_not_the_last_way_to_sign_in_and_ends_with_the_domain(
+        self, domains: Domains, world: World
+    ) -> None:
+        await self.registered(domains)
+        token = await domains.team.token("member")
+        listed = (await world.client.get("/api/auth/passkeys", token=token)).json["total"]
+
+        await domains.request("DELETE")
+
+        assert (listed, (await world.client.get("/api/auth/passkeys", token=token)).json["total"]) == (1, 0)
+
+    @pytest.mark.parametrize("credential", ["", "{}", "null", '{"id": "AA", "type": "public-key", "response": {}}'])
+    async def test_what_no_authenticator_has_made_is_refused(self, domains: Domains, credential: str) -> None:
+        await domains.verify()
+        there = domains.visitor()
+        await there.sign_in(MEMBER)
+
+        answer = await there.submit(await there.open("/app/passkey"), "/app/passkey", credential=credential)
+        without_id = await there.submit(answer, "/app/passkey", credential=credential, challenge_id="x")
+
+        assert (answer.status, without_id.status) == (400, 400)
+        assert "could not be registered" in answer.text
