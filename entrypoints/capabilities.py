@@ -9,7 +9,7 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
-from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
 from entrypoints.http.organizations.settings import branding
 from entrypoints.http.organizations.settings import domain as custom_domain
 from entrypoints.http.organizations.settings import mail as mail_server
@@ -35,6 +35,7 @@ from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.organizations import setup as setup_pages
 from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sessions import sign_out as sign_out_page
@@ -75,6 +76,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     branding_pages.routes,
     custom_domain.routes,
     host_passkeys.routes,
+    setup_links.routes,
+    setup_pages.routes,
     services.routes,
     grants.routes,
     plans.routes,

@@ -921,6 +921,37 @@ CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (paren
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 
+CREATE TABLE setup_links (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    parts text[] NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
+);
+COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
+CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
+
+CREATE TABLE setup_visits (
+    secret_hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    link_id uuid NOT NULL
+);
+COMMENT ON TABLE setup_visits IS 'The cookies for which the secrets of setup links were exchanged; they end with the link.';
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_pkey PRIMARY KEY (secret_hash);
+CREATE INDEX setup_visits_of_link ON setup_visits USING btree (organization_id, link_id);
+
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
     email_hash bytea NOT NULL,
@@ -1301,6 +1332,15 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_organization_id_link_id_fkey FOREIGN KEY (organization_id, link_id) REFERENCES setup_links(organization_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;

@@ -39,6 +39,7 @@ from adapters.postgres.organizations.roles import PostgresRoles
 from adapters.postgres.organizations.settings.branding import PostgresBrandings
 from adapters.postgres.organizations.settings.domain import PostgresCustomDomains
 from adapters.postgres.organizations.settings.mail import PostgresMailServers
+from adapters.postgres.organizations.setup_links import PostgresSetupLinks
 from adapters.postgres.organizations.tiers import PostgresTiers
 from adapters.postgres.platform.health_figures import PostgresFigures
 from adapters.postgres.platform.housekeeping import PostgresHousekeeping
@@ -115,6 +116,7 @@ class PostgresUnitOfWork:
     mail_servers: PostgresMailServers
     branding: PostgresBrandings
     custom_domains: PostgresCustomDomains
+    setup_links: PostgresSetupLinks
     service_grants: PostgresServiceGrants
     relations: PostgresRelations
     services: PostgresServices

@@ -127,6 +127,11 @@ def require_form_token(call: Call, form: ProtectedForm) -> None:
     else:
         value = binding(call)
         expected = browser_sessions.form_token_of(value) if value is not None else Secret("")
+    require_token(form, expected)
+
+
+def require_token(form: ProtectedForm, expected: Secret) -> None:
+    """Raise `FormRefused` unless a form carries this token."""
     sent = form.form_token.encode("utf-8", "surrogatepass")
     if not sent or not hmac.compare_digest(sent, expected.reveal().encode()):
         raise FormRefused().because("wrong_form_token")

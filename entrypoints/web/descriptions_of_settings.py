@@ -69,4 +69,14 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "checked_at": _field("When the name servers were last asked; null if they never were."),
     "CustomDomain.failing_since": _field("Since when the TXT record is missing; null while it is there."),
     "ends_at": _field("When the domain ends unless the TXT record comes back; null while it is there."),
+    # Setup links
+    "parts": _field("What the holder of the link may set: `domain`.", examples=[["domain"]]),
+    "SetupLinkCreation.expires_in_days": _field("For how many days the link is valid."),
+    "SetupLink.created_by": _field("The id of the member who made the link."),
+    "CreatedSetupLink.created_by": _field("The id of the member who made the link."),
+    "CreatedSetupLink.url": _field("The address to send to the people who set these parts."),
+    "setup_links": _field("The valid links, the newest first."),
+    "link_id": _field("The id of the link."),
+    "setup_pages_show_link.secret": _field("The secret of the link."),
+    "setup_pages_press_begin.secret": _field("The secret of the link."),
 }

@@ -10,6 +10,7 @@ from ports.organizations.roles import Roles
 from ports.organizations.settings.branding import Brandings
 from ports.organizations.settings.domain import CustomDomains
 from ports.organizations.settings.mail import MailServers
+from ports.organizations.setup_links import SetupLinks
 from ports.organizations.tiers import Tiers
 
 
@@ -36,6 +37,9 @@ class OrganizationsUnit(Protocol):
 
     @property
     def mail_servers(self) -> MailServers: ...
+
+    @property
+    def setup_links(self) -> SetupLinks: ...
 
     @property
     def relations(self) -> Relations: ...

@@ -13,13 +13,15 @@ from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound
 from core.events.actions import AuditAction
-from core.organizations import domain_proofs
+from core.organizations import domain_proofs, setup_links
 from core.organizations.access import Operation, authorize, authorize_and_lock
 from core.organizations.domain_proofs import DomainProof, Finding, ProofStatus
+from core.organizations.setup_links import Part
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from core.organizations.setup_links import Setup
     from core.sessions.callers import CustomHost
     from ports.unit_of_work import UnitOfWork
 
@@ -88,24 +90,13 @@ def set_domain(uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[s
     The same domain keeps its claim.
     """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    domain = domain_proofs.checked_domain(uow, text)
-    if domain in own_names:
-        raise BadRequest.of_field("domain", "This domain is that of Gatehouse itself. Choose one of your own.")
-    before = uow.custom_domains.of(organization.id)
-    if before is not None and before.proof.domain == domain:
-        return shown(before.proof)
-    if before is not None:
-        uow.custom_domains.remove(organization.id, before.id)
-    proof = domain_proofs.claim(uow, domain)
-    uow.custom_domains.add(DomainClaim(id=uow.randomness.new_id(), organization_id=organization.id, proof=proof))
-    uow.record(
-        AuditAction.DOMAIN_SET,
-        organization.id,
-        organization_id=organization.id,
-        domain=domain,
-        replaced=before.proof.domain if before is not None else None,
-    )
-    return shown(proof)
+    return _set(uow, organization.id, text, own_names)
+
+
+def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
+    """Do what `set_domain` does, for the holder of a setup link."""
+    setup = _locked_setup(uow, cookie)
+    return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
 
 
 def delete(uow: UnitOfWork, slug: str) -> None:
@@ -122,21 +113,24 @@ def find_to_verify(uow: UnitOfWork, slug: str) -> DomainClaim:
     return _find(uow, organization.id)
 
 
+def find_by_link(uow: UnitOfWork, cookie: str | None) -> DomainClaim | None:
+    """Return the claim that the holder of a setup link sees; None without one."""
+    return uow.custom_domains.of(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
+
+
 def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
     """Record what the name servers answered when the organization asked for it; raise what is missing.
 
     Raise `DomainVerifiedElsewhere` when another claim to the domain holds.
     """
     organization = authorize_and_lock(uow, slug, Operation.DOMAIN_CHANGE).organization
-    claim = uow.custom_domains.of(organization.id)
-    if claim is None or claim.id != asked.id:
-        raise DomainUnset
-    finding = domain_proofs.finding(claim.proof, records)
-    if finding is Finding.UNANSWERED:
-        raise DomainUnanswered
-    if finding is Finding.MISSING:
-        raise DomainUnproved
-    return shown(_save(uow, claim, finding))
+    return _verify(uow, organization.id, asked, records)
+
+
+def verify_by_link(uow: UnitOfWork, cookie: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
+    """Do what `verify` does, for the holder of a setup link."""
+    setup = _locked_setup(uow, cookie)
+    return _verify(uow, setup.organization_id, asked, records, **setup.recorded)
 
 
 def claim_checks(uow: UnitOfWork, limit: int) -> Sequence[DomainClaim]:
@@ -178,7 +172,51 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
     return claim
 
 
-def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding) -> DomainProof:
+def _locked_setup(uow: UnitOfWork, cookie: str) -> Setup:
+    """Lock the organization of a setup link, so that neither it nor the link's maker changes meanwhile."""
+    uow.organizations.lock(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
+    return setup_links.present(uow, cookie, Part.DOMAIN)
+
+
+def _set(
+    uow: UnitOfWork, organization_id: UUID, text: str, own_names: Collection[str], **recorded: str
+) -> CustomDomain:
+    domain = domain_proofs.checked_domain(uow, text)
+    if domain in own_names:
+        raise BadRequest.of_field("domain", "This domain is that of Gatehouse itself. Choose one of your own.")
+    before = uow.custom_domains.of(organization_id)
+    if before is not None and before.proof.domain == domain:
+        return shown(before.proof)
+    if before is not None:
+        uow.custom_domains.remove(organization_id, before.id)
+    proof = domain_proofs.claim(uow, domain)
+    uow.custom_domains.add(DomainClaim(id=uow.randomness.new_id(), organization_id=organization_id, proof=proof))
+    uow.record(
+        AuditAction.DOMAIN_SET,
+        organization_id,
+        organization_id=organization_id,
+        domain=domain,
+        replaced=before.proof.domain if before is not None else None,
+        **recorded,
+    )
+    return shown(proof)
+
+
+def _verify(
+    uow: UnitOfWork, organization_id: UUID, asked: DomainClaim, records: Sequence[str] | None, **recorded: str
+) -> CustomDomain:
+    claim = uow.custom_domains.of(organization_id)
+    if claim is None or claim.id != asked.id:
+        raise DomainUnset
+    finding = domain_proofs.finding(claim.proof, records)
+    if finding is Finding.UNANSWERED:
+        raise DomainUnanswered
+    if finding is Finding.MISSING:
+        raise DomainUnproved
+    return shown(_save(uow, claim, finding, **recorded))
+
+
+def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: str) -> DomainProof:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     proof = claim.proof.checked(finding, at=uow.now)
     if not uow.custom_domains.save(claim.organization_id, claim.id, proof):
@@ -189,5 +227,6 @@ def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding) -> DomainProof:
             claim.organization_id,
             organization_id=claim.organization_id,
             domain=proof.domain,
+            **recorded,
         )
     return proof

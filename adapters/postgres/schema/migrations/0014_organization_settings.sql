@@ -74,3 +74,27 @@ ALTER TABLE passkeys ADD COLUMN domain_id uuid REFERENCES custom_domains ON DELE
 COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
 ALTER TABLE mfa_challenges ADD COLUMN domain_id uuid REFERENCES custom_domains ON DELETE CASCADE;
 COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
+
+CREATE TABLE setup_links (
+    id              uuid PRIMARY KEY,
+    organization_id uuid NOT NULL REFERENCES organizations ON DELETE CASCADE,
+    parts           text[] NOT NULL CHECK (cardinality(parts) > 0),
+    secret_hash     bytea NOT NULL UNIQUE,
+    created_by      uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    created_at      timestamptz NOT NULL,
+    expires_at      timestamptz NOT NULL,
+    last_used_at    timestamptz,
+    UNIQUE (organization_id, id)
+);
+COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
+CREATE INDEX setup_links_of_maker ON setup_links (created_by);
+CREATE INDEX setup_links_expiry ON setup_links (expires_at);
+
+CREATE TABLE setup_visits (
+    secret_hash     bytea PRIMARY KEY,
+    organization_id uuid NOT NULL,
+    link_id         uuid NOT NULL,
+    FOREIGN KEY (organization_id, link_id) REFERENCES setup_links (organization_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE setup_visits IS 'The cookies for which the secrets of setup links were exchanged; they end with the link.';
+CREATE INDEX setup_visits_of_link ON setup_visits (organization_id, link_id);
