@@ -13,6 +13,8 @@ from uuid import UUID
 import pytest
 
 from core.events.events import EventType
+from core.organizations.settings import domain
+from core.sessions.callers import BACKGROUND
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, Invitation
 from tests.world.mail_servers import SERVER
@@ -172,6 +174,26 @@ async def change_the_branding(stage: Stage) -> None:
     await stage.request("PATCH", "/branding", {"primary_color": "#14544a"})
 
 
+async def set_a_domain(stage: Stage) -> None:
+    await stage.request("PUT", "/domain", {"domain": "id.acme.example"})
+
+
+async def verify_a_domain(stage: Stage) -> None:
+    await set_a_domain(stage)
+    # What name servers answer is tested beside the domain.
+    [row] = stage.world.rows("SELECT value FROM custom_domains")
+    database = stage.world.installation.database
+    claim = await database.read(lambda uow: uow.custom_domains.of(stage.team.organization_id))
+    assert claim is not None
+    session_id = stage.world.value("SELECT id FROM sessions WHERE user_id = %s", stage.team.ids["owner"])
+    await database.on_behalf_of(BACKGROUND, session_id).transact(domain.verify, stage.team.slug, claim, row)
+
+
+async def delete_the_domain(stage: Stage) -> None:
+    await set_a_domain(stage)
+    await stage.request("DELETE", "/domain")
+
+
 async def grant_a_service(stage: Stage) -> None:
     stage.world.service(stage.team.organization_id)
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
@@ -211,6 +233,9 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.ORGANIZATION_SMTP_CONFIGURED: set_a_mail_server,
     EventType.ORGANIZATION_SMTP_REMOVED: remove_the_mail_server,
     EventType.BRANDING_UPDATED: change_the_branding,
+    EventType.DOMAIN_SET: set_a_domain,
+    EventType.DOMAIN_VERIFIED: verify_a_domain,
+    EventType.DOMAIN_DELETED: delete_the_domain,
     EventType.SERVICE_UPDATED: grant_a_service,
     EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
@@ -223,7 +248,6 @@ WAITING = {
     *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
     *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
     *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
-    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED),
 }
 
 
