@@ -27,7 +27,7 @@ MOMENT = timedelta(seconds=1)
 DAY = timedelta(days=1)
 USER = "00000000-0000-7000-8000-00000000000a"
 DEVICE = "00000000-0000-7000-8000-00000000000d"
-ORGANIZATION = "00000000-0000-7000-8000-00000000000a"
+ORGANIZATION = "00000000-0000-7000-8000-0000000000b0"
 WEBHOOK = "00000000-0000-7000-8000-00000000000b"
 EVENT = "00000000-0000-7000-8000-00000000000e"
 IDS = {"user": USER, "device": DEVICE, "organization": ORGANIZATION, "webhook": WEBHOOK, "event": EVENT}
@@ -107,6 +107,13 @@ KINDS = {
         DAY,
         "INSERT INTO sandbox_sessions (id, kind, customer_id, return_url, expires_at, created_at)"
         " SELECT gen_random_uuid()::text, 'portal', 'cus_1', '', ended, ended FROM ends",
+    ),
+    Leftover.SETUP_LINKS: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(organization)s, '{domain}', sha256(random()::text::bytea), %(user)s, ended, ended"
+        " FROM ends",
     ),
     Leftover.DEVICES: Kind(
         "last_used_at",
