@@ -16,13 +16,14 @@ STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
 CONTENTS = {
     "gatehouse.css": STYLE_SHEET,
     "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
+    "new_passkey.js": (FOLDER / "scripts" / "new_passkey.js").read_bytes(),
     "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
 }
 
 
 def test_every_file_of_the_folder_is_served() -> None:
     assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "scripts", "styles"}
-    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"passkeys.js"}
+    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"passkeys.js", "new_passkey.js"}
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
 
 
