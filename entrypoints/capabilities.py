@@ -9,7 +9,10 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log, sie
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
-from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
+from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import domain as custom_domain
+from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -42,12 +45,15 @@ from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
 from entrypoints.pages.saml import login as saml_login
@@ -87,6 +93,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    mail_server.routes,
+    branding.routes,
+    branding_pages.routes,
+    custom_domain.routes,
+    host_passkeys.routes,
+    setup_links.routes,
+    setup_pages.routes,
     services.routes,
     grants.routes,
     plans.routes,

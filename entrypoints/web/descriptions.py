@@ -29,6 +29,7 @@ from entrypoints.web import (
     descriptions_of_sales,
     descriptions_of_saml,
     descriptions_of_scim,
+    descriptions_of_settings,
 )
 
 
@@ -74,6 +75,7 @@ _OTHERS: Final = (
     | descriptions_of_sales.FIELDS
     | descriptions_of_saml.FIELDS
     | descriptions_of_scim.FIELDS
+    | descriptions_of_settings.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     # Errors
