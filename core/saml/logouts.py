@@ -120,7 +120,13 @@ def take(
     """Keep a service provider's request for a logout; raise `MessageRefused` when it was taken before."""
     judgement.require_acceptable(request, provider, provider.slo_url(base_url), uow.now)
     judgement.require_current(request, uow.now)
-    named = uow.saml_sessions.named(provider, request.name_id.value, request.session_indexes, limit=NAMED_MAX)
+    named = uow.saml_sessions.named(
+        provider,
+        request.name_id.value,
+        request.session_indexes,
+        domain_id=uow.origin.domain_id,
+        limit=NAMED_MAX,
+    )
     return _keep(
         uow,
         Logout(

@@ -58,6 +58,7 @@ class MessageRefused(BadRequest):
     default_message = "The application sent a message that cannot be used."
 
     def __init__(self, problem: str) -> None:
+        self.problem = problem
         super().__init__(
             f"{self.default_message} {problem} Go back to the application and start again. If this page comes again,"
             " show it to the administrator of the application."

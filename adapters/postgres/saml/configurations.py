@@ -11,6 +11,7 @@ from adapters.postgres.transaction import Aggregate
 from core.organizations.organizations import OrganizationStatus
 from core.saml.admission import Standing
 from core.saml.configuration import ConfigurationView, LogoutBinding, SamlConfiguration
+from core.saml.contacts import LastContact
 from core.saml.messages import NameIdFormat
 from core.saml.providers import SamlProvider
 
@@ -107,6 +108,42 @@ class PostgresSamlConfigurations(Aggregate):
                 configuration.members_only,
                 at,
             ),
+        )
+
+    def last_contact(self, service: Service) -> LastContact | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(LastContact))
+            .execute(
+                """
+                SELECT last_request_at, last_error, last_error_at
+                FROM   saml_configurations
+                WHERE  organization_id = %s AND service_id = %s
+                """,
+                (service.organization_id, service.id),
+            )
+            .fetchone()
+        )
+
+    def record_request(self, provider: SamlProvider, *, at: datetime, unless_since: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE saml_configurations
+            SET    last_request_at = %s
+            WHERE  organization_id = %s AND service_id = %s
+            AND    (last_request_at IS NULL OR last_request_at <= %s)
+            """,
+            (at, provider.organization_id, provider.service_id, unless_since),
+        )
+
+    def record_error(self, provider: SamlProvider, error: str, *, at: datetime, unless_since: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE saml_configurations
+            SET    last_error = %s, last_error_at = %s
+            WHERE  organization_id = %s AND service_id = %s
+            AND    (last_error_at IS NULL OR last_error_at <= %s)
+            """,
+            (error, at, provider.organization_id, provider.service_id, unless_since),
         )
 
 

@@ -21,7 +21,6 @@ from core.organizations.setup_links import Part
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from core.organizations.setup_links import Setup
     from core.sessions.callers import CustomHost
     from ports.unit_of_work import UnitOfWork
 
@@ -95,7 +94,7 @@ def set_domain(uow: UnitOfWork, slug: str, text: str, *, own_names: Collection[s
 
 def set_by_link(uow: UnitOfWork, cookie: str, text: str, *, own_names: Collection[str]) -> CustomDomain:
     """Do what `set_domain` does, for the holder of a setup link."""
-    setup = _locked_setup(uow, cookie)
+    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
     return _set(uow, setup.organization_id, text, own_names, **setup.recorded)
 
 
@@ -129,7 +128,7 @@ def verify(uow: UnitOfWork, slug: str, asked: DomainClaim, records: Sequence[str
 
 def verify_by_link(uow: UnitOfWork, cookie: str, asked: DomainClaim, records: Sequence[str] | None) -> CustomDomain:
     """Do what `verify` does, for the holder of a setup link."""
-    setup = _locked_setup(uow, cookie)
+    setup = setup_links.lock(uow, cookie, Part.DOMAIN)
     return _verify(uow, setup.organization_id, asked, records, **setup.recorded)
 
 
@@ -170,12 +169,6 @@ def _find(uow: UnitOfWork, organization_id: UUID) -> DomainClaim:
     if claim is None:
         raise DomainUnset
     return claim
-
-
-def _locked_setup(uow: UnitOfWork, cookie: str) -> Setup:
-    """Lock the organization of a setup link, so that neither it nor the link's maker changes meanwhile."""
-    uow.organizations.lock(setup_links.present(uow, cookie, Part.DOMAIN).organization_id)
-    return setup_links.present(uow, cookie, Part.DOMAIN)
 
 
 def _set(
