@@ -9,11 +9,17 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log, sie
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
-from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
+from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import domain as custom_domain
+from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
 from entrypoints.http.privacy import privacy
+from entrypoints.http.saml import certificate as saml_certificate
+from entrypoints.http.saml import metadata as saml_metadata
+from entrypoints.http.saml import saml
 from entrypoints.http.scim import discovery as scim_discovery
 from entrypoints.http.scim import groups as scim_groups
 from entrypoints.http.scim import provisioning_log as scim_log
@@ -37,18 +43,26 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import passwords as password_page
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
+from entrypoints.pages.audit import setup as siem_setup
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.credentials import devices as device_pages
+from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.credentials import passkeys as own_passkey_pages
 from entrypoints.pages.credentials import second_factor as own_second_factor_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.invitations import organizations as own_organization_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.privacy import data as data_page
 from entrypoints.pages.reference import reference
+from entrypoints.pages.saml import login as saml_login
+from entrypoints.pages.saml import setup as saml_setup
+from entrypoints.pages.saml import sign_out as sign_out_page
+from entrypoints.pages.saml import slo, sso
+from entrypoints.pages.scim import setup as scim_setup
 from entrypoints.pages.sessions import sessions as session_pages
-from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import identities as identity_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
@@ -82,10 +96,26 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    mail_server.routes,
+    branding.routes,
+    branding_pages.routes,
+    custom_domain.routes,
+    host_passkeys.routes,
+    setup_links.routes,
+    setup_pages.routes,
+    saml_setup.routes,
+    scim_setup.routes,
+    siem_setup.routes,
     services.routes,
     grants.routes,
     plans.routes,
     api_keys.routes,
+    saml.routes,
+    saml_certificate.routes,
+    saml_metadata.routes,
+    saml_login.routes,
+    sso.routes,
+    slo.routes,
     service_users.routes,
     service_subscriptions.routes,
     service_analytics.routes,

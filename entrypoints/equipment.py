@@ -19,6 +19,8 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.resolver import DnsResolver
+from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -58,6 +60,12 @@ def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
         raise CannotStart(
             f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
         ) from None
+
+
+def resolver(settings: Settings) -> DnsResolver:
+    """Return the resolver for the proofs of domains."""
+    server = settings.dns_server
+    return DnsResolver((server.host, server.port) if server is not None else None)
 
 
 def require_owner_email(settings: Settings) -> None:
@@ -133,6 +141,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_messages() -> LxmlSamlMessages:
+    """Return what reads and signs the messages of SAML."""
+    return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
 def metrics(

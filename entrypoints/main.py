@@ -20,6 +20,8 @@ import trio
 from actors.audit_counter import AuditCounter
 from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
+from actors.certificate_watcher import CertificateWatcher
+from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -28,6 +30,7 @@ from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
@@ -43,7 +46,9 @@ from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import CONNECTIONS_MAX, outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -68,6 +73,7 @@ if TYPE_CHECKING:
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.mail.mail import MailGateway
 
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
@@ -193,7 +199,6 @@ async def connected(
         clock=now,
     )
     streamer = SiemStreamer(database=database, sender=HttpSiemSender(siem_http, version=version()), metrics=metrics)
-    courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -212,6 +217,8 @@ async def connected(
                     "housekeeper": housekeeper,
                     "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
                     "audit_counter": AuditCounter(database=database, metrics=metrics),
+                    "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
+                    "domain_checker": DomainChecker(database=database, resolver=installation.resolver, metrics=metrics),
                     "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
                     "audit_sealer": AuditSealer(database=database, metrics=metrics),
                     "event_sequencer": EventSequencer(
@@ -225,7 +232,7 @@ async def connected(
                     supervisor.supervise(name, actor.run)
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
                 supervisor.supervise("siem_streamer", streamer.run, drain=streamer.drain)
-                supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+                _supervise_couriers(supervisor, gateway, installation, doorbells)
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -250,6 +257,10 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                saml=equipment.saml_messages(),
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                pictures=RebuildingCleaner(),
+                resolver=equipment.resolver(settings),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
@@ -270,6 +281,28 @@ async def connected(
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
+
+
+def _supervise_couriers(
+    supervisor: Supervisor, gateway: MailGateway | None, installation: Installation, doorbells: MemoryDoorbells
+) -> None:
+    """Start the actors that send mail: through the platform's own server, and through those of organizations."""
+    courier = MailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+    routed = RoutedMailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=installation.routing_gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("routed_mail_courier", routed.run, drain=routed.drain)
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

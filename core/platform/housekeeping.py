@@ -32,12 +32,15 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     BROWSER_RETURNS = ("browser_returns", timedelta())
+    SAML_REQUESTS = ("saml_requests", timedelta())
+    SAML_LOGOUTS = ("saml_logouts", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
     # Counted from when they were queued, if the provider has ended them; it repeats events for three days.
     BILLING_CANCELLATIONS = ("billing_cancellations", 90 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
+    SETUP_LINKS = ("setup_links", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.

@@ -27,7 +27,9 @@ from entrypoints.web import (
     descriptions_of_events,
     descriptions_of_pages,
     descriptions_of_sales,
+    descriptions_of_saml,
     descriptions_of_scim,
+    descriptions_of_settings,
 )
 
 
@@ -71,7 +73,9 @@ _OTHERS: Final = (
     descriptions_of_events.FIELDS
     | descriptions_of_pages.FIELDS
     | descriptions_of_sales.FIELDS
+    | descriptions_of_saml.FIELDS
     | descriptions_of_scim.FIELDS
+    | descriptions_of_settings.FIELDS
 )
 FIELDS: Final[dict[str, dict[str, Any]]] = _OTHERS | {
     # Errors

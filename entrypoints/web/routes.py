@@ -26,6 +26,7 @@ from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.credentials import declared_policy
+from entrypoints.web.hosts import works_on_custom_hosts
 from entrypoints.web.storable import unbounded_numbers
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Route:
     refuses: tuple[type[Refusal], ...]
     is_operational: bool
     body_bytes_max: int
+    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
+    on_custom_hosts: bool
     refusal_page: RefusalPage | None
     dialect: Dialect | None = None
 
@@ -101,8 +104,13 @@ class Route:
     @property
     def accepted_media_types(self) -> frozenset[str]:
         """The media types of what is accepted."""
-        accepted = {self.media_type}
-        return frozenset(accepted) if self.dialect is None else self.dialect.also_accepted | accepted
+        accepted = frozenset({self.media_type, *self.documents})
+        return accepted if self.dialect is None else self.dialect.also_accepted | accepted
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
 
     @property
     def documentation(self) -> str:
@@ -181,6 +189,7 @@ class Routes:
                     refuses=refuses,
                     is_operational=is_operational,
                     body_bytes_max=body_bytes_max,
+                    on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
                     dialect=self.dialect,
                 )

@@ -84,6 +84,26 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.SAML_REQUESTS: """
+        DELETE FROM saml_requests
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     saml_requests
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SAML_LOGOUTS: """
+        DELETE FROM saml_logouts
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     saml_logouts
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.MAIL_COUNTS: """
         DELETE FROM mail_counts
         WHERE  key = ANY (ARRAY(
@@ -119,6 +139,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
         WHERE  id = ANY (ARRAY(
             SELECT   id
             FROM     sandbox_sessions
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
+    Leftover.SETUP_LINKS: """
+        DELETE FROM setup_links
+        WHERE  id = ANY (ARRAY(
+            SELECT   id
+            FROM     setup_links
             WHERE    expires_at <= %s
             ORDER BY expires_at
             LIMIT    %s

@@ -94,6 +94,22 @@ KINDS = {
         "INSERT INTO mail_counts (key, sent_at, expires_at)"
         " SELECT sha256(gen_random_uuid()::text::bytea), '{}', ended FROM ends",
     ),
+    Leftover.SAML_REQUESTS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO saml_requests (id, organization_id, service_id, message_id, state_hash, browser_hash, terms,"
+        " created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(user)s, %(device)s, gen_random_uuid()::text,"
+        " sha256(gen_random_uuid()::text::bytea), '', '{}', ended, ended FROM ends",
+    ),
+    Leftover.SAML_LOGOUTS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO saml_logouts (id, state_hash, browser_hash, is_signed, named, has_begun, to_tell, status,"
+        " created_at, expires_at)"
+        " SELECT gen_random_uuid(), sha256(gen_random_uuid()::text::bytea), '', true, '{}', true, '{}', '{}', ended,"
+        " ended FROM ends",
+    ),
     Leftover.BILLING_CHECKOUTS: Kind(
         "created_at",
         30 * DAY,
@@ -113,6 +129,13 @@ KINDS = {
         DAY,
         "INSERT INTO sandbox_sessions (id, kind, customer_id, return_url, expires_at, created_at)"
         " SELECT gen_random_uuid()::text, 'portal', 'cus_1', '', ended, ended FROM ends",
+    ),
+    Leftover.SETUP_LINKS: Kind(
+        "expires_at",
+        DAY,
+        "INSERT INTO setup_links (id, organization_id, parts, secret_hash, created_by, created_at, expires_at)"
+        " SELECT gen_random_uuid(), %(organization)s, '{domain}', sha256(random()::text::bytea), %(user)s, ended, ended"
+        " FROM ends",
     ),
     Leftover.DEVICES: Kind(
         "last_used_at",
