@@ -12,6 +12,7 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
 from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import providers, requests, sign_in
 from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
@@ -41,6 +42,8 @@ REFUSES: Final = (
     ProviderUnknown,
     OrganizationNotActive,
     Forbidden,
+    MembershipSuspended,
+    SecondFactorRequired,
     SignInRefused,
     SessionOver,
 )
