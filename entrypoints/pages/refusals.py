@@ -12,6 +12,7 @@ from core.accounts.links import LinkUnusable
 from core.accounts.passwords import NoPasswordSet, PasswordAlreadySet
 from core.credentials.mfa import MfaNotSetUp, SetupCodeWrong
 from core.errors import BadRequest, MethodNotAllowed, NoSuchPath, Refusal
+from core.saml.messages import MessageRefused
 from entrypoints.pages.languages import language_of, marked
 from entrypoints.pages.rendering import HTML, page
 from entrypoints.web.answers import JSON, refused
@@ -36,6 +37,7 @@ ON_PAGES: Final[Mapping[type[Refusal], str]] = {
     MethodNotAllowed: marked("This address is not a page. Go back to the page that you came from, and use its button."),
     NoSuchPath: marked("There is no page at this address. Check the address, or open your account and begin there."),
     MfaNotSetUp: marked("There is no app to turn on. Set up an app first."),
+    MessageRefused: MessageRefused.default_message,
     NoPasswordSet: marked("Your account has no password yet. Load this page again to set one."),
     PasswordAlreadySet: marked("Your account has a password by now. Load this page again to change it."),
     SetupCodeWrong: marked(
@@ -67,6 +69,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         text=explanation,
         back=None,
         next=_NEXT.get(answer.status_code),
+        details=refusal.problem if isinstance(refusal, MessageRefused) else None,
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:
