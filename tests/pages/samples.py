@@ -51,6 +51,9 @@ def _device(*, is_current: bool) -> SimpleNamespace:
 
 
 _SANDBOX: Final = SimpleNamespace(id="id", service_name=SHORT, plan_name="Team", return_url="/", is_open=True)
+_SAML_MESSAGE: Final = SimpleNamespace(
+    url="https://harbour.example/acs", parameter="SAMLResponse", value="PHNhbWw", relay_state=NAME
+)
 _SUBSCRIPTION: Final = SimpleNamespace(
     id="sub", description=NAME, status="active", current_period_end=NOW, created_at=NOW, has_ended=False
 )
@@ -131,7 +134,14 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
     "magic_link.html": {"token": "token", "email": EMAIL, "place": NAME, "signs_in": False},
     "magic_link_code.html": {"code": "67CA25LAB3WNJ52MIT6VHE4I6P427TIV", "back": _BACK},
     "mailed_link.html": {**_WAY, "problem": PROBLEM},
-    "message.html": {"heading": NAME, "text": EMAIL, "back": _BACK, "next": ("Sign in", "/"), "request_id": "a" * 64},
+    "message.html": {
+        "heading": NAME,
+        "text": EMAIL,
+        "back": _BACK,
+        "next": ("Sign in", "/"),
+        "details": NAME,
+        "request_id": "a" * 64,
+    },
     "password_link_sent.html": _WAY,
     "register.html": {**_WAY, "email_problem": PROBLEM, "password_problem": PROBLEM},
     "registered.html": _WAY,
@@ -148,6 +158,18 @@ SAMPLES: Final[dict[str, dict[str, Any]]] = {
         "subscriptions": [(_SUBSCRIPTION, "19.00 EUR"), (_SUBSCRIPTION, "9.00 EUR")],
         "actions": [(SimpleNamespace(value="renew"), "Renew"), (SimpleNamespace(value="cancel"), "Cancel")],
     },
+    "saml_agreement.html": {
+        **_FORM,
+        "wanted": SimpleNamespace(
+            service_name=NAME, organization_name=NAME, email=EMAIL, attributes=("email", "id", "name", "role", "groups")
+        ),
+        "action": "/saml/royal/harbour/authenticate",
+        "saml_state": "state",
+        "relay_state": NAME,
+    },
+    "saml_denied.html": {"message": _SAML_MESSAGE, "place": NAME, "heading": NAME, "text": EMAIL},
+    "saml_post.html": {"message": _SAML_MESSAGE, "place": NAME, "submits_itself": False},
+    "saml_redirect.html": {"url": "https://harbour.example/slo?SAMLRequest=fZA"},
     "second_factor.html": {**_WAY, "problem": PROBLEM, "stay": "on", "trust": "on"},
     "second_factor_code.html": {**_WAY, "problem": PROBLEM, "secret": SECRET.replace(" ", ""), "picture": QR_CODE},
     "second_factor_setup.html": _WAY,

@@ -47,7 +47,7 @@ PROVIDER_BY_SLUGS: Final = f"{_PROVIDER} WHERE o.slug = %s AND s.slug = %s"
 PROVIDER_BY_ID: Final = f"{_PROVIDER} WHERE c.organization_id = %s AND c.service_id = %s"
 _NAMES: Final = ("organization_slug", "organization_name", "service_slug", "service_name")
 STANDING: Final = """
-    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed,
+    SELECT    m.role, m.confirmed_at IS NOT NULL AS is_confirmed, m.suspended_at IS NOT NULL AS is_suspended,
               EXISTS (SELECT FROM service_users
                       WHERE  service_id = %(service_id)s AND user_id = u.id
                         AND  organization_id = %(organization_id)s) AS is_linked,

@@ -14,6 +14,7 @@ from quart import Response
 
 from core.errors import Forbidden, OrganizationNotActive
 from core.limits import LARGE_BODY_BYTES_MAX
+from core.organizations.access import MembershipSuspended, SecondFactorRequired
 from core.rate_limits import RateLimit
 from core.saml import contacts, providers, requests, sign_in
 from core.saml.messages import AuthnRequest, Binding, EncodedMessage, MessageRefused
@@ -45,6 +46,8 @@ REFUSES: Final = (
     ProviderUnknown,
     OrganizationNotActive,
     Forbidden,
+    MembershipSuspended,
+    SecondFactorRequired,
     SignInRefused,
     SessionOver,
 )
