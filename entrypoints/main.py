@@ -39,7 +39,9 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import outbound_client
+from adapters.gateways.outbound import EVERYWHERE, outbound_client
+from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -58,10 +60,13 @@ from entrypoints import equipment, master_keys
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
+from entrypoints.upstream_settings import external_providers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
     from uuid import UUID
+
+    import httpx
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
@@ -177,8 +182,12 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # A receiver that never answers must not use up the connections of the others.
-    http = outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX)
+    # A receiver that never answers must not use up the connections of the others. The operator has named the external
+    # providers, wherever they are.
+    http, providers_http = (
+        outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX),
+        outbound_client(EVERYWHERE),
+    )
     dispatcher = WebhookDispatcher(
         database=database,
         doorbells=doorbells,
@@ -244,6 +253,8 @@ async def connected(
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                external_providers=external_providers(settings),
+                upstream=HttpUpstreamGateway(UpstreamRequests(providers_http, version=version()), clock=now),
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -254,11 +265,16 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await http.aclose()
+            await _close(http, providers_http)
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
+
+
+async def _close(*clients: httpx.AsyncClient) -> None:
+    for client in clients:
+        await client.aclose()
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

@@ -20,7 +20,10 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
+from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from core.secrets import Secret
@@ -29,6 +32,7 @@ from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
+from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
 from tests.documented import assert_documented
@@ -258,7 +262,14 @@ async def connected_installation(
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),
+        external_providers=external_providers(settings),
+        upstream=upstream_gateway(clock),
     )
+
+
+def upstream_gateway(clock: Clock, **options: Any) -> HttpUpstreamGateway:
+    """Return a gateway to providers on this machine."""
+    return HttpUpstreamGateway(UpstreamRequests(outbound_client(EVERYWHERE), version=VERSION), clock=clock, **options)
 
 
 def event_receiver(billing: BillingGateway, clock: Clock, database: Database) -> EventReceiver:

@@ -196,7 +196,7 @@ def authorize(
         raise NotFound("There is no such organization.")
     if membership is None:
         raise Forbidden("You are not a member of this organization.")
-    context.caller.forbid_service_tokens()
+    context.caller.require_within(organization.id)
     if organization.status not in operation.statuses:
         raise OrganizationNotActive(f"This organization is {organization.status}.")
     authorized = OrganizationAccess(

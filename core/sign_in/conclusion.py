@@ -156,6 +156,7 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, p
         user_agent=uow.origin.user_agent,
         impersonator_id=None,
         parent_id=parent_id,
+        confinement=sign_in.proof.confinement,
         created_at=uow.now,
     )
 

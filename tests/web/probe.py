@@ -25,8 +25,9 @@ from adapters.qr_codes import SegnoQrCodes
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
+from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
-from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer
+from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer, upstream_gateway
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),
+        external_providers=external_providers(settings),
+        upstream=upstream_gateway(clock),
     )
 
 

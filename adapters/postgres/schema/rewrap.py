@@ -44,6 +44,11 @@ SEALED_COLUMNS: Final = (
     SealedColumn("server_secrets", "value_sealed", "name"),
     SealedColumn("signing_keys", "private_pem_sealed", "kid"),
     SealedColumn("totp_secrets", "secret_sealed", "user_id"),
+    SealedColumn("identities", "access_token_sealed", "id"),
+    SealedColumn("identities", "refresh_token_sealed", "id"),
+    SealedColumn("upstream_sign_ins", "proven_sealed", "id"),
+    SealedColumn("oauth_credentials", "client_secret_sealed", "id"),
+    SealedColumn("upstream_connections", "client_secret_sealed", "id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
 )

@@ -1,0 +1,30 @@
+"""Beginning to link an account of a provider to the caller's, in the context of their session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.sessions import callers
+from core.sign_in.identities import context_of
+from core.sign_in.upstream import flows
+from core.sign_in.upstream.flows import ProviderNotOffered
+
+if TYPE_CHECKING:
+    from core.accounts.providers import Provider
+    from core.secrets import Secret
+    from core.sign_in.upstream.flows import ProviderClient
+    from ports.unit_of_work import UnitOfWork
+
+
+def begin(uow: UnitOfWork, provider: Provider, platform: ProviderClient | None) -> Secret:
+    """Return the id with which the caller's browser begins to link, where it is signed in as the same user.
+
+    Raise `ProviderNotOffered` when there are no credentials for it.
+    """
+    caller = callers.require_in_person(uow)
+    context = context_of(caller)
+    organization_id = context.organization_id
+    own = uow.oauth_credentials.find(organization_id, provider) if organization_id is not None else None
+    if own is None and platform is None:
+        raise ProviderNotOffered
+    return flows.invite_to_link(uow, provider, caller.user_id, context)
