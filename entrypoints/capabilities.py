@@ -20,7 +20,7 @@ from entrypoints.http.service_api import subscriptions as service_subscriptions
 from entrypoints.http.service_api import users as service_users
 from entrypoints.http.services import api_keys, end_users, grants, plans, services, subscriptions
 from entrypoints.http.sessions import sessions, signing_keys
-from entrypoints.http.sign_in import identities, login, lookup, magic_links, provider_tokens
+from entrypoints.http.sign_in import identities, login, lookup, magic_links, oauth_credentials, provider_tokens
 from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import email_changes as email_change_pages
@@ -33,6 +33,7 @@ from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sessions import sign_out as sign_out_page
+from entrypoints.pages.sign_in import identities as identity_pages
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
 from entrypoints.pages.sign_in import passkeys as passkey_pages
@@ -64,6 +65,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     upstream_pages.routes,
     identities.routes,
     provider_tokens.routes,
+    identity_pages.routes,
+    oauth_credentials.routes,
     organizations.routes,
     members.routes,
     ownership.routes,

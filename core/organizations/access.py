@@ -122,6 +122,8 @@ class Operation(Enum):
     API_KEYS_READ = ("read the API keys of a service", Capability.SERVICES_VIEW, _ACTIVE)
     API_KEYS_CHANGE = ("change the API keys of a service", Capability.SERVICES_MANAGE, _ACTIVE)
     CHECKOUT = ("buy a plan", Standing.MEMBER, _ACTIVE)
+    OAUTH_CREDENTIALS_READ = ("read the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
+    OAUTH_CREDENTIALS_CHANGE = ("change the credentials at providers", Capability.INTEGRATIONS_MANAGE, _ACTIVE)
     BILLING_PORTAL = ("open the billing portal", Capability.BILLING_MANAGE, _ACTIVE)
 
     takes: Capability | Standing

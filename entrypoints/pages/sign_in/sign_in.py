@@ -11,6 +11,7 @@ from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sign_in import lookup
 from core.sign_in.refusals import SignInRefused
+from core.sign_in.upstream import beginning
 from entrypoints.http.sign_in.login import authenticate
 from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
@@ -96,8 +97,16 @@ async def address_page(
         place=await returns.place(call, way),
         email=email,
         is_invalid=is_invalid,
+        providers=await providers_of(call, way),
         problem=refusal.message if refusal is not None else "",
     )
+
+
+async def providers_of(call: Call, way: Way) -> list[str]:
+    """Return the external providers with which a sign-in may continue that leads this way."""
+    external = call.installation.external_providers
+    platform = [provider for provider in external if external[provider].client is not None]
+    return list(await call.read(beginning.offered, way.return_id, platform, list(external)))
 
 
 async def methods_page(call: Call, way: Way, email: str, *, refusal: Refusal | None = None, stay: str = "") -> Response:
