@@ -9,7 +9,10 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
-from entrypoints.http.organizations import members, organizations, ownership, roles
+from entrypoints.http.organizations import members, organizations, ownership, roles, setup_links
+from entrypoints.http.organizations.settings import branding
+from entrypoints.http.organizations.settings import domain as custom_domain
+from entrypoints.http.organizations.settings import mail as mail_server
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
 from entrypoints.http.platform import organizations as platform_organizations
@@ -28,14 +31,18 @@ from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
+from entrypoints.pages.credentials import host_passkeys
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.organizations import setup as setup_pages
+from entrypoints.pages.organizations.settings import branding as branding_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import identities as identity_pages
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
 from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
+from entrypoints.pages.sign_in import organization_choice, second_factor_setup
 from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
@@ -71,6 +78,13 @@ EVERYWHERE: tuple[Routes, ...] = (
     members.routes,
     ownership.routes,
     roles.routes,
+    mail_server.routes,
+    branding.routes,
+    branding_pages.routes,
+    custom_domain.routes,
+    host_passkeys.routes,
+    setup_links.routes,
+    setup_pages.routes,
     services.routes,
     grants.routes,
     plans.routes,
@@ -106,6 +120,8 @@ EVERYWHERE: tuple[Routes, ...] = (
     mailed_link_pages.routes,
     second_factor_page.routes,
     sign_in_again_page.routes,
+    second_factor_setup.routes,
+    organization_choice.routes,
     sign_out_page.routes,
     registration_pages.routes,
     signing_keys.routes,

@@ -18,6 +18,7 @@ from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
+from adapters.resolver import DnsResolver
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -47,6 +48,12 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def resolver(settings: Settings) -> DnsResolver:
+    """Return the resolver for the proofs of domains."""
+    server = settings.dns_server
+    return DnsResolver((server.host, server.port) if server is not None else None)
 
 
 def require_owner_email(settings: Settings) -> None:

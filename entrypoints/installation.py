@@ -16,8 +16,10 @@ from ports.credentials.qr_codes import QrCodes
 from ports.database import Database
 from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
-from ports.mail.mail import MailRenderer
+from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
+from ports.organizations.settings.branding import PictureCleaner
+from ports.resolver import Resolver
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.sign_in.upstream.gateway import UpstreamGateway
 from ports.webhooks.feed import FeedWaiters
@@ -39,6 +41,9 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    routing_gateway: RoutingGateway
+    pictures: PictureCleaner
+    resolver: Resolver
     billing: BillingGateway
     billing_receiver: BillingReceiver
     feed_waiters: FeedWaiters

@@ -19,6 +19,7 @@ import trio
 
 from actors.audit_counter import AuditCounter
 from actors.billing_reconciler import BillingReconciler
+from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
 from actors.feed_waiters import MemoryFeedWaiters
@@ -27,6 +28,7 @@ from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
+from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
@@ -40,9 +42,11 @@ from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
+from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.embedded.folder import DataFolderError
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
+    from ports.mail.mail import MailGateway
 
 
 # Errors that a command reports in one line; any other exception is a defect and shows its traceback.
@@ -195,7 +200,6 @@ async def connected(
         metrics=metrics,
         clock=now,
     )
-    courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -221,7 +225,11 @@ async def connected(
                     EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
                 )
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
-                supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+                _supervise_couriers(supervisor, gateway, installation, doorbells)
+                supervisor.supervise(
+                    "domain_checker",
+                    DomainChecker(database=database, resolver=installation.resolver, metrics=metrics).run,
+                )
                 supervisor.supervise(
                     "billing_reconciler",
                     BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
@@ -250,6 +258,9 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
+                pictures=RebuildingCleaner(),
+                resolver=equipment.resolver(settings),
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
@@ -275,6 +286,28 @@ async def connected(
 async def _close(*clients: httpx.AsyncClient) -> None:
     for client in clients:
         await client.aclose()
+
+
+def _supervise_couriers(
+    supervisor: Supervisor, gateway: MailGateway | None, installation: Installation, doorbells: MemoryDoorbells
+) -> None:
+    """Start the actors that send mail: through the platform's own server, and through those of organizations."""
+    courier = MailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
+    routed = RoutedMailCourier(
+        database=installation.database,
+        doorbells=doorbells,
+        renderer=installation.mail_renderer,
+        gateway=installation.routing_gateway,
+        metrics=installation.metrics,
+    )
+    supervisor.supervise("routed_mail_courier", routed.run, drain=routed.drain)
 
 
 async def published_signing_keys(installation: Installation) -> Sequence[signing_keys.SigningKey]:

@@ -228,6 +228,34 @@ CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING bt
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
 
+CREATE TABLE branding_pictures (
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT branding_pictures_kind_check CHECK ((kind = ANY (ARRAY['logo'::text, 'icon'::text]))),
+    CONSTRAINT branding_pictures_media_type_check CHECK ((media_type = ANY (ARRAY['image/png'::text, 'image/svg+xml'::text])))
+);
+COMMENT ON TABLE branding_pictures IS 'The pictures of a branding, rebuilt from what was uploaded; the name is a hash of the content.';
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_pkey PRIMARY KEY (organization_id, kind);
+
+CREATE TABLE brandings (
+    organization_id uuid NOT NULL,
+    primary_color text,
+    background_color text,
+    support_email text,
+    terms_url text,
+    privacy_url text,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT brandings_background_color_check CHECK ((background_color ~ '^#[0-9a-f]{6}$'::text)),
+    CONSTRAINT brandings_primary_color_check CHECK ((primary_color ~ '^#[0-9a-f]{6}$'::text))
+);
+COMMENT ON TABLE brandings IS 'How pages and mails of an organization look.';
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE browser_returns (
     id_hash bytea NOT NULL,
     target text NOT NULL,
@@ -243,13 +271,39 @@ CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
 CREATE TABLE browser_sessions (
     session_id uuid NOT NULL,
     secret_hash bytea NOT NULL,
-    stays_signed_in boolean NOT NULL
+    stays_signed_in boolean NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE browser_sessions IS 'The secret in the cookie of a session; sessions.expires_at moves with its use.';
+COMMENT ON COLUMN browser_sessions.domain_id IS 'The custom domain that the session belongs to; null for the base URL.';
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_pkey PRIMARY KEY (session_id);
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX browser_sessions_of_domain ON browser_sessions USING btree (domain_id) WHERE (domain_id IS NOT NULL);
+
+CREATE TABLE custom_domains (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    value text NOT NULL,
+    status text NOT NULL,
+    verified_at timestamp with time zone,
+    proved_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    CONSTRAINT custom_domains_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
+    CONSTRAINT custom_domains_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
+    CONSTRAINT custom_domains_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
+);
+COMMENT ON TABLE custom_domains IS 'The domains under which hosted pages of organizations work; claims to one domain, at most one of them verified.';
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_key UNIQUE (organization_id);
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_pkey PRIMARY KEY (id);
+CREATE INDEX custom_domains_to_check ON custom_domains USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX custom_domains_verified ON custom_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 
 CREATE TABLE device_tokens (
     token_hash bytea NOT NULL,
@@ -291,6 +345,32 @@ ALTER TABLE ONLY devices
 CREATE INDEX devices_of_user ON devices USING btree (user_id, last_used_at DESC);
 CREATE INDEX devices_unused ON devices USING btree (last_used_at);
 
+CREATE TABLE domain_routes (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    domain text NOT NULL,
+    connection_id uuid NOT NULL,
+    enforced boolean NOT NULL,
+    value text NOT NULL,
+    status text NOT NULL,
+    verified_at timestamp with time zone,
+    proved_at timestamp with time zone,
+    failing_since timestamp with time zone,
+    checked_at timestamp with time zone,
+    next_check_at timestamp with time zone,
+    CONSTRAINT domain_routes_check CHECK (((status = 'pending'::text) = (verified_at IS NULL))),
+    CONSTRAINT domain_routes_check1 CHECK (((status = 'failing'::text) = (failing_since IS NOT NULL))),
+    CONSTRAINT domain_routes_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'failing'::text])))
+);
+COMMENT ON TABLE domain_routes IS 'Mail domains of organizations, and the connections by which their addresses sign in; at most one verified claim to each domain.';
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_domain_key UNIQUE (organization_id, domain);
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_pkey PRIMARY KEY (id);
+CREATE INDEX domain_routes_of_connection ON domain_routes USING btree (organization_id, connection_id);
+CREATE INDEX domain_routes_to_check ON domain_routes USING btree (next_check_at) WHERE (verified_at IS NOT NULL);
+CREATE UNIQUE INDEX domain_routes_verified ON domain_routes USING btree (domain) WHERE (verified_at IS NOT NULL);
+
 CREATE TABLE event_sequencing (
     is_the_only_row boolean DEFAULT true NOT NULL,
     last_position bigint NOT NULL,
@@ -322,6 +402,37 @@ CREATE INDEX events_feed ON events USING btree (organization_id, "position") WHE
 CREATE INDEX events_of_organization ON events USING btree (organization_id, id);
 CREATE INDEX events_oldest ON events USING btree (occurred_at);
 CREATE INDEX events_without_position ON events USING btree (occurred_at, id) WHERE ("position" IS NULL);
+
+CREATE TABLE identities (
+    id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    provider text NOT NULL,
+    subject text NOT NULL,
+    connection_id uuid,
+    organization_id uuid,
+    service_id uuid,
+    email text,
+    linked_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone NOT NULL,
+    client_id text,
+    access_token_sealed bytea,
+    refresh_token_sealed bytea,
+    token_type text,
+    token_expires_at timestamp with time zone,
+    scopes text[] DEFAULT '{}'::text[] NOT NULL,
+    refresh_claim uuid,
+    refresh_claimed_until timestamp with time zone,
+    CONSTRAINT identities_check CHECK (((organization_id IS NOT NULL) OR ((connection_id IS NULL) AND (service_id IS NULL))))
+);
+COMMENT ON TABLE identities IS 'Accounts at other providers that sign a user in, each in one context only.';
+COMMENT ON COLUMN identities.client_id IS 'The client to which the tokens were issued.';
+COMMENT ON COLUMN identities.refresh_claim IS 'Names the request that refreshes the token at this moment.';
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
+CREATE INDEX identities_of_connection ON identities USING btree (organization_id, connection_id) WHERE (connection_id IS NOT NULL);
+CREATE INDEX identities_of_organization ON identities USING btree (organization_id, service_id) WHERE (organization_id IS NOT NULL);
+CREATE UNIQUE INDEX identities_of_subject ON identities USING btree (provider, subject, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
+CREATE UNIQUE INDEX identities_of_user ON identities USING btree (user_id, provider, COALESCE(connection_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid), COALESCE(service_id, '00000000-0000-0000-0000-000000000000'::uuid));
 
 CREATE TABLE invitations (
     id uuid NOT NULL,
@@ -398,6 +509,32 @@ ALTER TABLE ONLY mail_counts
     ADD CONSTRAINT mail_counts_pkey PRIMARY KEY (key);
 CREATE INDEX mail_counts_ended ON mail_counts USING btree (expires_at);
 
+CREATE TABLE mail_servers (
+    organization_id uuid NOT NULL,
+    host text NOT NULL,
+    port integer NOT NULL,
+    tls text NOT NULL,
+    username text,
+    password_sealed bytea,
+    from_name text NOT NULL,
+    from_email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    next_attempt_at timestamp with time zone,
+    last_error text,
+    last_success_at timestamp with time zone,
+    leased_until timestamp with time zone,
+    CONSTRAINT mail_servers_check CHECK (((username IS NULL) = (password_sealed IS NULL))),
+    CONSTRAINT mail_servers_port_check CHECK (((port >= 1) AND (port <= 65535))),
+    CONSTRAINT mail_servers_tls_check CHECK ((tls = ANY (ARRAY['starttls'::text, 'tls'::text, 'none'::text])))
+);
+COMMENT ON TABLE mail_servers IS 'The mail servers of organizations, and how each has worked lately.';
+COMMENT ON COLUMN mail_servers.failures IS 'Failures in a row; until next_attempt_at no mail is tried.';
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_pkey PRIMARY KEY (organization_id);
+
 CREATE TABLE mails (
     id uuid NOT NULL,
     organization_id uuid,
@@ -410,7 +547,7 @@ CREATE TABLE mails (
     leased_until timestamp with time zone,
     last_error text,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
+    CONSTRAINT mails_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'routed'::text, 'sent'::text, 'kept'::text, 'failed'::text, 'discarded'::text])))
 );
 COMMENT ON TABLE mails IS 'The outbox. What a letter says is encrypted, and erased once it is sent.';
 ALTER TABLE ONLY mails
@@ -419,6 +556,7 @@ CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (state = 'queued'::te
 CREATE INDEX mails_newest ON mails USING btree (created_at DESC, id DESC);
 CREATE INDEX mails_of_organization ON mails USING btree (organization_id) WHERE (organization_id IS NOT NULL);
 CREATE INDEX mails_of_recipient ON mails USING btree (recipient);
+CREATE INDEX mails_routed ON mails USING btree (organization_id, due_at) WHERE (state = 'routed'::text);
 
 CREATE TABLE memberships (
     id uuid NOT NULL,
@@ -446,12 +584,15 @@ CREATE TABLE mfa_challenges (
     attempts integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    used_at timestamp with time zone
+    used_at timestamp with time zone,
+    domain_id uuid
 );
 COMMENT ON TABLE mfa_challenges IS 'Sign-ins between password and second factor; the pre-auth token names one.';
+COMMENT ON COLUMN mfa_challenges.domain_id IS 'The custom domain at which the sign-in began; null for the base URL.';
 ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_challenges_ended ON mfa_challenges USING btree (expires_at);
+CREATE INDEX mfa_challenges_of_domain ON mfa_challenges USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX mfa_challenges_of_user ON mfa_challenges USING btree (user_id);
 
 CREATE TABLE mfa_events (
@@ -469,6 +610,20 @@ ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_pkey PRIMARY KEY (id);
 CREATE INDEX mfa_events_of_type ON mfa_events USING btree (event_type, created_at DESC);
 CREATE INDEX mfa_events_of_user ON mfa_events USING btree (user_id, created_at DESC);
+
+CREATE TABLE oauth_credentials (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    client_id text NOT NULL,
+    client_secret_sealed bytea NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE oauth_credentials IS 'The credentials of organizations at the three external providers.';
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_organization_id_provider_key UNIQUE (organization_id, provider);
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_pkey PRIMARY KEY (id);
 
 CREATE TABLE one_time_tokens (
     token_hash bytea NOT NULL,
@@ -563,14 +718,17 @@ CREATE TABLE passkeys (
     backup_eligible boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     last_used_at timestamp with time zone,
-    verifies_user boolean DEFAULT false NOT NULL
+    verifies_user boolean DEFAULT false NOT NULL,
+    domain_id uuid
 );
 COMMENT ON TABLE passkeys IS 'WebAuthn credentials.';
 COMMENT ON COLUMN passkeys.verifies_user IS 'Whether its authenticator has checked a PIN, a finger or a face: two factors.';
+COMMENT ON COLUMN passkeys.domain_id IS 'The custom domain that the passkey belongs to; null for the base URL.';
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id);
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (id);
+CREATE INDEX passkeys_of_domain ON passkeys USING btree (domain_id) WHERE (domain_id IS NOT NULL);
 CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id, created_at);
 
 CREATE TABLE plans (
@@ -816,16 +974,23 @@ CREATE TABLE sessions (
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
     impersonator_session_id uuid,
-    parent_id uuid
+    parent_id uuid,
+    confined_to uuid,
+    confined_to_service uuid,
+    connection_id uuid
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
 COMMENT ON COLUMN sessions.impersonator_session_id IS 'The session of the platform owner; the impersonation ends with it.';
 COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one began; it ends when a person ends that one.';
+COMMENT ON COLUMN sessions.confined_to IS 'The organization beyond which this session signs in to nothing; null for none.';
+COMMENT ON COLUMN sessions.confined_to_service IS 'The one service of it that the session may sign in to; null for all.';
+COMMENT ON COLUMN sessions.connection_id IS 'The upstream connection by which its user has signed in.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
+CREATE INDEX sessions_of_connection ON sessions USING btree (connection_id) WHERE (connection_id IS NOT NULL);
 CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
@@ -833,6 +998,37 @@ CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, 
 CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
+
+CREATE TABLE setup_links (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    parts text[] NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_by uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT setup_links_parts_check CHECK ((cardinality(parts) > 0))
+);
+COMMENT ON TABLE setup_links IS 'Links with which people without an account fill in settings of an organization.';
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_secret_hash_key UNIQUE (secret_hash);
+CREATE INDEX setup_links_expiry ON setup_links USING btree (expires_at);
+CREATE INDEX setup_links_of_maker ON setup_links USING btree (created_by);
+
+CREATE TABLE setup_visits (
+    secret_hash bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    link_id uuid NOT NULL
+);
+COMMENT ON TABLE setup_visits IS 'The cookies for which the secrets of setup links were exchanged; they end with the link.';
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_pkey PRIMARY KEY (secret_hash);
+CREATE INDEX setup_visits_of_link ON setup_visits USING btree (organization_id, link_id);
 
 CREATE TABLE sign_in_failures (
     id uuid NOT NULL,
@@ -914,6 +1110,59 @@ CREATE TABLE totp_secrets (
 COMMENT ON TABLE totp_secrets IS 'The second factor of a person; a step of it is used once.';
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_pkey PRIMARY KEY (user_id);
+
+CREATE TABLE upstream_connections (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    type text NOT NULL,
+    name text NOT NULL,
+    issuer text NOT NULL,
+    client_id text,
+    client_secret_sealed bytea,
+    scopes text[] NOT NULL,
+    metadata_url text,
+    metadata_xml text,
+    attribute_mapping jsonb NOT NULL,
+    joins_as text,
+    trust_mfa boolean NOT NULL,
+    enabled boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT upstream_connections_type_check CHECK ((type = ANY (ARRAY['oidc'::text, 'saml'::text])))
+);
+COMMENT ON TABLE upstream_connections IS 'Identity providers of organizations, by which their people sign in.';
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_organization_id_id_key UNIQUE (organization_id, id);
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_pkey PRIMARY KEY (id);
+
+CREATE TABLE upstream_sign_ins (
+    id uuid NOT NULL,
+    state_hash bytea NOT NULL,
+    browser_hash bytea,
+    provider text NOT NULL,
+    connection_id uuid,
+    organization_id uuid,
+    service_id uuid,
+    client_id text,
+    user_id uuid,
+    target text,
+    return_to text NOT NULL,
+    return_id text NOT NULL,
+    proven_sealed bytea,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone
+);
+COMMENT ON TABLE upstream_sign_ins IS 'Browsers that have gone to another provider, or that have come back and sign in to link what they brought.';
+COMMENT ON COLUMN upstream_sign_ins.user_id IS 'The account to which the identity is to be linked.';
+COMMENT ON COLUMN upstream_sign_ins.proven_sealed IS 'The identity that the provider has confirmed.';
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_state_hash_key UNIQUE (state_hash);
+CREATE INDEX upstream_sign_ins_ended ON upstream_sign_ins USING btree (expires_at);
+CREATE INDEX upstream_sign_ins_of_organization ON upstream_sign_ins USING btree (organization_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX upstream_sign_ins_of_user ON upstream_sign_ins USING btree (user_id) WHERE (user_id IS NOT NULL);
 
 CREATE TABLE users (
     id uuid NOT NULL,
@@ -1068,8 +1317,20 @@ ALTER TABLE ONLY billing_subscriptions
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY branding_pictures
+    ADD CONSTRAINT branding_pictures_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY brandings
+    ADD CONSTRAINT brandings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY browser_sessions
     ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY custom_domains
+    ADD CONSTRAINT custom_domains_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY device_tokens
     ADD CONSTRAINT device_tokens_device_id_fkey FOREIGN KEY (device_id) REFERENCES devices(id) ON DELETE CASCADE;
@@ -1077,8 +1338,26 @@ ALTER TABLE ONLY device_tokens
 ALTER TABLE ONLY devices
     ADD CONSTRAINT devices_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY domain_routes
+    ADD CONSTRAINT domain_routes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY events
     ADD CONSTRAINT events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY identities
+    ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY invitations
     ADD CONSTRAINT invitations_invited_by_fkey FOREIGN KEY (invited_by) REFERENCES users(id) ON DELETE SET NULL;
@@ -1098,6 +1377,9 @@ ALTER TABLE ONLY login_events
 ALTER TABLE ONLY login_events
     ADD CONSTRAINT login_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY mail_servers
+    ADD CONSTRAINT mail_servers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY mails
     ADD CONSTRAINT mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
@@ -1108,10 +1390,16 @@ ALTER TABLE ONLY memberships
     ADD CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_challenges
+    ADD CONSTRAINT mfa_challenges_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY mfa_challenges
     ADD CONSTRAINT mfa_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY mfa_events
     ADD CONSTRAINT mfa_events_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY oauth_credentials
+    ADD CONSTRAINT oauth_credentials_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY one_time_tokens
     ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1127,6 +1415,9 @@ ALTER TABLE ONLY organizations
 
 ALTER TABLE ONLY passkey_challenges
     ADD CONSTRAINT passkey_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY passkeys
+    ADD CONSTRAINT passkeys_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES custom_domains(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY passkeys
     ADD CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
@@ -1194,6 +1485,15 @@ ALTER TABLE ONLY sessions
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_links
+    ADD CONSTRAINT setup_links_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY setup_visits
+    ADD CONSTRAINT setup_visits_organization_id_link_id_fkey FOREIGN KEY (organization_id, link_id) REFERENCES setup_links(organization_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY subscriptions
     ADD CONSTRAINT subscriptions_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
 
@@ -1205,6 +1505,21 @@ ALTER TABLE ONLY subscriptions
 
 ALTER TABLE ONLY totp_secrets
     ADD CONSTRAINT totp_secrets_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_connections
+    ADD CONSTRAINT upstream_connections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_connection_id_fkey FOREIGN KEY (organization_id, connection_id) REFERENCES upstream_connections(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_organization_id_service_id_fkey FOREIGN KEY (organization_id, service_id) REFERENCES services(organization_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY upstream_sign_ins
+    ADD CONSTRAINT upstream_sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY users
     ADD CONSTRAINT users_created_by_organization_id_fkey FOREIGN KEY (created_by_organization_id) REFERENCES organizations(id) ON DELETE SET NULL;

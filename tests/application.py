@@ -22,10 +22,13 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.resolver import DnsResolver
 from core.secrets import Secret
 from core.sessions import signing_keys
 from entrypoints import capabilities
@@ -56,6 +59,8 @@ PORT = 50_000
 BILLING_WEBHOOK_SECRET = Secret("whsec_of_the_tests")
 CHEAP = Argon2Cost(memory_kib=8, passes=1)
 
+# Nothing listens at this port, so that no test asks the name servers of its machine.
+NO_NAME_SERVER = ("127.0.0.1", 9)
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
 
@@ -117,7 +122,9 @@ class Client:
         if content and response.mimetype == "application/json" and "Content-Encoding" not in response.headers:
             WATCH.see(json.loads(content))
         answer = Answer(status=response.status_code, headers=response.headers, content=bytes(content))
-        assert_documented(self.application, method, path, answer)
+        # Under another host than the base URL's, a route may not exist, or lead to the base URL.
+        if not ("Host" in sent and answer.status in {303, 404}):
+            assert_documented(self.application, method, path, answer)
         return answer
 
     async def get(self, path: str, **options: Any) -> Answer:
@@ -259,6 +266,9 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
+        resolver=DnsResolver(NO_NAME_SERVER),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, database),
         feed_waiters=MemoryFeedWaiters(),

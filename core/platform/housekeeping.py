@@ -36,6 +36,7 @@ class Leftover(Enum):
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)
     SANDBOX_SESSIONS = ("sandbox_sessions", _DAY)
+    SETUP_LINKS = ("setup_links", _DAY)
     # Counted from the last use. No token and no session of such a device is valid any more.
     DEVICES = ("devices", 365 * _DAY)
     # Counted from their creation; the operator may set less. They go before their events, which would take them along.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.accounts.providers import Provider
+from core.errors import Forbidden
 from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
 from core.sign_in.conclusion import SecondFactorPending
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from core.errors import Refusal
+    from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import SignInCompleted
     from ports.unit_of_work import UnitOfWork
 
@@ -42,6 +44,7 @@ def begin(
     parent = uow.browser_sessions.lock(parent_id)
     if parent is None or parent.user_id != user_id:
         raise SessionOver
+    _require_own_organization(uow, parent, organization_slug)
     proof = Proof(
         user_id=user_id,
         provider=Provider(parent.provider),
@@ -58,3 +61,12 @@ def begin(
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
     assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
     return outcome
+
+
+def _require_own_organization(uow: UnitOfWork, parent: BrowserSession, organization_slug: str) -> None:
+    """Raise `Forbidden` when a session of a custom domain is to sign in to another organization (decisions 13.3)."""
+    if parent.domain_organization_id is None:
+        return
+    organization = uow.organizations.by_slug(organization_slug)
+    if organization is not None and organization.id != parent.domain_organization_id:
+        raise Forbidden("You are signed in at the domain of another organization. Sign in at the address of Gatehouse.")

@@ -14,6 +14,7 @@ from entrypoints.web.answers import Media
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.documents import content_hash
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes("assets", "The style sheet, the script and the icon of the pages.")
@@ -56,6 +57,7 @@ def _style_sheet() -> bytes:
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
     "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
+    "new_passkey.js": _asset("new_passkey.js", (FOLDER / "scripts" / "new_passkey.js").read_bytes()),
     "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),
 }
 _BY_MARKED_NAME: Final = {asset.marked_name: asset for asset in _BY_NAME.values()}
@@ -67,6 +69,7 @@ def asset_address(name: str) -> str:
 
 
 @routes.get("/assets/:name")
+@on_custom_hosts
 @public
 async def asset(call: Call, name: str) -> StyleSheet | Script | Picture:
     """Return a file that a page loads."""

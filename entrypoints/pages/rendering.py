@@ -3,6 +3,7 @@
 The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
 """
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -12,6 +13,7 @@ from markupsafe import Markup, escape
 from quart import Response
 
 from entrypoints.pages.assets import asset_address
+from entrypoints.pages.brands import Brand
 from entrypoints.web.answers import Media
 from entrypoints.web.browsers import form_token
 
@@ -35,6 +37,8 @@ SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-s
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page, which no cache stores."""
+    if call.brand is not None:
+        values.setdefault("brand", Brand(call.brand))
     html = render(template, version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
@@ -78,6 +82,11 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def in_base64(text: str) -> str:
+    """Return a text as the data of an address that carries it, such as a picture."""
+    return base64.b64encode(text.encode()).decode()
+
+
 def untranslated(text: str, **values: object) -> Markup:
     """Return a text of a template with its values, escaped."""
     return Markup(text) % {name: escape(value) for name, value in values.items()}  # noqa: S704 - a literal of ours
@@ -102,6 +111,7 @@ def _environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["base64"] = in_base64
     extended: Any = environment
     extended.globals["_"] = untranslated
     return environment

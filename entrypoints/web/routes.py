@@ -26,6 +26,7 @@ from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
 from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.credentials import AccessPolicy, declared_policy
+from entrypoints.web.hosts import works_on_custom_hosts
 from entrypoints.web.storable import unbounded_numbers
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Route:
     refuses: tuple[type[Refusal], ...]
     is_operational: bool
     body_bytes_max: int
+    # Whether it works under the custom domains of organizations as well; its path then names no other organization.
+    on_custom_hosts: bool
     refusal_page: RefusalPage | None
 
     @property
@@ -163,6 +166,7 @@ class Routes:
                     refuses=refuses,
                     is_operational=is_operational,
                     body_bytes_max=body_bytes_max,
+                    on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
                 )
             )

@@ -20,14 +20,25 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
+from adapters.resolver import DnsResolver
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
-from tests.application import CHEAP, VERSION, ReportedActors, event_receiver, mail_renderer, upstream_gateway
+from tests.application import (
+    CHEAP,
+    NO_NAME_SERVER,
+    VERSION,
+    ReportedActors,
+    event_receiver,
+    mail_renderer,
+    upstream_gateway,
+)
 from tests.clock import SettableClock
 
 if TYPE_CHECKING:
@@ -115,6 +126,9 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
+        pictures=RebuildingCleaner(),
+        resolver=DnsResolver(NO_NAME_SERVER),
         billing=billing,
         billing_receiver=event_receiver(billing, clock, NoDatabase()),
         feed_waiters=MemoryFeedWaiters(),

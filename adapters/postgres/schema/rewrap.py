@@ -51,6 +51,7 @@ SEALED_COLUMNS: Final = (
     SealedColumn("upstream_connections", "client_secret_sealed", "id"),
     SealedColumn("webhooks", "secret_sealed", "id"),
     SealedColumn("webhooks", "previous_secret_sealed", "id"),
+    SealedColumn("mail_servers", "password_sealed", "organization_id"),
 )
 
 

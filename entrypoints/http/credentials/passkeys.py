@@ -38,6 +38,7 @@ from entrypoints.http.sessions.token_answers import (
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import account_wide, public, signed_in
 from entrypoints.web.hidden import SecretBody
+from entrypoints.web.hosts import on_custom_hosts
 from entrypoints.web.routes import Routes
 
 routes = Routes(
@@ -150,16 +151,11 @@ async def finish_registration(call: Call, body: PasskeyRegistration) -> PasskeyI
 
     You are notified by mail.
     """
-    credential, response = body.credential, body.credential.response
     return await call.transact(
         passkeys.finish_registration,
         body.challenge_id,
-        Attestation(
-            credential_id=_credential_id(credential.id),
-            client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
-            attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
-        ),
-        [transport for transport in Transport if transport in response.transports],
+        attestation_of(body.credential),
+        transports_of(body.credential),
         body.name,
     )
 
@@ -190,6 +186,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:  # noqa: A002 - as the p
 
 
 @routes.post("/api/auth/passkeys/authenticate/start", refuses=(NotFound,))
+@on_custom_hosts
 @public
 async def start_sign_in(call: Call, body: PasskeySignInWanted) -> PasskeyChallenge:
     """Begin to sign in with a passkey: the options are for `navigator.credentials.get()`.
@@ -221,6 +218,21 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
         destination(call, body.org_slug, body.service_slug),
     )
     return answer_outcome(call, outcome)
+
+
+def attestation_of(credential: NewCredential) -> Attestation:
+    """Return what an authenticator has made; raise `BadRequest` for what is no base64url."""
+    response = credential.response
+    return Attestation(
+        credential_id=_credential_id(credential.id),
+        client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
+        attestation_object=_decoded(response.attestation_object, "response.attestationObject"),
+    )
+
+
+def transports_of(credential: NewCredential) -> list[Transport]:
+    """Return the transports of a new credential that are known."""
+    return [transport for transport in Transport if transport in credential.response.transports]
 
 
 def assertion_of(credential: Credential) -> Assertion:

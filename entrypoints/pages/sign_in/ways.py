@@ -10,6 +10,7 @@ from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
 from core.sign_in.mfa_challenges import LIFETIME as CHALLENGE_LIFETIME
 from core.sign_in.proofs import Destination, InBrowser
 from entrypoints.http.sessions import token_answers
+from entrypoints.pages import returns
 from entrypoints.pages.returns import Way
 from entrypoints.web import browsers
 from entrypoints.web.answers import see_other
@@ -17,16 +18,24 @@ from entrypoints.web.calls import Call
 
 HOME: Final = "/app"
 SECOND_FACTOR: Final = "/app/second-factor"
+SET_UP: Final = "/app/second-factor/set-up"
+CHOOSE_ORGANIZATION: Final = "/app/choose-organization"
 # Carries the pre-auth token from the first factor to the second.
 PRE_AUTH_COOKIE: Final = "gatehouse_pre_auth"
 
 
-async def go_on(call: Call, way: Way) -> Response:
-    """Lead the browser to where the sign-in was to lead; what is no path of Gatehouse is ignored."""
-    kept = await call.transact(browser_returns.use, way.return_id) if way.return_id else None
-    if kept is not None:
-        return see_other(kept.target)
-    return see_other(browser_returns.safe_path(way.return_to) or HOME)
+async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -> Response:
+    """Lead the browser to where the sign-in was to lead; what is no path of Gatehouse is ignored.
+
+    A sign-in for an organization leads to its choice first, which checks what the organization requires.
+    """
+    kept = await returns.kept_return(call, way)
+    if kept is None:
+        return see_other(browser_returns.safe_path(way.return_to) or HOME)
+    if kept.organization_slug is not None and kept.service_slug is None and not is_organization_chosen:
+        return see_other(way.on(CHOOSE_ORGANIZATION))
+    used = await call.transact(browser_returns.use, way.return_id)
+    return see_other(used.target if used is not None else HOME)
 
 
 def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:

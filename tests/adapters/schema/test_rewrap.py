@@ -220,6 +220,7 @@ def test_progress_is_reported_periodically_and_at_the_end(
         "totp_secrets.secret_sealed: 0 re-encrypted",
         "webhooks.secret_sealed: 0 re-encrypted",
         "webhooks.previous_secret_sealed: 0 re-encrypted",
+        "mail_servers.password_sealed: 0 re-encrypted",
     ]
 
 

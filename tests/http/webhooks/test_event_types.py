@@ -15,6 +15,7 @@ import pytest
 from core.events.events import EventType
 from tests.world.builder import PASSWORD
 from tests.world.inviter import GUEST, Invitation
+from tests.world.mail_servers import SERVER
 from tests.world.second_factors import Person
 
 if TYPE_CHECKING:
@@ -158,6 +159,19 @@ async def transfer_the_ownership(stage: Stage) -> None:
     await stage.request("POST", "/transfer-ownership", {"new_owner_user_id": str(stage.team.ids["admin"])})
 
 
+async def set_a_mail_server(stage: Stage) -> None:
+    await stage.request("PUT", "/smtp", SERVER)
+
+
+async def remove_the_mail_server(stage: Stage) -> None:
+    await set_a_mail_server(stage)
+    await stage.request("DELETE", "/smtp")
+
+
+async def change_the_branding(stage: Stage) -> None:
+    await stage.request("PATCH", "/branding", {"primary_color": "#14544a"})
+
+
 async def grant_a_service(stage: Stage) -> None:
     stage.world.service(stage.team.organization_id)
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
@@ -194,6 +208,9 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.INVITATION_REVOKED: revoke,
     EventType.ORGANIZATION_UPDATED: change_the_organization,
     EventType.ORGANIZATION_OWNER_CHANGED: transfer_the_ownership,
+    EventType.ORGANIZATION_SMTP_CONFIGURED: set_a_mail_server,
+    EventType.ORGANIZATION_SMTP_REMOVED: remove_the_mail_server,
+    EventType.BRANDING_UPDATED: change_the_branding,
     EventType.SERVICE_UPDATED: grant_a_service,
     EventType.SECURITY_MFA_ENABLED: turn_mfa_on,
     EventType.SECURITY_MFA_DISABLED: turn_mfa_off,
@@ -202,12 +219,11 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
 }
 # Nothing publishes these yet, because the capability does not exist.
 WAITING = {
-    *(EventType.ORGANIZATION_SMTP_CONFIGURED, EventType.ORGANIZATION_SMTP_REMOVED),
     *(EventType.SERVICE_CREATED, EventType.SERVICE_DELETED, EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED),
     *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
     *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
     *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
-    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED, EventType.BRANDING_UPDATED),
+    *(EventType.DOMAIN_SET, EventType.DOMAIN_VERIFIED, EventType.DOMAIN_DELETED),
 }
 
 
