@@ -21,7 +21,7 @@ from ports.metrics import Metrics
 from ports.organizations.settings.branding import PictureCleaner
 from ports.resolver import Resolver
 from ports.sessions.tokens import KeyRefresh, TokenSigner
-from ports.sign_in.upstream.gateway import UpstreamGateway
+from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
 from ports.webhooks.feed import FeedWaiters
 
 
@@ -49,5 +49,6 @@ class Installation:
     feed_waiters: FeedWaiters
     external_providers: Mapping[Provider, ExternalProvider]
     upstream: UpstreamGateway
+    upstream_connections: ConnectionGateway
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

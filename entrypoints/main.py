@@ -44,6 +44,7 @@ from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.pictures import RebuildingCleaner
@@ -189,9 +190,10 @@ async def connected(
     waiters = MemoryFeedWaiters()
     # A receiver that never answers must not use up the connections of the others. The operator has named the external
     # providers, wherever they are.
-    http, providers_http = (
+    http, providers_http, connections_http = (
         outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX),
         outbound_client(EVERYWHERE),
+        outbound_client(settings.outbound_allowed),
     )
     dispatcher = WebhookDispatcher(
         database=database,
@@ -266,6 +268,9 @@ async def connected(
                 feed_waiters=waiters,
                 external_providers=external_providers(settings),
                 upstream=HttpUpstreamGateway(UpstreamRequests(providers_http, version=version()), clock=now),
+                upstream_connections=HttpConnectionGateway(
+                    UpstreamRequests(connections_http, version=version()), clock=now
+                ),
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -276,7 +281,7 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await _close(http, providers_http)
+            await _close(http, providers_http, connections_http)
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()

@@ -24,6 +24,7 @@ from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_connections import HttpConnectionGateway
 from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
@@ -34,7 +35,7 @@ from core.sessions import signing_keys
 from entrypoints import capabilities
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
-from entrypoints.settings import Settings
+from entrypoints.settings import LOOPBACK, Settings
 from entrypoints.upstream_settings import external_providers
 from entrypoints.web.application import Application
 from entrypoints.web.rate_limiting import RateLimiter
@@ -274,7 +275,13 @@ async def connected_installation(
         feed_waiters=MemoryFeedWaiters(),
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
+        upstream_connections=connection_gateway(clock),
     )
+
+
+def connection_gateway(clock: Clock, **options: Any) -> HttpConnectionGateway:
+    """Return a gateway to the providers of connections on this machine."""
+    return HttpConnectionGateway(UpstreamRequests(outbound_client(LOOPBACK), version=VERSION), clock=clock, **options)
 
 
 def upstream_gateway(clock: Clock, **options: Any) -> HttpUpstreamGateway:

@@ -66,7 +66,9 @@ from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
 from adapters.postgres.sign_in.identities import PostgresIdentities
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
+from adapters.postgres.sign_in.upstream.connections import PostgresUpstreamConnections
 from adapters.postgres.sign_in.upstream.credentials import PostgresOauthCredentials
+from adapters.postgres.sign_in.upstream.domain_routes import PostgresDomainRoutes
 from adapters.postgres.sign_in.upstream.flows import PostgresUpstreamSignIns
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
 from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
@@ -112,6 +114,8 @@ class PostgresUnitOfWork:
     identities: PostgresIdentities
     upstream_sign_ins: PostgresUpstreamSignIns
     oauth_credentials: PostgresOauthCredentials
+    upstream_connections: PostgresUpstreamConnections
+    domain_routes: PostgresDomainRoutes
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations

@@ -47,6 +47,8 @@ class InBrowser:
     present: BrowserSession | None = None
     stays_signed_in: bool = False
     is_again: bool = False
+    # The value of the cookie that binds the browser to its sign-ins with other providers.
+    upstream_binding: str | None = field(default=None, repr=False)
 
     @property
     def has_proved_second_factor(self) -> bool:

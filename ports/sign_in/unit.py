@@ -6,7 +6,9 @@ from ports.sign_in.browser_returns import BrowserReturns
 from ports.sign_in.identities import Identities
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
+from ports.sign_in.upstream.connections import UpstreamConnections
 from ports.sign_in.upstream.credentials import OauthCredentials
+from ports.sign_in.upstream.domain_routes import DomainRoutes
 from ports.sign_in.upstream.flows import UpstreamSignIns
 
 
@@ -30,3 +32,9 @@ class SignInUnit(Protocol):
 
     @property
     def oauth_credentials(self) -> OauthCredentials: ...
+
+    @property
+    def upstream_connections(self) -> UpstreamConnections: ...
+
+    @property
+    def domain_routes(self) -> DomainRoutes: ...

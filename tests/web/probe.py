@@ -35,6 +35,7 @@ from tests.application import (
     NO_NAME_SERVER,
     VERSION,
     ReportedActors,
+    connection_gateway,
     event_receiver,
     mail_renderer,
     upstream_gateway,
@@ -134,6 +135,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         feed_waiters=MemoryFeedWaiters(),
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
+        upstream_connections=connection_gateway(clock),
     )
 
 

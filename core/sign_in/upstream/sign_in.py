@@ -16,10 +16,11 @@ from core.email_addresses import normalize_email
 from core.errors import BadRequest, Forbidden
 from core.events import person_events
 from core.events.events import EventType
+from core.sessions.sessions import MFA
 from core.sign_in import conclusion, identities
 from core.sign_in.proofs import Proof
 from core.sign_in.refusals import SignInInterrupted
-from core.sign_in.upstream import flows
+from core.sign_in.upstream import by_connection, flows
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from core.sign_in.conclusion import Outcome
     from core.sign_in.identities import IdentityContext, ProvenIdentity
     from core.sign_in.proofs import Destination
+    from core.sign_in.upstream.by_connection import Connected
     from core.sign_in.upstream.flows import UpstreamSignIn
     from ports.unit_of_work import UnitOfWork
 
@@ -66,9 +68,10 @@ def conclude(
 ) -> Outcome | SignInToLink:
     """Sign in the user of an identity, who may be new; or keep it until its user has signed in to the account."""
     context = sign_in.context
+    connected = by_connection.lock(uow, context)
     identity = uow.identities.find(proven.provider, proven.subject, context)
     if identity is None:
-        email = _verified_address(uow, proven)
+        email = _verified_address(uow, proven, context)
         user, is_new = find_or_add(uow, _fresh(uow, email))
         # The account is locked now; a concurrent sign-in may have linked the same identity before.
         identity = None if is_new else uow.identities.find(proven.provider, proven.subject, context)
@@ -79,12 +82,12 @@ def conclude(
             identities.add(uow, user.id, proven, context)
             if is_new:
                 _publish(uow, user, proven, context)
-            return _begin(uow, user.id, user, proven, context, destination)
+            return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
     found = uow.users.lock(identity.user_id)
     # The identity may have been unlinked while this transaction waited for the lock.
     if not uow.identities.use(identity, proven):
         raise SignInInterrupted().because("identity_unlinked")
-    return _begin(uow, identity.user_id, found, proven, context, destination)
+    return _begin(uow, found, _proof(identity.user_id, proven, context), destination, connected)
 
 
 def link(uow: UnitOfWork, sign_in: UpstreamSignIn, proven: ProvenIdentity, browser: BrowserSession | None) -> None:
@@ -101,9 +104,10 @@ def link_and_conclude(
 ) -> Outcome:
     """Link the identity of a browser that has signed in to the account meanwhile, and complete the sign-in with it."""
     assert destination.browser is not None, "a sign-in that links is completed outside of a browser"
+    connected = by_connection.lock(uow, sign_in.context)
     user = _require_user(uow, sign_in, destination.browser.present)
     identities.link(uow, user.id, user.email, proven, sign_in.context)
-    return _begin(uow, user.id, user, proven, sign_in.context, destination)
+    return _begin(uow, user, _proof(user.id, proven, sign_in.context), destination, connected)
 
 
 def _require_user(uow: UnitOfWork, sign_in: UpstreamSignIn, browser: BrowserSession | None) -> User:
@@ -123,24 +127,34 @@ def _may_link(browser: BrowserSession, context: IdentityContext) -> bool:
 
 
 def _begin(
-    uow: UnitOfWork,
-    user_id: UUID,
-    user: User | None,
-    proven: ProvenIdentity,
-    context: IdentityContext,
-    destination: Destination,
+    uow: UnitOfWork, user: User | None, proof: Proof, destination: Destination, connected: Connected | None
 ) -> Outcome:
-    proof = Proof(user_id=user_id, provider=proven.provider, amr=(AMR,), confinement=context.confinement)
+    """Conclude the sign-in of a locked account; a connection may make its user a member, and be trusted further."""
+    if connected is not None:
+        if connected.connection.trust_mfa:
+            proof = proof.with_methods(MFA)
+        if user is not None and user.is_active:
+            by_connection.join(uow, connected, user)
     return conclusion.conclude_locked(uow, user, proof, destination)
 
 
-def _verified_address(uow: UnitOfWork, proven: ProvenIdentity) -> str:
-    if not proven.is_email_verified or proven.email is None:
-        raise NoVerifiedAddress
+def _proof(user_id: UUID, proven: ProvenIdentity, context: IdentityContext) -> Proof:
+    return Proof(user_id=user_id, provider=proven.provider, amr=(AMR,), confinement=context.confinement)
+
+
+def _verified_address(uow: UnitOfWork, proven: ProvenIdentity, context: IdentityContext) -> str:
+    """Return the address that the provider vouches for: a connection for those of its own domains only."""
     try:
-        return normalize_email(proven.email, uow.domain_names.to_ascii)
+        email = normalize_email(proven.email or "", uow.domain_names.to_ascii)
     except BadRequest:
         raise NoVerifiedAddress from None
+    if context.connection_id is None or context.organization_id is None:
+        is_verified = proven.is_email_verified
+    else:
+        is_verified = uow.domain_routes.is_own_domain(context.organization_id, email.rpartition("@")[2])
+    if not is_verified:
+        raise NoVerifiedAddress
+    return email
 
 
 def _fresh(uow: UnitOfWork, email: str) -> User:

@@ -44,12 +44,10 @@ routes = Routes("external providers", "Signing in with an account at another pro
 
 CONTINUE: Final = "/auth/upstream/continue"
 IDENTITIES: Final = "/app/account/identities"
-# Binds a browser to the sign-ins that it has begun; all of them, so that two tabs may sign in at once.
-BINDING_COOKIE: Final = "gatehouse_upstream"
 BINDING_LIFETIME: Final = timedelta(hours=1)
-_DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
+DECLINED: Final = frozenset({"access_denied", "user_cancelled_login", "consent_required", "login_required"})
 _BEGINNING: Final = (NotFound, ProviderNotOffered, RedirectNotRegistered, OrganizationNotActive, SignInOver, Forbidden)
-_RETURNING: Final = (SignInOver, UpstreamFailed, Forbidden, SignInRefused, Conflict, NotFound, OrganizationNotActive)
+RETURNING: Final = (SignInOver, UpstreamFailed, Forbidden, SignInRefused, Conflict, NotFound, OrganizationNotActive)
 
 
 class SignInDeclined(Forbidden):
@@ -111,45 +109,40 @@ async def begin_officesuite(call: Call, query: ProviderQuery) -> None:
     await _begin(call, Provider.OFFICESUITE, query)
 
 
-@routes.get("/auth/codehost/callback", refuses=_RETURNING)
+@routes.get("/auth/codehost/callback", refuses=RETURNING)
 @in_browser_or_not
 async def return_from_codehost(call: Call, query: CallbackQuery) -> Page | Annotated[None, Status(303)]:
     """Complete a sign-in that codehost has answered."""
     return await _return(call, Provider.CODEHOST, query)
 
 
-@routes.get("/auth/websuite/callback", refuses=_RETURNING)
+@routes.get("/auth/websuite/callback", refuses=RETURNING)
 @in_browser_or_not
 async def return_from_websuite(call: Call, query: CallbackQuery) -> Page | Annotated[None, Status(303)]:
     """Complete a sign-in that websuite has answered."""
     return await _return(call, Provider.WEBSUITE, query)
 
 
-@routes.get("/auth/officesuite/callback", refuses=_RETURNING)
+@routes.get("/auth/officesuite/callback", refuses=RETURNING)
 @in_browser_or_not
 async def return_from_officesuite(call: Call, query: CallbackQuery) -> Page | Annotated[None, Status(303)]:
     """Complete a sign-in that officesuite has answered."""
     return await _return(call, Provider.OFFICESUITE, query)
 
 
-@routes.get(CONTINUE, refuses=_RETURNING)
+@routes.get(CONTINUE, refuses=RETURNING)
 @in_browser_or_not
 async def link_after_sign_in(call: Call, query: ContinueQuery) -> Page | Annotated[None, Status(303)]:
     """Link the account of a provider after its user has signed in, and complete the sign-in with it."""
-    began, proven = await call.transact(flows.use_proven, query.id, browser=binding(call))
+    began, proven = await call.transact(flows.use_proven, query.id, browser=ways.upstream_binding(call))
     outcome = await transact_counted(call, sign_in.link_and_conclude, began, proven, ways.destination(call))
     return await ways.conclude(call, outcome, await way_of(call, began))
 
 
-def binding(call: Call) -> str | None:
-    """Return the value of the cookie that binds the browser to its sign-ins; None without one."""
-    return call.request.cookies.get(browsers.cookie_name(call, BINDING_COOKIE)) or None
-
-
 def bind(call: Call) -> str:
     """Bind the browser to a sign-in that begins, and return the value of the cookie."""
-    value = binding(call) or secrets.token_urlsafe(32)
-    call.set_cookie(browsers.cookie_name(call, BINDING_COOKIE), value, lifetime=BINDING_LIFETIME)
+    value = ways.upstream_binding(call) or secrets.token_urlsafe(32)
+    call.set_cookie(browsers.cookie_name(call, ways.UPSTREAM_COOKIE), value, lifetime=BINDING_LIFETIME)
     return value
 
 
@@ -169,7 +162,7 @@ async def way_of(call: Call, began: UpstreamSignIn) -> Way:
 
 async def complete(call: Call, began: UpstreamSignIn, proven: ProvenIdentity) -> Response:
     """Conclude a sign-in with a proven identity, or link it."""
-    browser = binding(call)
+    browser = ways.upstream_binding(call)
     assert browser is not None, "a browser has come back without the cookie that was checked"
     if began.user_id is not None:
         if call.browser is None:
@@ -232,8 +225,8 @@ async def _begin_link(call: Call, provider: Provider, link_id: str) -> Begun | N
 
 
 async def _return(call: Call, provider: Provider, query: CallbackQuery) -> Response:
-    departure = await call.transact(flows.arrive, provider, query.state, browser=binding(call))
-    if query.error in _DECLINED:
+    departure = await call.transact(flows.arrive, provider, query.state, browser=ways.upstream_binding(call))
+    if query.error in DECLINED:
         raise SignInDeclined
     if query.error or not query.code:
         raise UpstreamFailed().because("no_code")

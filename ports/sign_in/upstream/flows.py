@@ -1,6 +1,7 @@
 """Storage of sign-ins through other providers that are under way."""
 
 from typing import Protocol
+from uuid import UUID
 
 from core.accounts.providers import Provider
 from core.sign_in.identities import ProvenIdentity
@@ -21,6 +22,10 @@ class UpstreamSignIns(Protocol):
 
         None when there is none, or it was used or has expired.
         """
+        ...
+
+    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
+        """Return whether a browser has brought an identity of a connection that is to be linked to a user."""
         ...
 
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:

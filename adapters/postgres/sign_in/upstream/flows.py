@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from adapters.postgres.driver.rows import dict_row
+from adapters.postgres.driver.rows import dict_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.accounts.providers import Provider
 from core.secrets import Secret
@@ -15,6 +15,7 @@ from core.sign_in.upstream.flows import UpstreamSignIn, Way
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from uuid import UUID
 
 _PROVEN: Final = {"table": "upstream_sign_ins", "column": "proven_sealed"}
 
@@ -58,6 +59,21 @@ class PostgresUpstreamSignIns(Aggregate):
     def use(self, state_hash: bytes, provider: Provider, *, browser_hash: bytes | None) -> UpstreamSignIn | None:
         row = self._used(state_hash, browser_hash, provider, is_proven=False)
         return _sign_in(row) if row is not None else None
+
+    def is_linking(self, browser_hash: bytes, user_id: UUID, connection_id: UUID) -> bool:
+        [is_linking] = (
+            self._connection.cursor(row_factory=scalar_row)
+            .execute(
+                """
+                SELECT EXISTS (SELECT FROM upstream_sign_ins
+                               WHERE  user_id = %s AND browser_hash = %s AND connection_id = %s
+                                 AND  proven_sealed IS NOT NULL AND used_at IS NULL AND expires_at > %s)
+                """,
+                (user_id, browser_hash, connection_id, self._transaction.now),
+            )
+            .fetchall()
+        )
+        return is_linking
 
     def use_proven(self, state_hash: bytes, *, browser_hash: bytes) -> tuple[UpstreamSignIn, ProvenIdentity] | None:
         row = self._used(state_hash, browser_hash, None, is_proven=True)
