@@ -146,14 +146,14 @@ def list_mine(uow: UnitOfWork) -> list[IdentityItem]:
     ]
 
 
-def unlink_mine(uow: UnitOfWork, provider: Provider) -> None:
-    """Unlink the account of a provider, unless it is the last way to sign in."""
+def unlink_mine(uow: UnitOfWork, provider: Provider | None) -> None:
+    """Unlink the account of a provider, None for one that does not exist, unless it is the last way to sign in."""
     uow.caller.forbid_impersonation()
     # Locked, so that of two identities that are unlinked at once the second finds itself the last one.
     caller = callers.lock_account(uow)
     context = context_of(caller)
     linked = uow.identities.of_user(caller.user_id, context)
-    if provider not in {identity.provider for identity in linked}:
+    if provider is None or provider not in {identity.provider for identity in linked}:
         raise IdentityUnknown
     if len(linked) == 1 and not _has_other_way(uow, caller.user_id):
         raise LastIdentity

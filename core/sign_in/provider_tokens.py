@@ -63,7 +63,7 @@ class RefreshUnderWay:
 
 
 def begin(
-    uow: UnitOfWork, provider: Provider, platform_clients: Mapping[Provider, ProviderClient]
+    uow: UnitOfWork, provider: Provider | None, platform_clients: Mapping[Provider, ProviderClient]
 ) -> ProviderTokens | Refreshing | RefreshUnderWay:
     """Return the caller's token at a provider, or the claim to refresh it.
 
@@ -71,6 +71,8 @@ def begin(
     """
     caller = uow.caller
     caller.forbid_impersonation()
+    if provider is None:
+        raise IdentityUnknown
     context = context_of(caller)
     held = uow.identities.lock_tokens(caller.user_id, provider, context)
     if held is None:

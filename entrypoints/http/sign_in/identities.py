@@ -8,7 +8,7 @@ from core.accounts.providers import Provider
 from core.sign_in import identities
 from core.sign_in.identities import IdentityItem, IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
-from core.sign_in.upstream.flows import ProviderNotOffered
+from core.sign_in.upstream.flows import ProviderClient, ProviderNotOffered
 from core.sign_in.upstream.providers import external_of
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_person, signed_in
@@ -37,23 +37,19 @@ async def list_identities(call: Call) -> list[IdentityItem]:
 @in_person
 async def link_identity(call: Call, provider: str) -> LinkBegun:
     """Begin to link an account of a provider. Open the address in the user's browser, within 15 minutes."""
-    chosen = external(provider)
-    client = call.installation.external_providers[chosen].client
-    link_id = await call.transact(linking.begin, chosen, client)
+    link_id = await call.transact(linking.begin, external_of(provider), platform_clients(call))
     query = urlencode({"link": link_id.reveal()})
-    return LinkBegun(authorization_url=f"{call.installation.settings.base_url}/auth/{chosen}?{query}")
+    return LinkBegun(authorization_url=f"{call.installation.settings.base_url}/auth/{provider}?{query}")
 
 
 @routes.delete("/api/user/identities/:provider", status=204, refuses=(IdentityUnknown, LastIdentity))
 @in_person
 async def unlink_identity(call: Call, provider: str) -> None:
     """Unlink the account of a provider, unless it is the last way to sign in."""
-    await call.transact(identities.unlink_mine, external(provider))
+    await call.transact(identities.unlink_mine, external_of(provider))
 
 
-def external(text: str) -> Provider:
-    """Return the external provider with that name; raise `IdentityUnknown`."""
-    provider = external_of(text)
-    if provider is None:
-        raise IdentityUnknown
-    return provider
+def platform_clients(call: Call) -> dict[Provider, ProviderClient]:
+    """Return the platform's credentials at the external providers where it has some."""
+    providers = call.installation.external_providers.values()
+    return {one.provider: one.client for one in providers if one.client is not None}

@@ -9,7 +9,8 @@ from core.sign_in import provider_tokens
 from core.sign_in.identities import IdentityUnknown, ProviderTokens
 from core.sign_in.provider_tokens import ReauthRequired, Refreshing
 from core.sign_in.upstream.answers import UpstreamFailed
-from entrypoints.http.sign_in.identities import external
+from core.sign_in.upstream.providers import external_of
+from entrypoints.http.sign_in.identities import platform_clients
 from entrypoints.web.calls import Call, shielded
 from entrypoints.web.credentials import in_person
 from entrypoints.web.hidden import SecretBody
@@ -36,17 +37,15 @@ class ProviderToken(SecretBody, kw_only=True):
 @in_person
 async def show_provider_token(call: Call, provider: str) -> ProviderToken:
     """Show the user's access token at a provider; it is refreshed when it is about to expire."""
-    chosen = external(provider)
-    providers = call.installation.external_providers
-    clients = {one.provider: one.client for one in providers.values() if one.client is not None}
+    clients = platform_clients(call)
     with trio.move_on_after(WAIT_SECONDS_MAX):
         while True:
-            found = await call.transact(provider_tokens.begin, chosen, clients)
+            found = await call.transact(provider_tokens.begin, external_of(provider), clients)
             if isinstance(found, Refreshing):
                 found = await _refreshed(call, found)
             if isinstance(found, ProviderTokens):
                 return ProviderToken(
-                    provider=chosen,
+                    provider=provider,
                     access_token=found.access_token.reveal(),
                     token_type=found.token_type,
                     expires_at=found.expires_at,

@@ -7,7 +7,8 @@ from core.sign_in import identities
 from core.sign_in.identities import IdentityUnknown, LastIdentity
 from core.sign_in.upstream import linking
 from core.sign_in.upstream.flows import ProviderNotOffered
-from entrypoints.http.sign_in.identities import external
+from core.sign_in.upstream.providers import external_of
+from entrypoints.http.sign_in.identities import platform_clients
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.sign_in.upstream import IDENTITIES
@@ -31,9 +32,8 @@ class ProviderForm(ProtectedForm, kw_only=True):
 async def show_linked_accounts(call: Call) -> Page:
     """Show the linked accounts, and what else can be linked."""
     linked = await call.read(identities.list_mine)
-    providers = call.installation.external_providers.values()
     known = {identity.provider for identity in linked}
-    others = [one.provider for one in providers if one.client is not None and one.provider not in known]
+    others = [provider for provider in platform_clients(call) if provider not in known]
     return form_page(call, "identities.html", identities=linked, others=others, link=None)
 
 
@@ -42,11 +42,9 @@ async def show_linked_accounts(call: Call) -> Page:
 async def begin_to_link(call: Call, form: ProviderForm) -> Page:
     """Show where linking goes on: a link, because a form may lead to no other site."""
     await recent(call)
-    provider = external(form.provider)
-    client = call.installation.external_providers[provider].client
-    link_id = await call.transact(linking.begin, provider, client)
-    address = f"/auth/{provider}?{urlencode({'link': link_id.reveal()})}"
-    return form_page(call, "identities.html", identities=[], others=[], link=(provider, address))
+    link_id = await call.transact(linking.begin, external_of(form.provider), platform_clients(call))
+    address = f"/auth/{form.provider}?{urlencode({'link': link_id.reveal()})}"
+    return form_page(call, "identities.html", identities=[], others=[], link=(form.provider, address))
 
 
 @routes.post("/app/account/identities/unlink", refuses=(IdentityUnknown, LastIdentity))
@@ -54,5 +52,5 @@ async def begin_to_link(call: Call, form: ProviderForm) -> Page:
 async def unlink_account(call: Call, form: ProviderForm) -> Page | Annotated[None, Status(303)]:
     """Unlink an account, unless it is the last way to sign in."""
     await recent(call)
-    await call.transact(identities.unlink_mine, external(form.provider))
+    await call.transact(identities.unlink_mine, external_of(form.provider))
     return see_other(IDENTITIES)

@@ -172,6 +172,11 @@ async def change_the_branding(stage: Stage) -> None:
     await stage.request("PATCH", "/branding", {"primary_color": "#14544a"})
 
 
+async def set_oauth_credentials(stage: Stage) -> None:
+    body = {"client_id": "acme", "client_secret": "the-secret-of-acme"}
+    await stage.request("PUT", "/oauth-credentials/codehost", body)
+
+
 async def grant_a_service(stage: Stage) -> None:
     stage.world.service(stage.team.organization_id)
     await stage.request("PUT", f"/services/shop/grants/{stage.team.ids['member']}", {"relation": "viewer"})
@@ -206,6 +211,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
     EventType.INVITATION_DECLINED: decline,
     EventType.INVITATION_EXPIRED: let_an_invitation_expire,
     EventType.INVITATION_REVOKED: revoke,
+    EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED: set_oauth_credentials,
     EventType.ORGANIZATION_UPDATED: change_the_organization,
     EventType.ORGANIZATION_OWNER_CHANGED: transfer_the_ownership,
     EventType.ORGANIZATION_SMTP_CONFIGURED: set_a_mail_server,
@@ -219,7 +225,7 @@ CAUSES: dict[EventType, Callable[[Stage], Awaitable[None]]] = {
 }
 # Nothing publishes these yet, because the capability does not exist.
 WAITING = {
-    *(EventType.SERVICE_CREATED, EventType.SERVICE_DELETED, EventType.SERVICE_OAUTH_CREDENTIALS_UPDATED),
+    *(EventType.SERVICE_CREATED, EventType.SERVICE_DELETED),
     *(EventType.PLAN_CREATED, EventType.PLAN_UPDATED, EventType.PLAN_DELETED),
     *(EventType.SUBSCRIPTION_CREATED, EventType.SUBSCRIPTION_UPDATED, EventType.SUBSCRIPTION_CANCELED),
     *(EventType.API_KEY_CREATED, EventType.API_KEY_DELETED),
