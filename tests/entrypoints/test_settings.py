@@ -209,11 +209,7 @@ def test_a_wrong_value_is_refused_in_a_line_that_names_the_setting_and_what_it_t
 def test_a_wrong_value_of_every_setting_is_tested() -> None:
     # Those of billing and of the external providers have modules of their own.
     unchecked = {
-        *(
-            name
-            for name in NAMES
-            if name.startswith(("GATEHOUSE_CODEHOST_", "GATEHOUSE_WEBSUITE_", "GATEHOUSE_OFFICESUITE_"))
-        ),
+        *(name.removeprefix(PREFIX) for name in NAMES if "SUITE_" in name or "CODEHOST_" in name),
         "BILLING_URL",
         "BILLING_SECRET_KEY",
         "BILLING_WEBHOOK_SECRET",
