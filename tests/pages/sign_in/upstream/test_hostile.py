@@ -171,6 +171,7 @@ async def test_an_address_that_a_tenant_of_officesuite_has_set_counts_for_nothin
     assert_nothing_happened(world)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "media_type", "body"),
     [
