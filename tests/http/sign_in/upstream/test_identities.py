@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from entrypoints.settings import Settings
+from entrypoints.upstream_settings import external_providers
+from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.upstream_provider import Account
 from tests.world.builder import EMAIL
 from tests.world.world import assert_refused
 
 if TYPE_CHECKING:
+    from entrypoints.installation import Installation
     from tests.application import Answer
     from tests.world.acme_shop import AcmeShop
     from tests.world.signing_in import SignedInUser
@@ -245,3 +250,19 @@ async def test_the_page_links_and_unlinks(world: World, upstream: Upstream) -> N
     assert "Unlink codehost" in shown.text
     after = await upstream.visitor.submit(shown, "/app/account/identities/unlink")
     assert "No account is linked." in after.text
+
+
+async def test_a_provider_without_credentials_is_neither_offered_nor_linked(
+    world: World, upstream: Upstream, installation: Installation
+) -> None:
+    user = await world.signed_in_user()
+    await upstream.visitor.sign_in()
+    asked = await user.post("/api/user/identities/codehost/link")
+    client = serving(replace(installation, external_providers=external_providers(Settings(dev=True))))
+    upstream.visitor.client = client
+
+    begun = await upstream.visitor.send("GET", "/auth/codehost")
+    went_on = await upstream.visitor.send("GET", asked.json["authorization_url"].removeprefix(BASE))
+    again = await client.post("/api/user/identities/codehost/link", token=user.token)
+
+    assert [begun.status, went_on.status, again.status] == [404, 404, 404]
