@@ -19,6 +19,7 @@ from tests.openid_provider import (
     running_openid_provider,
 )
 from tests.world.builder import PASSWORD
+from tests.world.openid_connection import CONNECTIONS, ROUTES, connected_organization
 from tests.world.upstream import parameters_of
 from tests.world.visitor import Visitor
 from tests.world.world import assert_refused
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from tests.world.world import World
 
 ADA = "ada@acme.example"
-CONNECTIONS = "/api/organizations/acme/upstream-providers"
-ROUTES = "/api/organizations/acme/domain-routes"
 
 
 @dataclass
@@ -80,24 +79,8 @@ def provider() -> Generator[OpenIdProvider]:
 @pytest.fixture
 async def acme(world: World, visitor: Visitor, provider: OpenIdProvider) -> Acme:
     """Acme, with its connection and its domain."""
-    organization_id = world.organization("acme")
-    owner = await world.signed_in_member(organization_id, email="owner@acme.example")
-    body = {
-        "type": "oidc",
-        "name": "Acme",
-        "issuer": provider.url,
-        "client_id": CLIENT_ID,
-        "client_secret": CLIENT_SECRET,
-    }
-    created = await owner.post(CONNECTIONS, body)
-    assert created.status == 200, created.text
-    connection_id = created.json["id"]
-    route = await owner.post(ROUTES, {"domain": "acme.example", "provider_id": connection_id})
-    assert route.status == 200, route.text
-    world.connection.execute(
-        "UPDATE domain_routes SET status = 'verified', verified_at = %s, proved_at = %s", (world.clock(), world.clock())
-    )
-    return Acme(world, visitor, provider, owner, organization_id, connection_id)
+    made = await connected_organization(world, provider.url, client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
+    return Acme(world, visitor, provider, made.owner, made.organization_id, made.connection_id)
 
 
 async def test_a_user_of_a_verified_domain_gets_a_session_that_is_confined_to_the_organization(acme: Acme) -> None:
