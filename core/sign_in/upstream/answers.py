@@ -43,17 +43,19 @@ def codehost_identity(user: Mapping[str, Any], emails: Sequence[Any]) -> ProvenI
     verified = [
         one
         for one in (cast("Mapping[str, Any]", one) for one in emails if isinstance(one, Mapping))
-        if one.get("verified") is True and _address(one.get("email")) is not None
+        if one.get("verified") is True and checked_address(one.get("email")) is not None
     ]
     primary = next((one for one in verified if one.get("primary") is True), verified[0] if verified else None)
     if primary is None:
         return ProvenIdentity(
-            provider=Provider.CODEHOST, subject=_subject(user.get("id")), email=_address(user.get("email"))
+            provider=Provider.CODEHOST,
+            subject=checked_subject(user.get("id")),
+            email=checked_address(user.get("email")),
         )
     return ProvenIdentity(
         provider=Provider.CODEHOST,
-        subject=_subject(user.get("id")),
-        email=_address(primary["email"]),
+        subject=checked_subject(user.get("id")),
+        email=checked_address(primary["email"]),
         is_email_verified=True,
     )
 
@@ -68,11 +70,11 @@ def officesuite_identity(claims: Mapping[str, Any]) -> ProvenIdentity:
 
     A tenant sets the addresses of its accounts freely; only `xms_edov` says that the tenant has proved the domain.
     """
-    tenant, account = _subject(claims.get("tid")), _subject(claims.get("oid"))
-    email = _address(claims.get("email"))
+    tenant, account = checked_subject(claims.get("tid")), checked_subject(claims.get("oid"))
+    email = checked_address(claims.get("email"))
     return ProvenIdentity(
         provider=Provider.OFFICESUITE,
-        subject=_subject(f"{tenant}:{account}"),
+        subject=checked_subject(f"{tenant}:{account}"),
         email=email,
         is_email_verified=email is not None and claims.get("xms_edov") in _TRUE,
     )
@@ -83,9 +85,9 @@ def connection_identity(claims: Mapping[str, Any], mapping: Mapping[str, str]) -
 
     Whether its address counts is decided by the domains that the organization has verified.
     """
-    email = _address(claims.get(mapping.get("email", "email")))
+    email = checked_address(claims.get(mapping.get("email", "email")))
     return ProvenIdentity(
-        provider=Provider.UPSTREAM, subject=_subject(claims.get(mapping.get("id", "sub"))), email=email
+        provider=Provider.UPSTREAM, subject=checked_subject(claims.get(mapping.get("id", "sub"))), email=email
     )
 
 
@@ -131,17 +133,7 @@ def provider_tokens(answer: Mapping[str, Any], client_id: str, *, at: datetime) 
     )
 
 
-def _of_claims(provider: Provider, claims: Mapping[str, Any], says_verified: object) -> ProvenIdentity:
-    email = _address(claims.get("email"))
-    return ProvenIdentity(
-        provider=provider,
-        subject=_subject(claims.get("sub")),
-        email=email,
-        is_email_verified=email is not None and says_verified in _TRUE,
-    )
-
-
-def _subject(value: Any) -> str:
+def checked_subject(value: Any) -> str:
     """Return the stable id of an account as text; some providers send a number."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not 0 < len(text) <= SUBJECT_CHARACTERS_MAX or not text.isprintable():
@@ -149,9 +141,20 @@ def _subject(value: Any) -> str:
     return text
 
 
-def _address(value: Any) -> str | None:
+def checked_address(value: Any) -> str | None:
+    """Return what may be an address; None for anything else."""
     is_address = isinstance(value, str) and 0 < len(value) <= ADDRESS_CHARACTERS_MAX and value.isprintable()
     return value if is_address and "@" in value else None
+
+
+def _of_claims(provider: Provider, claims: Mapping[str, Any], says_verified: object) -> ProvenIdentity:
+    email = checked_address(claims.get("email"))
+    return ProvenIdentity(
+        provider=provider,
+        subject=checked_subject(claims.get("sub")),
+        email=email,
+        is_email_verified=email is not None and says_verified in _TRUE,
+    )
 
 
 def _expiry(value: Any, at: datetime) -> datetime | None:
