@@ -12,6 +12,7 @@ from adapters import prometheus
 from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
+from adapters.crypto.tokens import KeptKeys
 from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
@@ -19,6 +20,7 @@ from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
 from adapters.geoip import NoLocations
 from adapters.prometheus import PrometheusMetrics, SharedMetrics
 from adapters.resolver import DnsResolver
+from adapters.saml.messages import LxmlSamlMessages
 from core.accounts.user_import import HashTooExpensive
 from core.email_addresses import normalize_email
 from core.errors import BadRequest
@@ -48,6 +50,16 @@ def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:
         return SmtpGateway(SmtpServer.parse(settings.smtp_url.reveal()), clock=clock)
     except SmtpUrlInvalid as invalid:
         raise CannotStart(f"GATEHOUSE_SMTP_URL is wrong. {invalid}") from invalid
+
+
+def kept_keys(jwks: bytes, *, where: str) -> KeptKeys:
+    """Return published keys that were kept in a file; raise `CannotStart` for any other content."""
+    try:
+        return KeptKeys(jwks)
+    except ValueError:
+        raise CannotStart(
+            f"{where} has no published keys. They are the answer of `GET /.well-known/jwks.json`."
+        ) from None
 
 
 def resolver(settings: Settings) -> DnsResolver:
@@ -129,6 +141,11 @@ def is_comparable(encoded: str) -> bool:
         return password_schemes.read(encoded) is not None
     except HashTooExpensive:
         return False
+
+
+def saml_messages() -> LxmlSamlMessages:
+    """Return what reads and signs the messages of SAML."""
+    return LxmlSamlMessages(processors=len(os.sched_getaffinity(0)))
 
 
 def metrics(

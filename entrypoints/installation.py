@@ -10,6 +10,7 @@ from core.sign_in.upstream.providers import ExternalProvider
 from entrypoints.settings import Settings
 from ports.accounts.passwords import PasswordHasher
 from ports.actors import Actors
+from ports.audit.siem_sender import SiemSender
 from ports.billing.gateway import BillingGateway
 from ports.clock import Clock
 from ports.credentials.qr_codes import QrCodes
@@ -20,6 +21,7 @@ from ports.mail.mail import MailRenderer, RoutingGateway
 from ports.metrics import Metrics
 from ports.organizations.settings.branding import PictureCleaner
 from ports.resolver import Resolver
+from ports.saml.messages import SamlMessages
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.sign_in.upstream.gateway import ConnectionGateway, UpstreamGateway
 from ports.webhooks.feed import FeedWaiters
@@ -41,6 +43,7 @@ class Installation:
     domain_names: DomainNames
     qr_codes: QrCodes
     mail_renderer: MailRenderer
+    saml: SamlMessages
     routing_gateway: RoutingGateway
     pictures: PictureCleaner
     resolver: Resolver
@@ -50,5 +53,6 @@ class Installation:
     external_providers: Mapping[Provider, ExternalProvider]
     upstream: UpstreamGateway
     upstream_connections: ConnectionGateway
+    siem_sender: SiemSender
     # Set when Gatehouse begins to stop. From then on, every response asks its client to close the connection.
     stopping: trio.Event = field(default_factory=trio.Event)

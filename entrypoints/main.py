@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from actors.audit_counter import AuditCounter
+from actors.audit_sealer import AuditSealer
 from actors.billing_reconciler import BillingReconciler
+from actors.certificate_watcher import CertificateWatcher
 from actors.domain_checker import DomainChecker
 from actors.doorbells import MemoryDoorbells
 from actors.event_sequencer import EventSequencer
@@ -31,6 +33,7 @@ from actors.metrics_refresher import MetricsRefresher
 from actors.routed_mail_courier import RoutedMailCourier
 from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
+from actors.siem_streamer import STREAMS_AT_ONCE_MAX, SiemStreamer
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
 from adapters.crypto.key_pairs import make_key_pair
@@ -41,7 +44,8 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import EVERYWHERE, outbound_client
+from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_client
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_connections import HttpConnectionGateway
@@ -70,8 +74,6 @@ from entrypoints.upstream_settings import external_providers
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
     from uuid import UUID
-
-    import httpx
 
     from core.mail.mail import RenderedMail
     from entrypoints.settings import Settings
@@ -188,20 +190,26 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # A receiver that never answers must not use up the connections of the others. The operator has named the external
-    # providers, wherever they are.
-    http, providers_http, connections_http = (
-        outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX),
-        outbound_client(EVERYWHERE),
-        outbound_client(settings.outbound_allowed),
-    )
+    # Connections of their own for each purpose, so that receivers which never answer delay nothing else. The operator
+    # has named the external providers, wherever they are.
+    webhook_http, siem_http, siem_test_http, connections_http, providers_http = clients = [
+        outbound_client(allowed, connections_max=connections_max)
+        for allowed, connections_max in (
+            (settings.outbound_allowed, ATTEMPTS_AT_ONCE_MAX),
+            (settings.outbound_allowed, STREAMS_AT_ONCE_MAX),
+            (settings.outbound_allowed, CONNECTIONS_MAX),
+            (settings.outbound_allowed, CONNECTIONS_MAX),
+            (EVERYWHERE, CONNECTIONS_MAX),
+        )
+    ]
     dispatcher = WebhookDispatcher(
         database=database,
         doorbells=doorbells,
-        sender=HttpWebhookSender(http, version=version()),
+        sender=HttpWebhookSender(webhook_http, version=version()),
         metrics=metrics,
         clock=now,
     )
+    streamer = SiemStreamer(database=database, sender=HttpSiemSender(siem_http, version=version()), metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
         mode=billing.mode,
@@ -214,28 +222,28 @@ async def connected(
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
 
             def start_actors() -> None:
-                supervisor.supervise("key_refresher", refresher.run)
-                supervisor.supervise(
-                    "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
-                )
-                supervisor.supervise("housekeeper", housekeeper.run)
-                supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
-                supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
-                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
-                supervisor.supervise(
-                    "event_sequencer",
-                    EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
-                )
+                periodic = {
+                    "key_refresher": refresher,
+                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics),
+                    "housekeeper": housekeeper,
+                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics),
+                    "audit_counter": AuditCounter(database=database, metrics=metrics),
+                    "certificate_watcher": CertificateWatcher(database=database, metrics=metrics),
+                    "domain_checker": DomainChecker(database=database, resolver=installation.resolver, metrics=metrics),
+                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics),
+                    "audit_sealer": AuditSealer(database=database, metrics=metrics),
+                    "event_sequencer": EventSequencer(
+                        database=database, doorbells=doorbells, waiters=waiters, metrics=metrics
+                    ),
+                    "billing_reconciler": BillingReconciler(
+                        database=database, doorbells=doorbells, gateway=billing, metrics=metrics
+                    ),
+                }
+                for name, actor in periodic.items():
+                    supervisor.supervise(name, actor.run)
                 supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
+                supervisor.supervise("siem_streamer", streamer.run, drain=streamer.drain)
                 _supervise_couriers(supervisor, gateway, installation, doorbells)
-                supervisor.supervise(
-                    "domain_checker",
-                    DomainChecker(database=database, resolver=installation.resolver, metrics=metrics).run,
-                )
-                supervisor.supervise(
-                    "billing_reconciler",
-                    BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
-                )
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -260,6 +268,7 @@ async def connected(
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
                 mail_renderer=renderer,
+                saml=equipment.saml_messages(),
                 routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=now),
                 pictures=RebuildingCleaner(),
                 resolver=equipment.resolver(settings),
@@ -271,6 +280,7 @@ async def connected(
                 upstream_connections=HttpConnectionGateway(
                     UpstreamRequests(connections_http, version=version()), clock=now
                 ),
+                siem_sender=HttpSiemSender(siem_test_http, version=version()),
             )
             yield ConnectedInstallation(
                 installation=installation,
@@ -281,16 +291,12 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await _close(http, providers_http, connections_http)
+            for client in clients:
+                await client.aclose()
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()
         locations.close()
-
-
-async def _close(*clients: httpx.AsyncClient) -> None:
-    for client in clients:
-        await client.aclose()
 
 
 def _supervise_couriers(

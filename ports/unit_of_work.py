@@ -20,6 +20,8 @@ from ports.organizations.unit import OrganizationsUnit
 from ports.pepper import Pepper
 from ports.platform.unit import PlatformUnit
 from ports.privacy.unit import PrivacyUnit
+from ports.saml.unit import SamlUnit
+from ports.scim.unit import ScimUnit
 from ports.service_api.unit import ServiceApiUnit
 from ports.services.unit import ServicesUnit
 from ports.sessions.unit import SessionsUnit
@@ -37,6 +39,8 @@ class UnitOfWork(
     CredentialsUnit,
     AccountsUnit,
     SignInUnit,
+    SamlUnit,
+    ScimUnit,
     WebhooksUnit,
     InvitationsUnit,
     AuditUnit,

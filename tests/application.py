@@ -7,6 +7,7 @@ passes it to `serving`. `client` sends requests to all routes, those of developm
 from __future__ import annotations
 
 import json
+import ssl
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +23,7 @@ from adapters.domain_names import IdnaDomainNames
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.outbound import EVERYWHERE, outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.gateways.upstream import HttpUpstreamGateway
 from adapters.gateways.upstream_connections import HttpConnectionGateway
@@ -30,6 +32,7 @@ from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from adapters.resolver import DnsResolver
+from adapters.saml.messages import LxmlSamlMessages
 from core.secrets import Secret
 from core.sessions import signing_keys
 from entrypoints import capabilities
@@ -64,6 +67,8 @@ CHEAP = Argon2Cost(memory_kib=8, passes=1)
 NO_NAME_SERVER = ("127.0.0.1", 9)
 # One for all tests of a process: it caches parsed keys, and parsing takes 30 ms. Each installation loads its own keys.
 RING = RsaKeyRing()
+# Likewise: making it reads all certificates of the system.
+TLS = ssl.create_default_context()
 
 
 @dataclass(frozen=True)
@@ -267,6 +272,7 @@ async def connected_installation(
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        saml=LxmlSamlMessages(processors=2),
         routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
         pictures=RebuildingCleaner(),
         resolver=DnsResolver(NO_NAME_SERVER),
@@ -276,6 +282,7 @@ async def connected_installation(
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 # What fits into an answer over UDP without extensions (RFC 1035, 4.2.1).
 UDP_BYTES_MAX = 512
+PORTS_TRIED_MAX = 50
 
 
 @dataclass
@@ -37,7 +38,8 @@ class NameServer:
     @contextmanager
     def open(self) -> Generator[NameServer]:
         """Serve on separate threads while the block lasts."""
-        with _Udp((LOOPBACK, 0), _UdpHandler) as udp, _Tcp((LOOPBACK, udp.server_address[1]), _TcpHandler) as tcp:
+        udp, tcp = _servers()
+        with udp, tcp:
             self.port = udp.server_address[1]
             udp.names = tcp.names = self
             threads = [threading.Thread(target=one.serve_forever, args=(0.01,)) for one in (udp, tcp)]
@@ -78,6 +80,17 @@ class _Udp(socketserver.ThreadingUDPServer):
 
 class _Tcp(socketserver.ThreadingTCPServer):
     names: NameServer
+
+
+def _servers() -> tuple[_Udp, _Tcp]:
+    """Return servers on one port; one that is free for TCP may be taken for UDP, and then another one is tried."""
+    for _ in range(PORTS_TRIED_MAX):
+        tcp = _Tcp((LOOPBACK, 0), _TcpHandler)
+        try:
+            return _Udp((LOOPBACK, tcp.server_address[1]), _UdpHandler), tcp
+        except OSError:
+            tcp.server_close()
+    raise AssertionError("no port is free for UDP and TCP")
 
 
 class _UdpHandler(socketserver.BaseRequestHandler):

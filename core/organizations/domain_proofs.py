@@ -91,8 +91,7 @@ class DomainProof:
                 checked_at=at,
                 next_check_at=at + CHECK_PERIOD,
             )
-        if self.verified_at is None or self.proved_at is None:
-            return replace(self, checked_at=at)
+        assert self.proved_at is not None, "a claim that was never proved is recorded as missing its proof"
         checked = replace(self, checked_at=at, next_check_at=at + RECHECK_PERIOD)
         if finding is Finding.UNANSWERED and at - self.proved_at < UNANSWERED_MAX:
             return checked

@@ -13,6 +13,8 @@ class TokenKind(StrEnum):
 
     ACCESS = "at+jwt"
     PRE_AUTH = "pre-auth+jwt"
+    # No credential: it says what an audit log contained (`core/audit/chain.py`).
+    AUDIT_HEAD = "audit-head+jwt"
 
 
 class SigningKeyUnknown(TokenInvalid):

@@ -1,6 +1,6 @@
 """Where a sign-in leads, carried from page to page and from form to form (decisions 12.4)."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -46,7 +46,11 @@ async def kept_return(call: Call, way: Way) -> BrowserReturn | None:
     return await call.read(browser_returns.find, way.return_id) if way.return_id else None
 
 
-async def place(call: Call, way: Way) -> str:
-    """Return the name of the organization or service that the sign-in is for, if it names one."""
-    found = await kept_return(call, way)
-    return found.place if found is not None else ""
+async def context(call: Call, way: Way) -> dict[str, Any]:
+    """Return what the pages of a sign-in show and allow: the place that it is for, and where it leaves for."""
+    kept = await kept_return(call, way)
+    return {
+        "way": way,
+        "place": kept.place if kept is not None else "",
+        "leaves_for": kept.leaves_for if kept is not None else None,
+    }

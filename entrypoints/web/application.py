@@ -107,6 +107,7 @@ class Application(QuartTrio):
         self.routes = tuple(routes)
         require_distinct(self.routes)
         self._routes = {route.name: route for route in self.routes}
+        self._dialects = {route.dialect.path: route.dialect for route in self.routes if route.dialect is not None}
         self.url_map = _paths(tuple((route.rule, route.method, route.name) for route in self.routes))
 
     def create_url_adapter(self, request: Any) -> MapAdapter | None:
@@ -126,7 +127,8 @@ class Application(QuartTrio):
                 for cookie in call.cookies.values():
                     response.headers.add("Set-Cookie", cookie)
                 self._response_headers.add(response, call.request_id)
-                self._response_headers.allow_origin(response, request)
+                if not self._is_for_browsers_alone(request):
+                    self._response_headers.allow_origin(response, request)
                 if self.installation.stopping.is_set():
                     # The client opens a new connection for its next request, and reaches a process that stays.
                     response.headers["Connection"] = "close"
@@ -134,6 +136,11 @@ class Application(QuartTrio):
             finally:
                 self._record(request, status, time.perf_counter() - started)
         return response
+
+    def _is_for_browsers_alone(self, request: GatehouseRequest) -> bool:
+        """Whether the response must not be read by scripts of other origins, which would come with its cookie."""
+        has_forms = request.route is not None and request.route.who.has_protected_forms
+        return has_forms or request.call.browser is not None
 
     async def handle_websocket(self, websocket: Any) -> Response:
         """Refuse a WebSocket; `connections.py` never accepts the upgrade to one."""
@@ -176,6 +183,10 @@ class Application(QuartTrio):
             return see_other(refusal.location)
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
+        # By the path, because the dialect holds as well where there is no route.
+        dialect = next((dialect for dialect in self._dialects.values() if dialect.has_path(request.path)), None)
+        if dialect is not None:
+            return dialect.refused(refusal)
         return self._refused(refusal, request.call.request_id)
 
     def _refused(self, refusal: Refusal, request_id: str) -> Response:
@@ -210,7 +221,16 @@ class Application(QuartTrio):
         await route.who.admit(call)
         if call.session_id is not None:
             call.limit_person()
+        if route.who.when_refused is None:
+            return await self._handle(route, request)
+        try:
+            return await self._handle(route, request)
+        except Refusal as refusal:
+            await route.who.when_refused(call, refusal)
+            raise
 
+    async def _handle(self, route: Route, request: GatehouseRequest) -> Response:
+        call = request.call
         path = cast("dict[str, str]", request.view_args)
         words = {name: decode_word(path[name]) for name, kind in route.path_parameters.items() if not is_id(kind)}
         _require_own_organization(words, call.custom_host)
@@ -236,7 +256,12 @@ class Application(QuartTrio):
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
-            arguments["body"] = decode_body(await self._body(route, request), route.body)
+            data = await self._body(route, request)
+            if request.mimetype in route.documents:
+                arguments["body"] = route.body.of(data)
+            else:
+                decode = decode_body if route.dialect is None else route.dialect.decode
+                arguments["body"] = decode(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
             arguments["form"] = decode_query(await self._body(route, request), route.form)
@@ -248,7 +273,7 @@ class Application(QuartTrio):
         except HTTPException as error:
             raise as_refusal(error) from None
         content_type = request.mimetype
-        if data and content_type and content_type != route.media_type:
+        if data and content_type and content_type not in route.accepted_media_types:
             raise UnsupportedMediaType(f"Send the body as {route.media_type}.")
         return data
 

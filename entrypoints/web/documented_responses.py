@@ -12,6 +12,7 @@ from entrypoints.web.documented_errors import ErrorGroup, error_groups, error_sc
 from entrypoints.web.schemas import REFERENCE, Schema, Schemas, answers
 
 if TYPE_CHECKING:
+    from entrypoints.web.dialects import Dialect
     from entrypoints.web.routes import Route
 
 _RESPONSES: Final = "#/components/responses/"
@@ -45,7 +46,7 @@ def responses_of(route: Route, schemas: Schemas, errors: Errors) -> dict[str, An
     by_status = _answers(route, schemas)
     for group in error_groups(route):
         # A declared response takes precedence over errors with the same status.
-        by_status.setdefault(str(group.status), errors.reference(group, is_page=route.refusal_page is not None))
+        by_status.setdefault(str(group.status), errors.reference(group, route))
     return by_status
 
 
@@ -60,7 +61,7 @@ def _answers(route: Route, schemas: Schemas) -> dict[str, Any]:
             shapes[answer.status].append(schemas.of(answer.shape))
             several = shapes[answer.status]
             schema = several[0] if len(several) == 1 else {"anyOf": several}
-            response.setdefault("content", {})[JSON] = {"schema": schema}
+            response.setdefault("content", {})[answer.media_type] = {"schema": schema}
         elif answer.media_type is not None:
             response.setdefault("content", {})[answer.media_type] = _document(answer.media_type)
     return by_status
@@ -81,22 +82,38 @@ class Errors:
     responses: dict[str, Any] = field(default_factory=dict[str, Any])
     bodies: dict[str, Schema] = field(default_factory=dict[str, Schema])
 
-    def reference(self, group: ErrorGroup, *, is_page: bool) -> dict[str, str]:
+    def reference(self, group: ErrorGroup, route: Route) -> dict[str, str]:
         """Return a reference to the response with these codes; on a page it is HTML, unless JSON is requested."""
+        if route.dialect is not None:
+            return self._reference_in(group, route.dialect)
+        is_page = route.refusal_page is not None
         self.bodies.setdefault(group.name, error_schema(group, self.schemas))
         name = f"{group.name}Page" if is_page else group.name
         if name not in self.responses:
             self.responses[name] = self._response(group, is_page=is_page)
         return {"$ref": _RESPONSES + name}
 
+    def _reference_in(self, group: ErrorGroup, dialect: Dialect) -> dict[str, str]:
+        """Return a reference to the response with these codes in the shape of a dialect."""
+        failure = self.schemas.name_of(dialect.failure)
+        name = f"{group.name}{failure}"
+        if name not in self.responses:
+            content = {dialect.media_type: {"schema": {"$ref": REFERENCE + failure}}}
+            self.responses[name] = self._described(group, is_page=False) | {"content": content}
+        return {"$ref": _RESPONSES + name}
+
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
+        response = self._described(group, is_page=is_page)
+        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
+        return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+
+    def _described(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:
         response = _response(meanings(group))
         if group.is_temporary:
             response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
         if group.status == HTTPStatus.UNAUTHORIZED and not is_page:
             response["headers"]["WWW-Authenticate"] = {"$ref": _HEADERS + "WWW-Authenticate"}
-        content = {JSON: {"schema": {"$ref": REFERENCE + group.name}}}
-        return response | {"content": {"text/html": _document("text/html"), **content} if is_page else content}
+        return response
 
 
 def _response(description: str) -> dict[str, Any]:

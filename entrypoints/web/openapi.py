@@ -113,7 +113,10 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         schema = schemas.of(route.sent)
         operation["requestBody"] = {
             "required": bool(schemas.resolved(schema).get("required")),
-            "content": {route.media_type: {"schema": schema, "example": example(schemas, schema)}},
+            "content": {
+                route.media_type: {"schema": schema, "example": example(schemas, schema)},
+                **{media_type: {"schema": {"type": "string"}} for media_type in route.documents},
+            },
         }
     return operation
 

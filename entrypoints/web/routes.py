@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from core.errors import Refusal
     from entrypoints.web.calls import Call
+    from entrypoints.web.dialects import Dialect
 
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Any]])
 
@@ -69,6 +70,7 @@ class Route:
     # Whether it works under the custom domains of organizations as well; its path then names no other organization.
     on_custom_hosts: bool
     refusal_page: RefusalPage | None
+    dialect: Dialect | None = None
 
     @property
     def name(self) -> str:
@@ -82,13 +84,32 @@ class Route:
 
     @property
     def sent(self) -> Any:
-        """The type of the JSON body or of the form; None when the route takes neither."""
-        return self.body if self.body is not None else self.form
+        """The type of the JSON body or of the form; None when the route takes neither.
+
+        A body whose bytes are signed is only described here: its handler decodes it.
+        """
+        return next((shape for shape in (self.body, self.form, self.who.signed_body) if shape is not None), None)
 
     @property
     def media_type(self) -> str:
         """The media type of what is sent."""
-        return JSON if self.form is None else FORM
+        return self.answer_media_type if self.form is None else FORM
+
+    @property
+    def answer_media_type(self) -> str:
+        """The media type of what is answered, unless the answer has its own."""
+        return JSON if self.dialect is None else self.dialect.media_type
+
+    @property
+    def accepted_media_types(self) -> frozenset[str]:
+        """The media types of what is accepted."""
+        accepted = frozenset({self.media_type, *self.documents})
+        return accepted if self.dialect is None else self.dialect.also_accepted | accepted
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The media types of which the body may be sent as it is, in place of JSON."""
+        return getattr(self.body, "documents", ())
 
     @property
     def documentation(self) -> str:
@@ -103,6 +124,7 @@ class Routes:
     capability: str
     description: str
     refusal_page: RefusalPage | None = None
+    dialect: Dialect | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -168,6 +190,7 @@ class Routes:
                     body_bytes_max=body_bytes_max,
                     on_custom_hosts=is_operational or works_on_custom_hosts(handler),
                     refusal_page=self.refusal_page,
+                    dialect=self.dialect,
                 )
             )
             return handler

@@ -24,6 +24,7 @@ from ops.benchmarks.governance import FULL, Governed, governance
 from ops.benchmarks.load import LOADERS, LoaderFailed, best_loader
 from ops.benchmarks.operations import BARE, OPERATIONS
 from ops.benchmarks.people import LOGIN_EVENTS, USERS
+from ops.benchmarks.saml import saml
 from ops.benchmarks.scale import TIMES, scale
 from ops.benchmarks.sign_in import sign_in
 
@@ -44,6 +45,7 @@ STANDING: Final = {
     "evenness": evenness,
     "billing": billing,
     "webhooks": deliveries,
+    "saml": saml,
 }
 
 

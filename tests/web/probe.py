@@ -19,12 +19,15 @@ from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
+from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
 from adapters.pictures import RebuildingCleaner
 from adapters.prometheus import PrometheusMetrics
 from adapters.qr_codes import SegnoQrCodes
 from adapters.resolver import DnsResolver
+from adapters.saml.messages import LxmlSamlMessages
 from core.sessions.signing_keys import KeyState, SigningKey
 from entrypoints.installation import Installation
 from entrypoints.settings import Settings
@@ -33,6 +36,7 @@ from entrypoints.web.application import Application
 from tests.application import (
     CHEAP,
     NO_NAME_SERVER,
+    TLS,
     VERSION,
     ReportedActors,
     connection_gateway,
@@ -83,7 +87,12 @@ class NoDatabase:
     """The port `Database` for tests that must not use one."""
 
     def on_behalf_of(
-        self, origin: Origin, session_id: object = None, client_id: object = None, api_key: object = None
+        self,
+        origin: Origin,
+        session_id: object = None,
+        client_id: object = None,
+        api_key: object = None,
+        scim_token: object = None,
     ) -> NoDatabase:
         """Return the same database."""
         return self
@@ -127,6 +136,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         domain_names=IdnaDomainNames(),
         qr_codes=SegnoQrCodes(),
         mail_renderer=mail_renderer(settings.base_url),
+        saml=LxmlSamlMessages(processors=1),
         routing_gateway=RoutingSmtpGateway(settings.outbound_allowed, clock=clock),
         pictures=RebuildingCleaner(),
         resolver=DnsResolver(NO_NAME_SERVER),
@@ -136,6 +146,7 @@ def make_installation(settings: Settings | None = None, *, clock: SettableClock 
         external_providers=external_providers(settings),
         upstream=upstream_gateway(clock),
         upstream_connections=connection_gateway(clock),
+        siem_sender=HttpSiemSender(outbound_client(settings.outbound_allowed, tls=TLS), version=VERSION),
     )
 
 

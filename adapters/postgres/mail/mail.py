@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -56,16 +56,38 @@ class PostgresMailOutbox(Aggregate):
                 mail.organization_id,
                 mail.message.to,
                 mail.message.template.value,
-                self._transaction.vault.seal(
-                    json.dumps(dict(mail.message.values), ensure_ascii=False).encode(), row=mail.id, **_SEALED_COLUMN
-                ),
+                self._sealed(mail),
                 mail.state.value,
                 mail.attempts,
                 mail.due_at,
                 mail.created_at,
             ),
         )
-        self._transaction.bells.add(Bell.ROUTED_MAIL if mail.state is MailState.ROUTED else Bell.MAIL)
+        self._transaction.bells.add(_bell(mail))
+
+    def add_each(self, mails: Sequence[Mail]) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO mails (id, organization_id, recipient, template, values_sealed, state, attempts, due_at,
+                               created_at)
+            SELECT *
+            FROM   unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::integer[],
+                          %s::timestamptz[], %s::timestamptz[])
+            """,
+            (
+                [mail.id for mail in mails],
+                [mail.organization_id for mail in mails],
+                [mail.message.to for mail in mails],
+                [mail.message.template.value for mail in mails],
+                [self._sealed(mail) for mail in mails],
+                [mail.state.value for mail in mails],
+                [mail.attempts for mail in mails],
+                [mail.due_at for mail in mails],
+                [mail.created_at for mail in mails],
+            ),
+        )
+        for mail in mails:
+            self._transaction.bells.add(_bell(mail))
 
     def claim(self, limit: int, *, now: datetime, leased_until: datetime) -> Sequence[Mail]:
         rows = self._connection.cursor(row_factory=dict_row).execute(
@@ -153,6 +175,14 @@ class PostgresMailOutbox(Aggregate):
             (before, limit),
         ).rowcount
 
+    def _sealed(self, mail: Mail) -> bytes:
+        values = json.dumps(dict(mail.message.values), ensure_ascii=False).encode()
+        return self._transaction.vault.seal(values, row=mail.id, **_SEALED_COLUMN)
+
+
+def _bell(mail: Mail) -> Bell:
+    return Bell.ROUTED_MAIL if mail.state is MailState.ROUTED else Bell.MAIL
+
 
 def opened_mails(transaction: Transaction, rows: Sequence[dict[str, Any]]) -> list[Mail]:
     """Return the claimed mails of these rows in the order in which they are due; unreadable ones have failed."""
@@ -197,21 +227,27 @@ def _fail_unreadable(connection: Connection, mail_id: UUID) -> None:
     )
 
 
+_COUNT: Final = """
+    INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
+    SELECT key, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s FROM unnest(%(keys)s::bytea[]) AS key
+    ON CONFLICT (key) DO UPDATE
+    SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
+    WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
+    RETURNING key
+"""
+
+
 class PostgresMailCounts(Aggregate):
     """The port `MailCounts`."""
 
+    def add_each(self, keys: Sequence[bytes], mails_max: int, period: timedelta, *, at: datetime) -> Sequence[bytes]:
+        counted = self._connection.cursor(row_factory=scalar_row)
+        values = {"keys": list(keys), "at": at, "period": period, "mails_max": mails_max}
+        return counted.execute(_COUNT, values).fetchall()
+
     def add(self, key: bytes, mails_max: int, period: timedelta, *, at: datetime) -> datetime | None:
         # The update locks the row and reads its newest version, so of two racers for the last place one is refused.
-        is_counted = self._connection.execute(
-            """
-            INSERT INTO mail_counts AS counted (key, sent_at, expires_at)
-            VALUES (%(key)s, ARRAY[%(at)s::timestamptz], %(at)s + %(period)s)
-            ON CONFLICT (key) DO UPDATE
-            SET   sent_at = (%(at)s || counted.sent_at)[:%(mails_max)s], expires_at = excluded.expires_at
-            WHERE coalesce(counted.sent_at[%(mails_max)s] <= %(at)s - %(period)s, true)
-            """,
-            {"key": key, "at": at, "period": period, "mails_max": mails_max},
-        ).rowcount
+        is_counted = self.add_each([key], mails_max, period, at=at)
         if is_counted:
             return None
         [oldest] = self._connection.cursor(row_factory=scalar_row).execute(

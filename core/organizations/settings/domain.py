@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - the reference is made from the fields of `CustomDomain`
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID  # noqa: TC003 - likewise
 
 from core.errors import BadRequest, Conflict, NotFound
@@ -179,7 +179,7 @@ def _locked_setup(uow: UnitOfWork, cookie: str) -> Setup:
 
 
 def _set(
-    uow: UnitOfWork, organization_id: UUID, text: str, own_names: Collection[str], **recorded: str
+    uow: UnitOfWork, organization_id: UUID, text: str, own_names: Collection[str], **recorded: Any
 ) -> CustomDomain:
     domain = domain_proofs.checked_domain(uow, text)
     if domain in own_names:
@@ -203,7 +203,7 @@ def _set(
 
 
 def _verify(
-    uow: UnitOfWork, organization_id: UUID, asked: DomainClaim, records: Sequence[str] | None, **recorded: str
+    uow: UnitOfWork, organization_id: UUID, asked: DomainClaim, records: Sequence[str] | None, **recorded: Any
 ) -> CustomDomain:
     claim = uow.custom_domains.of(organization_id)
     if claim is None or claim.id != asked.id:
@@ -216,7 +216,7 @@ def _verify(
     return shown(_save(uow, claim, finding, **recorded))
 
 
-def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: str) -> DomainProof:
+def _save(uow: UnitOfWork, claim: DomainClaim, finding: Finding, **recorded: Any) -> DomainProof:
     """Store a claim after a check; raise `DomainVerifiedElsewhere` when it would be the second verified one."""
     proof = claim.proof.checked(finding, at=uow.now)
     if not uow.custom_domains.save(claim.organization_id, claim.id, proof):

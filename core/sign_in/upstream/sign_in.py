@@ -133,7 +133,7 @@ def _begin(
     if connected is not None:
         if connected.connection.trust_mfa:
             proof = proof.with_methods(MFA)
-        if user is not None and user.is_active:
+        if user is not None and user.may_sign_in:
             by_connection.join(uow, connected, user)
     return conclusion.conclude_locked(uow, user, proof, destination)
 

@@ -222,7 +222,7 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
 
 
 def attestation_of(credential: NewCredential) -> Attestation:
-    """Return what an authenticator has made; raise `BadRequest` for what is no base64url."""
+    """Return what the authenticator says about a new passkey; raise `BadRequest` when it is no base64url."""
     response = credential.response
     return Attestation(
         credential_id=_credential_id(credential.id),
@@ -232,7 +232,7 @@ def attestation_of(credential: NewCredential) -> Attestation:
 
 
 def transports_of(credential: NewCredential) -> list[Transport]:
-    """Return the transports of a new credential that are known."""
+    """Return the known ones among the transports that the browser names."""
     return [transport for transport in Transport if transport in credential.response.transports]
 
 

@@ -1,1 +1,1 @@
-"""Passkeys."""
+"""What a person signs in with besides a password: devices, second factors, passkeys."""

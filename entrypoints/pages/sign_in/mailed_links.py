@@ -84,8 +84,7 @@ async def _mail_page(call: Call, way: Way, email: str, refusal: Refusal | None =
         call,
         "mailed_link.html",
         status=refusal.code.status if refusal is not None else 200,
-        way=way,
-        place=await returns.place(call, way),
+        **await returns.context(call, way),
         email=email,
         problem=refusal.message if refusal is not None else "",
     )

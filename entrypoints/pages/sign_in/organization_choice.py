@@ -38,7 +38,7 @@ async def show_organizations(call: Call, query: Way) -> Page:
     return form_page(
         call,
         "choose_organization.html",
-        way=query,
+        **await returns.context(call, query),
         organizations=[one for one in mine if wanted in {None, one.slug} and _is_at_host(call, one)],
         present=call.in_browser.organization_id,
     )

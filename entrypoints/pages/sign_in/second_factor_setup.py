@@ -10,7 +10,7 @@ from core.errors import BadRequest, Refusal
 from core.rate_limits import RateLimit
 from core.sessions import browser_sessions
 from entrypoints.http.credentials.mfa import QR_CODE_TITLE, SETUP_LIMITS
-from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.refusals import message_on_page, refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.returns import Way, WayForm
 from entrypoints.pages.sign_in.ways import SET_UP
@@ -52,7 +52,7 @@ async def begin_setup(call: Call, form: WayForm) -> Page:
     return _code_page(
         call,
         form.way,
-        secret=setup.secret.reveal(),
+        secret=_grouped(setup.secret.reveal()),
         picture=await call.installation.qr_codes.svg(uri, title=QR_CODE_TITLE),
     )
 
@@ -90,7 +90,7 @@ async def confirm_setup(call: Call, form: ConfirmForm) -> Page:
 def _code_page(
     call: Call, way: Way, *, secret: str = "", picture: str = "", refusal: Refusal | None = None
 ) -> Response:
-    problem = "" if refusal is None else refusal.message
+    problem = "" if refusal is None else message_on_page(refusal)
     if isinstance(refusal, BadRequest) and refusal.details:
         problem = refusal.details[0].message
     return form_page(
@@ -102,3 +102,9 @@ def _code_page(
         picture=picture,
         problem=problem,
     )
+
+
+def _grouped(secret: str) -> str:
+    """Return a key in groups of four characters on lines that fit a phone; apps ignore the blanks."""
+    groups = [secret[start : start + 4] for start in range(0, len(secret), 4)]
+    return "\n".join(" ".join(groups[start : start + 4]) for start in range(0, len(groups), 4))

@@ -17,6 +17,7 @@ from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.http.sign_in.login import authenticate
+from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
 from entrypoints.pages.returns import Way, WayForm
@@ -88,7 +89,7 @@ async def _page(call: Call, way: Way, refusal: Refusal | None = None) -> Respons
         "sign_in_again.html",
         status=refusal.code.status if refusal is not None else 200,
         has_script=True,
-        way=way,
+        **await returns.context(call, way),
         has_code=(await call.read(mfa.status)).enabled,
         problem=problem,
     )

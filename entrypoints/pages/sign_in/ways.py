@@ -41,7 +41,12 @@ async def go_on(call: Call, way: Way, *, is_organization_chosen: bool = False) -
 
 
 def destination(call: Call, *, stays_signed_in: bool = False, is_again: bool = False) -> Destination:
-    """Return the destination of a sign-in on a page: the platform, in this browser."""
+    """Return the destination of a sign-in on a page: the platform, in this browser.
+
+    From here on the request acts for the user who signs in, and not for one who is signed in already.
+    """
+    if not is_again:
+        call.session_id = None
     return Destination(
         device_token=token_answers.destination(call).device_token,
         browser=InBrowser(
@@ -59,14 +64,25 @@ def upstream_binding(call: Call) -> str | None:
 
 
 async def send_to_sign_in(
-    call: Call, *, return_to: str, organization: str | None = None, service: str | None = None
+    call: Call,
+    *,
+    return_to: str,
+    organization: str | None = None,
+    service: str | None = None,
+    redirect_uri: str | None = None,
 ) -> Response:
     """Lead a browser to the sign-in and then to a path of Gatehouse, which may have a query.
 
     A browser that is signed in is asked to sign in again. The pages show the name of the organization or service, given
-    by their slugs.
+    by their slugs. `redirect_uri` is the address outside Gatehouse to which the path finally leads: browsers refuse the
+    redirects after a form unless its page allows them.
     """
-    wanted = BrowserReturn(target=return_to, organization_slug=organization, service_slug=service)
+    wanted = BrowserReturn(
+        target=return_to,
+        organization_slug=organization,
+        service_slug=service,
+        leaves_for=browser_returns.source_of(redirect_uri) if redirect_uri is not None else None,
+    )
     page = browsers.SIGN_IN if call.browser is None else browsers.SIGN_IN_AGAIN
     return see_other(await browsers.sign_in_address(call, wanted, page=page))
 

@@ -192,6 +192,21 @@ class TestLease:
 
         assert [sender.lease(1)[0].id for _ in range(2)] == [other, flooded]
 
+    def test_a_flood_of_one_organization_leaves_places_to_another(
+        self, sender: Sender, acme: UUID, clock: SettableClock
+    ) -> None:
+        flooded = {sender.webhook(acme, f"flooded {number}") for number in range(20)}
+        sender.publish(acme, *"abcdefghijkl")
+        clock.advance(SECOND)
+        globex = sender.builder.organization("globex")
+        late = sender.webhook(globex)
+        sender.publish(globex, "m")
+
+        leased = [webhook.id for webhook in sender.lease(9)]
+
+        assert late in leased
+        assert len(flooded & set(leased)) == deliveries.ORGANIZATION_WEBHOOKS_MAX
+
     def test_a_webhook_without_anything_due_leaves_the_queue(
         self, sender: Sender, acme: UUID, clock: SettableClock
     ) -> None:

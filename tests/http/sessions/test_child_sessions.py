@@ -208,14 +208,13 @@ async def test_no_child_survives_a_parent_that_ends_while_it_begins(
             with contextlib.suppress(SessionOver):
                 await begin(world, browser)
 
+        async def end_parent(browser: BrowserSession) -> None:
+            await world.installation.database.transact(
+                sessions.sign_out, browser.session_id, browser.user_id, browser.email
+            )
+
         async with trio.open_nursery() as nursery:
             nursery.start_soon(begin_child, browser)
-            nursery.start_soon(
-                world.installation.database.transact,
-                sessions.sign_out,
-                browser.session_id,
-                browser.user_id,
-                browser.email,
-            )
+            nursery.start_soon(end_parent, browser)
 
         assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0

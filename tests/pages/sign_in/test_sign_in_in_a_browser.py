@@ -10,6 +10,7 @@ import pytest
 from core.accounts.users import User
 from entrypoints import capabilities
 from tests.browser import Site
+from tests.pages.sign_in.leaving import AWAY, pieces
 from tests.world.builder import EMAIL, PASSWORD, PASSWORD_HASH
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def site(databases: Databases, key_pairs: tuple[KeyPair, KeyPair]) -> Iterator[S
         await database.transact(add_account)
 
     with databases.migrated() as database_url:
-        routes = capabilities.routes(is_development=True)
+        routes = [*capabilities.routes(is_development=True), *pieces.routes]
         site = Site(routes, database_url, key_pairs, prepare=prepare, name="localhost")
         yield site
         site.close()
@@ -131,6 +132,17 @@ def test_going_back_to_the_sign_in_leads_on_again(site: Site, watch: Callable[..
     assert heading(page) == SIGNED_IN
 
 
+@with_and_without_scripts
+def test_a_sign_in_for_a_service_leads_to_the_service(site: Site, watch: Callable[..., Watched], scripts: bool) -> None:
+    watched = watch(java_script_enabled=scripts)
+
+    # There is no such host; a browser that the policy kept from going there would not ask for it.
+    with watched.page.expect_request(AWAY):
+        sign_in(watched.page, site, "/pieces/ask")
+
+    assert not any("Content Security Policy" in problem for problem in watched.problems)
+
+
 def test_a_form_that_is_submitted_twice_signs_in(site: Site, watch: Callable[..., Watched]) -> None:
     page = watch().page
     enter_address(page, site)
@@ -170,7 +182,7 @@ def test_an_expired_form_and_a_cookie_of_yesterday_say_what_to_do(site: Site, wa
     page.goto(f"{site.url}/app")
 
     assert heading(page) == "Sign in"
-    assert "gatehouse_session" not in {cookie["name"] for cookie in page.context.cookies()}
+    assert "gatehouse_session" not in {cookie.get("name") for cookie in page.context.cookies()}
 
 
 def fulfil(body: str, route: Route) -> None:

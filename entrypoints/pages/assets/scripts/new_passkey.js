@@ -1,12 +1,13 @@
-// Adding a passkey: a form with the attribute `data-new-passkey` has the options for the authenticator in its attribute
-// `data-options`, and a field `credential`, which this script fills in before it submits the form.
+// Adding a passkey: asks the browser to make one, and submits it with the form.
+//
+// The form has the options for the browser in its attribute `data-options`, and the field `credential`, which this
+// script fills in. Without this script, the page says that it is needed.
 "use strict";
 
 (() => {
-  const form = document.querySelector("form[data-new-passkey]");
-  if (!form || !window.PublicKeyCredential) return;
-
+  const form = document.querySelector("form[data-options]");
   const problem = form.querySelector("[data-problem]");
+  if (!window.PublicKeyCredential) return;
 
   const bytes = (text) => {
     const plain = atob(text.replace(/-/g, "+").replace(/_/g, "/"));
@@ -33,19 +34,18 @@
     },
   });
 
-  const make = async () => {
-    const publicKey = parsed(JSON.parse(form.dataset.options));
-    const credential = await navigator.credentials.create({ publicKey });
-    form.elements.credential.value = JSON.stringify(written(credential));
-    form.submit();
-  };
-
   form.hidden = false;
-  form.addEventListener("submit", (event) => {
+  document.querySelector("[data-without-script]").hidden = true;
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     problem.hidden = true;
-    make().catch(() => {
+    try {
+      const credential = await navigator.credentials.create({ publicKey: parsed(JSON.parse(form.dataset.options)) });
+      form.elements.credential.value = JSON.stringify(written(credential));
+      form.submit();
+    } catch {
+      // The user has cancelled, or the authenticator has a passkey of this account already.
       problem.hidden = false;
-    });
+    }
   });
 })();

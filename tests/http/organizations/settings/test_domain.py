@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from core.organizations.domain_proofs import CHECK_PERIOD, FAILING_MAX, RECHECK_PERIOD, UNANSWERED_MAX
 from core.organizations.settings import domain
+from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.world.domains import DOMAIN, Domains
 from tests.world.world import assert_refused
@@ -83,6 +85,14 @@ class TestClaim:
         answer = await domains.request("PUT", body={"domain": text})
 
         assert_refused(answer, 400, "BAD_REQUEST")
+        assert answer.invalid_fields == ["domain"]
+
+    async def test_the_names_of_the_installation_cannot_be_claimed(self, domains: Domains, world: World) -> None:
+        settings = replace(world.installation.settings, passkey_rp_id="acme.example")
+        client, token = serving(replace(world.installation, settings=settings)), await domains.team.token("owner")
+
+        answer = await client.put(f"{domains.team.path}/domain", token=token, body={"domain": "acme.example"})
+
         assert answer.invalid_fields == ["domain"]
 
     async def test_an_international_domain_is_stored_in_its_ascii_form(self, domains: Domains) -> None:

@@ -248,6 +248,12 @@ class TestDeadLinks:
         world.connection.execute("DELETE FROM memberships WHERE user_id = %s", (admin,))
         await self.assert_dead(setups, link)
 
+    async def test_a_link_opens_no_other_part(self, setups: Setups, world: World) -> None:
+        await setups.begin(await setups.create())
+        world.connection.execute("UPDATE setup_links SET parts = '{siem}'")
+
+        assert (await setups.visitor.open(DOMAIN_PAGE)).status == 404
+
     async def test_a_link_of_an_organization_that_is_not_active_is_dead(self, setups: Setups, world: World) -> None:
         link = await setups.create()
         await setups.begin(link)
