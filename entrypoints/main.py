@@ -44,9 +44,12 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import CONNECTIONS_MAX, outbound_client
+from adapters.gateways.outbound import CONNECTIONS_MAX, EVERYWHERE, outbound_client
 from adapters.gateways.siem_sender import HttpSiemSender
 from adapters.gateways.smtp import RoutingSmtpGateway
+from adapters.gateways.upstream import HttpUpstreamGateway
+from adapters.gateways.upstream_connections import HttpConnectionGateway
+from adapters.gateways.upstream_requests import UpstreamRequests
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.pictures import RebuildingCleaner
 from adapters.postgres.database import PostgresDatabase
@@ -66,6 +69,7 @@ from entrypoints import equipment, master_keys
 from entrypoints.event_receiver import EventReceiver
 from entrypoints.installation import Installation
 from entrypoints.refusals import CannotStart
+from entrypoints.upstream_settings import external_providers
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
@@ -186,10 +190,17 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # Connections of their own for each purpose, so that receivers which never answer delay nothing else.
-    webhook_http, siem_http, siem_test_http = clients = [
-        outbound_client(settings.outbound_allowed, connections_max=connections_max)
-        for connections_max in (ATTEMPTS_AT_ONCE_MAX, STREAMS_AT_ONCE_MAX, CONNECTIONS_MAX)
+    # Connections of their own for each purpose, so that receivers which never answer delay nothing else. The operator
+    # has named the external providers, wherever they are.
+    webhook_http, siem_http, siem_test_http, connections_http, providers_http = clients = [
+        outbound_client(allowed, connections_max=connections_max)
+        for allowed, connections_max in (
+            (settings.outbound_allowed, ATTEMPTS_AT_ONCE_MAX),
+            (settings.outbound_allowed, STREAMS_AT_ONCE_MAX),
+            (settings.outbound_allowed, CONNECTIONS_MAX),
+            (settings.outbound_allowed, CONNECTIONS_MAX),
+            (EVERYWHERE, CONNECTIONS_MAX),
+        )
     ]
     dispatcher = WebhookDispatcher(
         database=database,
@@ -264,6 +275,11 @@ async def connected(
                 billing=billing,
                 billing_receiver=billing_receiver,
                 feed_waiters=waiters,
+                external_providers=external_providers(settings),
+                upstream=HttpUpstreamGateway(UpstreamRequests(providers_http, version=version()), clock=now),
+                upstream_connections=HttpConnectionGateway(
+                    UpstreamRequests(connections_http, version=version()), clock=now
+                ),
                 siem_sender=HttpSiemSender(siem_test_http, version=version()),
             )
             yield ConnectedInstallation(
