@@ -31,6 +31,8 @@ class RateLimit(Enum):
     SIGNED_IN = (0.05, 100)
     # Of an API key, not of an address.
     API_KEY = (0.01, 200)
+    # Of a client of OAuth that authenticates, likewise.
+    CLIENT = (0.01, 200)
 
     seconds_per_request: float
     burst: int

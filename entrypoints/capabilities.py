@@ -9,6 +9,11 @@ from entrypoints.http.audit import analytics, audit_log, platform_audit_log
 from entrypoints.http.billing import checkout, portal, receiver
 from entrypoints.http.credentials import devices, mfa, passkeys
 from entrypoints.http.invitations import invitations
+from entrypoints.http.openid import device_codes as openid_device_codes
+from entrypoints.http.openid import discovery
+from entrypoints.http.openid import pushed_requests as openid_pushed_requests
+from entrypoints.http.openid import tokens as openid_tokens
+from entrypoints.http.openid import user_info as openid_user_info
 from entrypoints.http.organizations import members, organizations, ownership, roles
 from entrypoints.http.platform import health, impersonation, metrics, owners, tiers, users
 from entrypoints.http.platform import mfa as platform_mfa
@@ -73,6 +78,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     checkout.routes,
     portal.routes,
     receiver.routes,
+    openid_tokens.routes,
+    openid_pushed_requests.routes,
+    openid_user_info.routes,
+    openid_device_codes.routes,
+    discovery.routes,
     webhooks.routes,
     deliveries.routes,
     feed.routes,

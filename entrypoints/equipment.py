@@ -13,6 +13,7 @@ from adapters.crypto import password_schemes, passwords
 from adapters.crypto.machine_slots import MachineSlots
 from adapters.crypto.passwords import Argon2PasswordHasher
 from adapters.domain_names import IdnaDomainNames
+from adapters.gateways.outbound import outbound_client
 from adapters.gateways.sandbox_billing import SandboxGateway
 from adapters.gateways.smtp import SmtpGateway
 from adapters.gateways.smtp_server import SmtpServer, SmtpUrlInvalid
@@ -36,7 +37,25 @@ if TYPE_CHECKING:
     from ports.database import Database
 
 DOMAIN_NAMES: Final = IdnaDomainNames()
+# Fetching the keys of clients, of which each address is fetched by one request at a time.
+KEY_SET_CONNECTIONS_MAX: Final = 50
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
+
+
+class OutboundClients:
+    """The clients of HTTP for targets that organizations name, each with connections of its own.
+
+    A target that never answers must not use up the connections of the others.
+    """
+
+    def __init__(self, settings: Settings, *, deliveries_max: int) -> None:
+        self.deliveries = outbound_client(settings.outbound_allowed, connections_max=deliveries_max)
+        self.key_sets = outbound_client(settings.outbound_allowed, connections_max=KEY_SET_CONNECTIONS_MAX)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.deliveries.aclose()
+        await self.key_sets.aclose()
 
 
 def mail_gateway(settings: Settings, clock: Clock) -> SmtpGateway | None:

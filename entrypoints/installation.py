@@ -15,6 +15,7 @@ from ports.domain_names import DomainNames
 from ports.event_receiver import BillingReceiver
 from ports.mail.mail import MailRenderer
 from ports.metrics import Metrics
+from ports.openid.signatures import KeySets, Signatures
 from ports.sessions.tokens import KeyRefresh, TokenSigner
 from ports.webhooks.feed import FeedWaiters
 
@@ -31,6 +32,8 @@ class Installation:
     actors: Actors
     tokens: TokenSigner
     key_refresh: KeyRefresh
+    signatures: Signatures
+    key_sets: KeySets
     passwords: PasswordHasher
     domain_names: DomainNames
     qr_codes: QrCodes

@@ -31,6 +31,7 @@ from actors.sandbox_sender import SandboxSender
 from actors.service_user_counter import ServiceUserCounter
 from actors.supervision import Supervisor
 from actors.webhook_dispatcher import ATTEMPTS_AT_ONCE_MAX, WebhookDispatcher
+from adapters.crypto.json_web_signatures import JsonWebSignatures
 from adapters.crypto.key_pairs import make_key_pair
 from adapters.crypto.passkeys import PyWebAuthn
 from adapters.crypto.pepper import PEPPER_BYTES, HmacPepper
@@ -38,8 +39,8 @@ from adapters.crypto.randomness import SystemRandomness
 from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
+from adapters.gateways.key_sets import HttpKeySets
 from adapters.gateways.mail_renderer import JinjaMailRenderer
-from adapters.gateways.outbound import outbound_client
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
 from adapters.postgres.driver.pool import Pool
@@ -177,12 +178,11 @@ async def connected(
         database=database, metrics=metrics, kept_for={Leftover.WEBHOOK_DELIVERIES: settings.delivery_retention}
     )
     waiters = MemoryFeedWaiters()
-    # A receiver that never answers must not use up the connections of the others.
-    http = outbound_client(settings.outbound_allowed, connections_max=ATTEMPTS_AT_ONCE_MAX)
+    http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX)
     dispatcher = WebhookDispatcher(
         database=database,
         doorbells=doorbells,
-        sender=HttpWebhookSender(http, version=version()),
+        sender=HttpWebhookSender(http.deliveries, version=version()),
         metrics=metrics,
         clock=now,
     )
@@ -237,6 +237,8 @@ async def connected(
                 actors=supervisor,
                 tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness),
                 key_refresh=refresher,
+                signatures=JsonWebSignatures(),
+                key_sets=HttpKeySets(http.key_sets),
                 passwords=equipment.password_hasher(settings, worker=worker),
                 domain_names=equipment.DOMAIN_NAMES,
                 qr_codes=SegnoQrCodes(),
@@ -254,7 +256,7 @@ async def connected(
             await supervisor.stop()
     finally:
         with trio.CancelScope(shield=True):
-            await http.aclose()
+            await http.close()
         await billing.close()
         # Last, because the actors use the database until they have ended.
         pool.close()

@@ -13,6 +13,8 @@ class TokenKind(StrEnum):
 
     ACCESS = "at+jwt"
     PRE_AUTH = "pre-auth+jwt"
+    ID = "JWT"
+    LOGOUT = "logout+jwt"
 
 
 class SigningKeyUnknown(TokenInvalid):

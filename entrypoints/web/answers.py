@@ -21,6 +21,7 @@ from core.errors import (
     TemporaryRefusal,
     UnsupportedContentCoding,
 )
+from core.openid.refusals import NonceRequired, OAuthRefusal
 from core.secrets import Secret
 from core.sessions.callers import AccountUsedElsewhere
 
@@ -112,8 +113,12 @@ def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -
         response.headers["Accept-Encoding"] = "identity"
     if isinstance(refusal, MethodNotAllowed):
         response.headers["Allow"] = ", ".join(refusal.allowed)
-    if refusal.code in _CHALLENGES:
+    if isinstance(refusal, OAuthRefusal):
+        response.headers["WWW-Authenticate"] = f'DPoP error="{refusal.error}"'
+    elif refusal.code in _CHALLENGES:
         response.headers["WWW-Authenticate"] = _CHALLENGES[refusal.code]
+    if isinstance(refusal, NonceRequired):
+        response.headers["DPoP-Nonce"] = refusal.nonce
     return response
 
 

@@ -39,7 +39,7 @@ from entrypoints.web.decoding import decode_body, decode_id, decode_query, decod
 from entrypoints.web.exchanges import Exchange
 from entrypoints.web.headers import ResponseHeaders
 from entrypoints.web.rate_limiting import NoRateLimiter, RateLimiter
-from entrypoints.web.routes import is_id, require_distinct
+from entrypoints.web.routes import FORM, is_id, require_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +116,10 @@ class Application(QuartTrio):
             try:
                 response = await self._answer(request)
                 self._response_headers.add(response, call.request_id)
-                self._response_headers.allow_origin(response, request)
+                if request.route is not None and request.route.allows_any_origin:
+                    self._response_headers.allow_any_origin(response, request)
+                else:
+                    self._response_headers.allow_origin(response, request)
                 if self.installation.stopping.is_set():
                     # The client opens a new connection for its next request, and reaches a process that stays.
                     response.headers["Connection"] = "close"
@@ -210,7 +213,11 @@ class Application(QuartTrio):
         if route.query is not None:
             arguments["query"] = decode_query(request.query_string, route.query)
         if route.body is not None:
-            arguments["body"] = decode_body(await self._body(route, request), route.body)
+            data = await self._body(route, request)
+            if route.takes_form and request.mimetype == FORM:
+                arguments["body"] = decode_query(data, route.body, allows_repetition=False)
+            else:
+                arguments["body"] = decode_body(data, route.body)
         if route.form is not None:
             # The fields of a form are encoded like those of a query string.
             arguments["form"] = decode_query(await self._body(route, request), route.form)
@@ -222,8 +229,8 @@ class Application(QuartTrio):
         except HTTPException as error:
             raise as_refusal(error) from None
         content_type = request.mimetype
-        if data and content_type and content_type != route.media_type:
-            raise UnsupportedMediaType(f"Send the body as {route.media_type}.")
+        if data and content_type and content_type not in route.media_types:
+            raise UnsupportedMediaType(f"Send the body as {' or '.join(route.media_types)}.")
         return data
 
     def _call(self, request: GatehouseRequest) -> Call:

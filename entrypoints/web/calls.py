@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quart.wrappers import Request
 
     from core.errors import Refusal
+    from core.openid.clients import PresentedClient
     from core.services.api_keys import PresentedKey
     from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
@@ -124,6 +125,10 @@ class Call:
         """Take one request from the bucket of an API key, whatever address it comes from."""
         # By its hash, because others know the prefix and could empty the bucket.
         self._limiter.take((limit,), key.key_hash.hex())
+
+    def limit_client(self, client: PresentedClient) -> None:
+        """Take one request from the bucket of a client that authenticates, whatever address it comes from."""
+        self._limiter.take((RateLimit.CLIENT,), client.limited_as)
 
     async def transact(
         self,

@@ -71,6 +71,15 @@ COMPONENT_NAMES: Final = {
     "LoginsOfDay": "DailyLogins",
     "LoginsOfService": "ServiceLogins",
     "LoginsOfProvider": "ProviderLogins",
+    # OAuth and OpenID Connect
+    "OAuthFailure": "OauthError",
+    "IssuedTokensAnswer": "GrantedTokens",
+    "TokenQuestion": "OwnToken",
+    "StoredReference": "PushedRequestReference",
+    "PushedRequest": "PushedAuthorizationRequest",
+    "NewDevice": "DeviceAuthorization",
+    "DeviceCodes": "DeviceAuthorizationCodes",
+    "UserCode": "DeviceUserCode",
     # The platform
     "GovernedOrganizations": "PlatformOrganizationList",
     "GovernedOrganization": "PlatformOrganization",

@@ -22,6 +22,7 @@ from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
+from entrypoints.web import dpop
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
+_DPOP: Final = "dpop"
 # The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 # The name of the service's.
@@ -258,6 +260,14 @@ def declared_policy(handler: Callable[..., Any]) -> AccessPolicy | None:
     return getattr(handler, "__who__", None)
 
 
+def _access_token(authorization: str | None) -> tuple[str, bool]:
+    """Return an access token, and whether it is sent with a proof of possession; raise `Unauthorized` without one."""
+    scheme, _, value = (authorization or "").strip().partition(" ")
+    if scheme.lower() == _DPOP and value:
+        return value.strip(), True
+    return bearer_value(authorization), False
+
+
 def bearer_value(authorization: str | None) -> str:
     """Return what follows `Bearer`; raise `Unauthorized` when there is no such value (decisions 1.10)."""
     scheme, _, value = (authorization or "").strip().partition(" ")
@@ -299,6 +309,11 @@ async def admit_if_signed_in(call: Call) -> None:
         await _admit_access_token(call)
 
 
+async def verified_access_token(call: Call, token: str) -> Mapping[str, Any]:
+    """Return the claims of an access token that a client asks about; raise `TokenExpired` or `TokenInvalid`."""
+    return await _verified(call, token, TokenKind.ACCESS)
+
+
 async def _admit_pre_auth_bearer(call: Call) -> None:
     authorization = _authorization(call)
     if authorization is not None:
@@ -310,7 +325,13 @@ async def _admit_signature(call: Call) -> None:
 
 
 async def _admit_access_token(call: Call) -> None:
-    claims = await _verified(call, bearer_value(_authorization(call)), TokenKind.ACCESS)
+    token, has_proof = _access_token(_authorization(call))
+    claims = await _verified(call, token, TokenKind.ACCESS)
+    # A token that is bound to a key needs the proof of that key, and no other token may look as if it were bound.
+    if has_proof != ("cnf" in claims):
+        raise TokenInvalid
+    if has_proof:
+        await dpop.require_proof(call, token, claims)
     audience = claims["aud"]
     try:
         call.session_id = UUID(str(claims.get("sid")))

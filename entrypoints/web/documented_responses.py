@@ -45,7 +45,10 @@ def responses_of(route: Route, schemas: Schemas, errors: Errors) -> dict[str, An
     by_status = _answers(route, schemas)
     for group in error_groups(route):
         # A declared response takes precedence over errors with the same status.
-        by_status.setdefault(str(group.status), errors.reference(group, is_page=route.refusal_page is not None))
+        if route.refusal_body is not None:
+            by_status.setdefault(str(group.status), errors.reference_to(group, route.refusal_body))
+        else:
+            by_status.setdefault(str(group.status), errors.reference(group, is_page=route.refusal_page is not None))
     return by_status
 
 
@@ -87,6 +90,16 @@ class Errors:
         name = f"{group.name}Page" if is_page else group.name
         if name not in self.responses:
             self.responses[name] = self._response(group, is_page=is_page)
+        return {"$ref": _RESPONSES + name}
+
+    def reference_to(self, group: ErrorGroup, body: type[Any]) -> dict[str, str]:
+        """Return a reference to the response with these codes, whose body has a shape of its own."""
+        name = f"{group.name}As{body.__name__}"
+        if name not in self.responses:
+            response = _response(meanings(group))
+            if group.is_temporary:
+                response["headers"]["Retry-After"] = {"$ref": _HEADERS + "Retry-After"}
+            self.responses[name] = response | {"content": {JSON: {"schema": self.schemas.of(body)}}}
         return {"$ref": _RESPONSES + name}
 
     def _response(self, group: ErrorGroup, *, is_page: bool) -> dict[str, Any]:

@@ -113,7 +113,9 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         schema = schemas.of(route.sent)
         operation["requestBody"] = {
             "required": bool(schemas.resolved(schema).get("required")),
-            "content": {route.media_type: {"schema": schema, "example": example(schemas, schema)}},
+            "content": {
+                media_type: {"schema": schema, "example": example(schemas, schema)} for media_type in route.media_types
+            },
         }
     return operation
 

@@ -62,9 +62,15 @@ class Route:
     answer: Any
     limits: tuple[RateLimit, ...]
     refuses: tuple[type[Refusal], ...]
-    is_operational: bool
-    body_bytes_max: int
     refusal_page: RefusalPage | None
+    is_operational: bool = False
+    body_bytes_max: int = BODY_BYTES_MAX
+    # The JSON body of refusals, where it is not that of every route.
+    refusal_body: type[Any] | None = None
+    # Whether the body may be sent as a form as well.
+    takes_form: bool = False
+    # Whether pages of every origin may read the response.
+    allows_any_origin: bool = False
 
     @property
     def name(self) -> str:
@@ -87,6 +93,11 @@ class Route:
         return JSON if self.form is None else FORM
 
     @property
+    def media_types(self) -> tuple[str, ...]:
+        """The media types in which it may be sent."""
+        return (FORM, JSON) if self.takes_form else (self.media_type,)
+
+    @property
     def documentation(self) -> str:
         """The handler's docstring."""
         return inspect.getdoc(self.handler) or ""
@@ -99,6 +110,7 @@ class Routes:
     capability: str
     description: str
     refusal_page: RefusalPage | None = None
+    refusal_body: type[Any] | None = None
     routes: list[Route] = field(default_factory=list[Route])
 
     def get(self, path: str, **options: Any) -> Callable[[Handler], Handler]:
@@ -130,7 +142,8 @@ class Routes:
         limits: tuple[RateLimit, ...] = (),
         refuses: tuple[type[Refusal], ...] = (),
         is_operational: bool = False,
-        body_bytes_max: int = BODY_BYTES_MAX,
+        has_group_limit: bool = True,
+        **others: Any,
     ) -> Callable[[Handler], Handler]:
         def declare(handler: Handler) -> Handler:
             name = f"{method} {path}"
@@ -154,11 +167,12 @@ class Routes:
                     query=query,
                     path_parameters=_path_parameters(name, takes),
                     answer=answer,
-                    limits=limits + _group_limits(path, is_operational=is_operational),
-                    refuses=refuses,
+                    limits=limits + (_group_limits(path) if has_group_limit and not is_operational else ()),
                     is_operational=is_operational,
-                    body_bytes_max=body_bytes_max,
+                    refuses=refuses,
                     refusal_page=self.refusal_page,
+                    refusal_body=self.refusal_body,
+                    **others,
                 )
             )
             return handler
@@ -182,10 +196,8 @@ def _bounded(name: str, body: Any) -> Any:
     return body
 
 
-def _group_limits(path: str, *, is_operational: bool) -> tuple[RateLimit, ...]:
-    if is_operational or not path.startswith(SIGN_IN_PATHS):
-        return ()
-    return (RateLimit.SIGN_IN_GROUP,)
+def _group_limits(path: str) -> tuple[RateLimit, ...]:
+    return (RateLimit.SIGN_IN_GROUP,) if path.startswith(SIGN_IN_PATHS) else ()
 
 
 def is_id(parameter: type) -> bool:

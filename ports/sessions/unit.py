@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from core.sessions.callers import Caller, Origin
+from ports.sessions.client_grants import ClientGrants
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
 from ports.sessions.signing_keys import SigningKeys
@@ -39,6 +40,9 @@ class SessionsUnit(Protocol):
 
     @property
     def sessions(self) -> Sessions: ...
+
+    @property
+    def client_grants(self) -> ClientGrants: ...
 
     @property
     def unfinished_sign_ins(self) -> UnfinishedSignIns: ...

@@ -9,6 +9,7 @@ from uuid import UUID
 from adapters.postgres.driver.rows import kwargs_row, scalar_row
 from adapters.postgres.transaction import Aggregate
 from core.sessions.callers import Caller, ServicePlan
+from core.sessions.client_grants import ClientGrant
 from core.sessions.refresh import Refreshable
 from core.sessions.sessions import IDLE_LIFETIME, Session
 
@@ -253,7 +254,12 @@ LIVE_SESSION: Final = """
       AND  (s.impersonator_id IS NULL OR (i.is_platform_owner AND i.deactivated_at IS NULL))
 """
 OF_SESSION: Final = f"SELECT {CALLER} {LIVE} {LIVE_SESSION}"
-REFRESHABLE: Final = f"SELECT {CALLER}, s.refresh_hash, s.exchanged_at, s.expires_at {LIVE} {LIVE_SESSION}"
+_REFRESH: Final = """
+    s.refresh_hash, s.exchanged_at, s.expires_at, g.scopes AS granted_scopes, g.audience AS granted_audience,
+    g.key_thumbprint, v.service_type IN ('web', 'api') AS is_confidential
+"""
+_CLIENT_GRANT: Final = "LEFT JOIN client_grants g ON g.session_id = s.id"
+REFRESHABLE: Final = f"SELECT {CALLER}, {_REFRESH} {LIVE} {_CLIENT_GRANT} {LIVE_SESSION}"
 
 
 def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller:
@@ -270,8 +276,28 @@ def caller_row(*, service_plan: dict[str, Any] | None, **columns: Any) -> Caller
 
 
 def _refreshable(
-    *, refresh_hash: bytes, exchanged_at: list[datetime], expires_at: datetime, **caller: Any
+    *,
+    refresh_hash: bytes,
+    exchanged_at: list[datetime],
+    expires_at: datetime,
+    granted_scopes: list[str] | None,
+    granted_audience: str | None,
+    key_thumbprint: str | None,
+    is_confidential: bool | None,
+    **caller: Any,
 ) -> Refreshable:
+    client_grant = None
+    if granted_scopes is not None:
+        client_grant = ClientGrant(
+            scopes=granted_scopes,
+            audience=granted_audience,
+            key_thumbprint=key_thumbprint,
+            is_confidential=bool(is_confidential),
+        )
     return Refreshable(
-        caller=caller_row(**caller), refresh_hash=refresh_hash, exchanged_at=exchanged_at, expires_at=expires_at
+        caller=caller_row(**caller),
+        refresh_hash=refresh_hash,
+        exchanged_at=exchanged_at,
+        expires_at=expires_at,
+        client_grant=client_grant,
     )

@@ -18,7 +18,7 @@ class KeySet(msgspec.Struct, kw_only=True, frozen=True):
     keys: list[dict[str, str]]
 
 
-@routes.get("/.well-known/jwks.json")
+@routes.get("/.well-known/jwks.json", allows_any_origin=True)
 @public
 async def jwks(call: Call) -> KeySet:
     """List the keys that sign tokens: the active one, the next one, and retired ones until their last token expires."""

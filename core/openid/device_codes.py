@@ -1,0 +1,220 @@
+"""The device flow (RFC 8628): a device shows a code, its user approves it in a browser, and the device gets tokens.
+
+The device polls with the device code; its user types the user code. The user code is short, so it is stored as a keyed
+hash, lives for five minutes only, and typing is rate-limited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NotFound
+from core.openid import clients, dpop, requests, scopes
+from core.openid.grants import IssuedTokens
+from core.openid.refusals import (
+    AccessDenied,
+    AuthorizationPending,
+    ClientInvalid,
+    DeviceCodeExpired,
+    GrantInvalid,
+    OAuthRefusal,
+    RequestInvalid,
+    SlowDown,
+)
+from core.secrets import Secret, hash_token
+from core.sessions import refresh, sessions
+from core.sessions.client_grants import ClientGrant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from core.openid.clients import Client, PresentedClient
+    from core.openid.dpop import Proof
+    from ports.unit_of_work import UnitOfWork
+
+GRANT_TYPE: Final = "urn:ietf:params:oauth:grant-type:device_code"
+LIFETIME: Final = timedelta(seconds=300)
+INTERVAL: Final = timedelta(seconds=5)
+INTERVAL_MAX: Final = timedelta(seconds=60)
+REUSED: Final = "device_code_reused"
+# Consonants that are told apart in every typeface, and spell no words (RFC 8628, 6.1).
+_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
+_GROUP_CHARACTERS: Final = 4
+
+
+class UserCodeUnknown(NotFound):
+    """There is no device with this code."""
+
+    default_message = "No device shows this code. Look at the code again: it has eight letters."
+
+
+class UserCodeExpired(DeviceCodeExpired):
+    """The code that a user types has expired, or was answered already."""
+
+    default_message = "This code has expired, or was used already. Start again on the device."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceCode:
+    """A device that waits; `session_id` is set when its user has approved it, `email` is that of the user."""
+
+    organization_id: UUID
+    service_id: UUID
+    scopes: Sequence[str]
+    audience: str | None
+    ip_address: str | None
+    user_agent: str | None
+    created_at: datetime
+    expires_at: datetime
+    interval: timedelta
+    polled_at: datetime | None = None
+    denied_at: datetime | None = None
+    session_id: UUID | None = None
+    used_at: datetime | None = None
+    user_id: UUID | None = None
+    email: str | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a user has approved or denied the device."""
+        return self.denied_at is not None or self.session_id is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedDeviceCode:
+    """What a device gets: the code with which it polls, and the code that it shows."""
+
+    device_code: Secret
+    user_code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingDevice:
+    """A device as the user sees it before answering: the service that asks, and from where the device began."""
+
+    client: Client
+    organization_name: str
+    ip_address: str | None
+    user_agent: str | None
+    created_at: datetime
+
+
+def begin(
+    uow: UnitOfWork,
+    presented: PresentedClient,
+    *,
+    organization_slug: str | None,
+    service_slug: str | None,
+    scope: str | None,
+    resource: str | None,
+) -> IssuedDeviceCode:
+    """Return the codes of a new device; raise `ClientInvalid`, or `RequestInvalid` for slugs of another service."""
+    client = clients.identify(uow, presented)
+    if organization_slug not in {None, client.organization_slug} or service_slug not in {None, client.service.slug}:
+        raise RequestInvalid("The client_id is not that of this organization's service.")
+    device_code = uow.randomness.token()
+    waiting = DeviceCode(
+        organization_id=client.service.organization_id,
+        service_id=client.service.id,
+        scopes=scopes.known(scope),
+        audience=requests.checked_audience(client, resource),
+        ip_address=uow.origin.ip_address,
+        user_agent=uow.origin.user_agent,
+        created_at=uow.now,
+        expires_at=uow.now + LIFETIME,
+        interval=INTERVAL,
+    )
+    while True:
+        user_code = uow.randomness.choice(_ALPHABET, 2 * _GROUP_CHARACTERS)
+        # Two devices with one code at the same time are rare, and one of them draws again.
+        if uow.device_codes.add(hash_token(device_code.reveal()), _mark(uow, user_code), waiting):
+            break
+    shown = f"{user_code[:_GROUP_CHARACTERS]}-{user_code[_GROUP_CHARACTERS:]}"
+    return IssuedDeviceCode(device_code=device_code, user_code=shown)
+
+
+def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
+    """Return the device that shows a code; raise `UserCodeUnknown` or `UserCodeExpired`."""
+    found = uow.device_codes.waiting(_mark(uow, _letters(user_code)))
+    if found is None:
+        raise UserCodeUnknown
+    device, waiting = found
+    if device.is_answered or device.expires_at <= uow.now or not waiting.client.is_organization_active:
+        raise UserCodeExpired
+    return waiting
+
+
+def approve(uow: UnitOfWork, user_code: str, session_id: UUID) -> None:
+    """Give a device the session that began for it; raise `UserCodeExpired` when it is answered already."""
+    if not uow.device_codes.answer(_mark(uow, _letters(user_code)), session_id=session_id):
+        raise UserCodeExpired
+
+
+def deny(uow: UnitOfWork, user_code: str) -> None:
+    """Refuse a device; raise `UserCodeExpired` when it is answered already."""
+    if not uow.device_codes.answer(_mark(uow, _letters(user_code)), session_id=None):
+        raise UserCodeExpired
+
+
+def poll(
+    uow: UnitOfWork, presented: PresentedClient | None, device_code: str, proof: Proof | None
+) -> IssuedTokens | OAuthRefusal:
+    """Return the tokens of an approved device, or the refusal that says whether to go on polling.
+
+    Without a client, as the documents show the request, it is that of the code, if it is a public one.
+    """
+    client = clients.authenticate(uow, presented) if presented is not None else None
+    if proof is not None:
+        dpop.accept(uow, proof)
+    code_hash = hash_token(device_code)
+    device = uow.device_codes.lock(code_hash)
+    if device is None or (client is not None and client.service.id != device.service_id):
+        return GrantInvalid()
+    if client is None and uow.clients.is_confidential(device.organization_id, device.service_id):
+        raise ClientInvalid
+    if device.used_at is not None:
+        return _end(uow, device)
+    if device.expires_at <= uow.now:
+        return DeviceCodeExpired()
+    if device.denied_at is not None:
+        return AccessDenied()
+    if device.session_id is None:
+        return _pending(uow, code_hash, device)
+    uow.device_codes.use(code_hash)
+    granted = ClientGrant(
+        scopes=device.scopes,
+        audience=device.audience,
+        key_thumbprint=dpop.bound_to(proof, None),
+        is_confidential=client is not None and client.is_confidential,
+    )
+    tokens = refresh.take_over(uow, device.session_id, granted)
+    return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
+
+
+def _pending(uow: UnitOfWork, code_hash: bytes, device: DeviceCode) -> OAuthRefusal:
+    is_too_soon = device.polled_at is not None and uow.now < device.polled_at + device.interval
+    interval = min(device.interval + INTERVAL, INTERVAL_MAX) if is_too_soon else device.interval
+    uow.device_codes.note_poll(code_hash, interval=interval)
+    return SlowDown() if is_too_soon else AuthorizationPending()
+
+
+def _end(uow: UnitOfWork, device: DeviceCode) -> OAuthRefusal:
+    """End the session of a device code that is used again."""
+    if device.session_id is not None and device.user_id is not None and device.email is not None:
+        ended = uow.sessions.revoke(device.session_id, user_id=device.user_id)
+        if ended:
+            sessions.record_ended(uow, device.user_id, device.email, ended, reason=REUSED)
+    return GrantInvalid()
+
+
+def _letters(typed: str) -> str:
+    """Return the letters of a code as people type it: in any case, with or without the dash and blanks."""
+    return "".join(character for character in typed.upper() if character in _ALPHABET)
+
+
+def _mark(uow: UnitOfWork, user_code: str) -> bytes:
+    return uow.pepper.mark("user code", user_code.encode())
