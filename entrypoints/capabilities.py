@@ -27,7 +27,7 @@ from entrypoints.http.services import api_keys, end_users, grants, plans, servic
 from entrypoints.http.sessions import sessions, signing_keys
 from entrypoints.http.sign_in import login, lookup, magic_links
 from entrypoints.http.webhooks import deliveries, feed, webhooks
-from entrypoints.pages import assets
+from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
 from entrypoints.pages.accounts import verification as verification_pages
@@ -36,7 +36,11 @@ from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
 from entrypoints.pages.reference import reference
+from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
+from entrypoints.pages.sign_in import second_factor as second_factor_page
+from entrypoints.pages.sign_in import sign_in as sign_in_pages
+from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
 from entrypoints.web import openapi
 
 if TYPE_CHECKING:
@@ -96,6 +100,11 @@ EVERYWHERE: tuple[Routes, ...] = (
     owners.routes,
     impersonation.routes,
     privacy.routes,
+    home.routes,
+    sign_in_pages.routes,
+    second_factor_page.routes,
+    sign_in_again_page.routes,
+    sign_out_page.routes,
     signing_keys.routes,
     health.routes,
     metrics.routes,

@@ -287,6 +287,29 @@ CREATE INDEX billing_subscriptions_of_customer ON billing_subscriptions USING bt
 CREATE INDEX billing_subscriptions_of_service ON billing_subscriptions USING btree (organization_id, service_id);
 CREATE INDEX billing_subscriptions_of_user ON billing_subscriptions USING btree (user_id, service_id);
 
+CREATE TABLE browser_returns (
+    id_hash bytea NOT NULL,
+    target text NOT NULL,
+    organization_slug text,
+    service_slug text,
+    expires_at timestamp with time zone NOT NULL
+);
+COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
+ALTER TABLE ONLY browser_returns
+    ADD CONSTRAINT browser_returns_pkey PRIMARY KEY (id_hash);
+CREATE INDEX browser_returns_expiry ON browser_returns USING btree (expires_at);
+
+CREATE TABLE browser_sessions (
+    session_id uuid NOT NULL,
+    secret_hash bytea NOT NULL,
+    stays_signed_in boolean NOT NULL
+);
+COMMENT ON TABLE browser_sessions IS 'The secret in the cookie of a session; sessions.expires_at moves with its use.';
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_pkey PRIMARY KEY (session_id);
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_secret_hash_key UNIQUE (secret_hash);
+
 CREATE TABLE client_grants (
     session_id uuid NOT NULL,
     scopes text[] NOT NULL,
@@ -934,12 +957,14 @@ CREATE TABLE sessions (
     impersonator_id uuid,
     created_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    impersonator_session_id uuid
+    impersonator_session_id uuid,
+    parent_id uuid
 );
 COMMENT ON TABLE sessions IS 'One sign-in, alive until revoked_at or expires_at; every request asks this row.';
 COMMENT ON COLUMN sessions.exchanged_at IS 'When the last refresh tokens were exchanged, newest first; repeating is forgiven for a moment.';
 COMMENT ON COLUMN sessions.expires_at IS 'The end of the absolute lifetime; the idle one counts from refreshed_at.';
 COMMENT ON COLUMN sessions.impersonator_session_id IS 'The session of the platform owner; the impersonation ends with it.';
+COMMENT ON COLUMN sessions.parent_id IS 'The browser session from which this one began; it ends when a person ends that one.';
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (id);
 CREATE INDEX sessions_ended ON sessions USING btree (expires_at);
@@ -947,6 +972,7 @@ CREATE INDEX sessions_of_device ON sessions USING btree (device_id);
 CREATE INDEX sessions_of_impersonator ON sessions USING btree (impersonator_id) WHERE (impersonator_id IS NOT NULL);
 CREATE INDEX sessions_of_impersonator_session ON sessions USING btree (impersonator_session_id) WHERE (impersonator_session_id IS NOT NULL);
 CREATE INDEX sessions_of_organization ON sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX sessions_of_parent ON sessions USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX sessions_of_service ON sessions USING btree (service_id) WHERE (service_id IS NOT NULL);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, created_at DESC);
 CREATE TRIGGER sessions_revoked AFTER UPDATE OF revoked_at ON sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (old.service_id IS NOT NULL))) EXECUTE FUNCTION sessions_ended();
@@ -1203,6 +1229,9 @@ ALTER TABLE ONLY billing_subscriptions
 ALTER TABLE ONLY billing_subscriptions
     ADD CONSTRAINT billing_subscriptions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY browser_sessions
+    ADD CONSTRAINT browser_sessions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY client_grants
     ADD CONSTRAINT client_grants_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE;
 
@@ -1334,6 +1363,9 @@ ALTER TABLE ONLY sessions
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY sessions
+    ADD CONSTRAINT sessions_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES sessions(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY sessions
     ADD CONSTRAINT sessions_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id) ON DELETE CASCADE;

@@ -57,11 +57,13 @@ from adapters.postgres.services.plans import PostgresPlans
 from adapters.postgres.services.services import PostgresServices
 from adapters.postgres.services.subscriptions import PostgresSubscriptions
 from adapters.postgres.services.verified_domains import PostgresVerifiedDomains
+from adapters.postgres.sessions.browser_sessions import PostgresBrowserSessions
 from adapters.postgres.sessions.client_grants import PostgresClientGrants
 from adapters.postgres.sessions.server_secrets import PostgresServerSecrets
 from adapters.postgres.sessions.sessions import PostgresCallers, PostgresSessions
 from adapters.postgres.sessions.signing_keys import PostgresSigningKeys
 from adapters.postgres.sessions.unfinished_sign_ins import PostgresUnfinishedSignIns
+from adapters.postgres.sign_in.browser_returns import PostgresBrowserReturns
 from adapters.postgres.sign_in.login_events import PostgresLoginEvents
 from adapters.postgres.sign_in.mfa_challenges import PostgresMfaChallenges
 from adapters.postgres.transaction import Aggregate, Tools, Transaction
@@ -92,6 +94,7 @@ class PostgresUnitOfWork:
     credentials: PostgresCredentials
     user_import: PostgresUserImport
     sessions: PostgresSessions
+    browser_sessions: PostgresBrowserSessions
     unfinished_sign_ins: PostgresUnfinishedSignIns
     devices: PostgresDevices
     sign_in_failures: PostgresSignInFailures
@@ -103,6 +106,7 @@ class PostgresUnitOfWork:
     passkeys: PostgresPasskeys
     passkey_challenges: PostgresPasskeyChallenges
     mfa_challenges: PostgresMfaChallenges
+    browser_returns: PostgresBrowserReturns
     mfa_events: PostgresMfaEvents
     organizations: PostgresOrganizations
     platform_organizations: PostgresPlatformOrganizations

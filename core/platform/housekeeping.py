@@ -30,6 +30,7 @@ class Leftover(Enum):
     ONE_TIME_TOKENS = ("one_time_tokens", 30 * _DAY)
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
+    BROWSER_RETURNS = ("browser_returns", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)

@@ -33,7 +33,8 @@ ABSOLUTE_LIFETIME: Final = timedelta(days=90)
 class Session:
     """A session. `refreshed_at` is the time of its last use, `expires_at` the end of its absolute lifetime.
 
-    The session of an impersonation names the platform owner and the session that began it, and ends with that.
+    The session of an impersonation names the platform owner and the session that began it, and ends with that. So does
+    the child of a browser session, which names its parent.
     """
 
     id: UUID
@@ -50,6 +51,7 @@ class Session:
     user_agent: str | None
     impersonator_id: UUID | None
     impersonator_session_id: UUID | None = None
+    parent_id: UUID | None = None
     created_at: datetime
 
 
@@ -144,11 +146,17 @@ def log_out(uow: UnitOfWork) -> None:
     """End the session of this request, also when the caller no longer belongs to the context of the session."""
     caller = uow.caller_if_signed_in
     assert caller is not None, "a caller without an access token logs out"
+    sign_out(uow, caller.session_id, caller.user_id, caller.email)
+
+
+def sign_out(uow: UnitOfWork, session_id: UUID, user_id: UUID, email: str) -> None:
+    """End one session of a user who signs out there, and its children."""
     # Of two concurrent requests one ends the session, and only that one publishes the event.
-    if uow.sessions.revoke(caller.session_id, user_id=caller.user_id):
-        person_events.publish(
-            uow, EventType.USER_LOGOUT, caller.user_id, caller.email, organization_id=caller.organization_id
-        )
+    ended = uow.sessions.revoke(session_id, user_id=user_id)
+    if ended:
+        own, *of_children = ended
+        person_events.publish(uow, EventType.USER_LOGOUT, user_id, email, organization_id=own)
+        record_ended(uow, user_id, email, of_children)
 
 
 def record_ended(uow: UnitOfWork, user_id: UUID, email: str, contexts: Iterable[UUID | None], **data: str) -> None:

@@ -21,15 +21,16 @@ from core.secrets import hash_token
 from core.sessions import refresh
 from core.sessions.sessions import ABSOLUTE_LIFETIME, Session
 from core.sessions.token_claims import TokenGrant, token_grant
-from core.sign_in import login_events, mfa_challenges, recognition
+from core.sign_in import in_browsers, login_events, mfa_challenges, recognition
 from core.sign_in.arrivals import AssessedSignIn, assess
-from core.sign_in.refusals import EmailNotVerified, SignInInterrupted, SignInRefused, refuse
+from core.sign_in.refusals import EmailNotVerified, SecondFactorDue, SignInInterrupted, SignInRefused, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from core.accounts.users import User
+    from core.sessions.browser_sessions import BrowserCookie
     from core.sign_in.mfa_challenges import MfaChallenge
     from core.sign_in.proofs import Destination, Proof
     from core.sign_in.recognition import AdmittedDevice
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInCompleted:
-    """A session has begun."""
+    """A session has begun, or was continued. A browser gets the cookie, any other client the tokens of the grant."""
 
     grant: TokenGrant
+    cookie: BrowserCookie | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +68,13 @@ def conclude_locked(uow: UnitOfWork, user: User | None, proof: Proof, destinatio
     sign_in = _admit(uow, user, proof, destination, SignInRefused())
     if isinstance(sign_in, Refusal):
         return sign_in
-    if sign_in.user.has_mfa and not proof.has_second_factor:
+    if sign_in.user.has_mfa and not proof.has_second_factor and not destination.continues_two_factors:
         if not sign_in.has_trusted_device(uow.now):
+            if destination.parent_id is not None:
+                return SecondFactorDue()
             return SecondFactorPending(challenge=mfa_challenges.begin(uow, proof, destination))
         sign_in = sign_in.with_methods("trusted")
-    return _begin_session(uow, sign_in, trust_device=False)
+    return _begin_session(uow, sign_in, destination, trust_device=False)
 
 
 def conclude_with_second_factor(
@@ -82,7 +86,9 @@ def conclude_with_second_factor(
     """
     # The first factor was right minutes ago, so the refusal of an unknown account would mislead.
     sign_in = _admit(uow, user, challenge.proof.with_methods(factor, "mfa"), destination, SignInInterrupted())
-    return sign_in if isinstance(sign_in, Refusal) else _begin_session(uow, sign_in, trust_device=trust_device)
+    if isinstance(sign_in, Refusal):
+        return sign_in
+    return _begin_session(uow, sign_in, destination, trust_device=trust_device)
 
 
 def _admit(
@@ -98,7 +104,9 @@ def _admit(
     return assess(uow, user, proof, destination)
 
 
-def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bool) -> SignInCompleted:
+def _begin_session(
+    uow: UnitOfWork, sign_in: AssessedSignIn, destination: Destination, *, trust_device: bool
+) -> SignInCompleted:
     sign_in.require_second_factor()
     user = sign_in.user
     device = recognition.admit(uow, user.id, sign_in.device_match, sign_in.risk, trust=trust_device)
@@ -107,9 +115,14 @@ def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bo
     elif sign_in.organization is not None:
         # Naming the organization is consent to a membership that another person made; most memberships have it already.
         uow.members.confirm(sign_in.organization.id, user.id)
-    session = _session(uow, sign_in, device)
+    session = _session(uow, sign_in, device, destination.parent_id)
     refresh_token = refresh.first_token(uow, session.id)
-    uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
+    if destination.browser is not None:
+        kept = in_browsers.keep(uow, session, refresh_token, destination.browser)
+        session, cookie = kept.session, kept.cookie
+    else:
+        uow.sessions.add(session, refresh_hash=hash_token(refresh_token.reveal()))
+        cookie = None
     _record(uow, sign_in, device)
     if sign_in.is_suspicious and not user.has_mfa:
         _mail_warning(uow, user, device)
@@ -122,11 +135,12 @@ def _begin_session(uow: UnitOfWork, sign_in: AssessedSignIn, *, trust_device: bo
     recognition.require(device)
     _publish(uow, sign_in, receivers())
     return SignInCompleted(
-        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token)
+        grant=token_grant(caller, refresh_token, session_expires_at=session.expires_at, device_token=device.token),
+        cookie=cookie,
     )
 
 
-def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -> Session:
+def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice, parent_id: UUID | None) -> Session:
     return Session(
         id=uow.randomness.new_id(),
         user_id=sign_in.user.id,
@@ -135,12 +149,13 @@ def _session(uow: UnitOfWork, sign_in: AssessedSignIn, device: AdmittedDevice) -
         device_id=device.device_id,
         provider=sign_in.proof.provider,
         amr=list(sign_in.proof.amr),
-        authenticated_at=uow.now,
+        authenticated_at=sign_in.proof.authenticated_at or uow.now,
         refreshed_at=uow.now,
         expires_at=uow.now + ABSOLUTE_LIFETIME,
         ip_address=uow.origin.ip_address,
         user_agent=uow.origin.user_agent,
         impersonator_id=None,
+        parent_id=parent_id,
         created_at=uow.now,
     )
 

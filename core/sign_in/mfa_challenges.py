@@ -22,7 +22,7 @@ WRONG_CODES_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MfaChallenge:
-    """A sign-in that waits for a code. Its destination has no device token: the client sends that with the code."""
+    """A sign-in that waits for a code. Its destination has no device token and no browser: both come with the code."""
 
     id: UUID
     proof: Proof
@@ -37,7 +37,7 @@ def begin(uow: UnitOfWork, proof: Proof, destination: Destination) -> MfaChallen
     challenge = MfaChallenge(
         id=uow.randomness.new_id(),
         proof=proof,
-        destination=replace(destination, device_token=None),
+        destination=replace(destination, device_token=None, browser=None),
         attempts=0,
         created_at=uow.now,
         expires_at=uow.now + LIFETIME,

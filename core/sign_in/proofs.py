@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from uuid import UUID
 
     from core.accounts.providers import Provider
+    from core.sessions.browser_sessions import BrowserSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,8 @@ class Proof:
     provider: Provider
     amr: tuple[str, ...]
     proves_address: bool = False
+    # When it was proved, if not at this sign-in.
+    authenticated_at: datetime | None = None
 
     @property
     def has_second_factor(self) -> bool:
@@ -31,9 +35,36 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InBrowser:
+    """A sign-in on a page: its session is kept in the browser, which may have one already.
+
+    `is_again` means that the user of the present session proves again that they are there, by one factor.
+    """
+
+    present: BrowserSession | None = None
+    stays_signed_in: bool = False
+    is_again: bool = False
+
+    @property
+    def has_proved_second_factor(self) -> bool:
+        """Whether the session that is to be continued has proved a second factor."""
+        return self.is_again and self.present is not None and self.present.has_proved_second_factor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """The organization and service to sign in to, and the token of the device."""
+    """The organization and service to sign in to, and the token of the device.
+
+    `browser` is set where the session is to be kept in a browser, `parent_id` where it is the child of such a session.
+    """
 
     organization_slug: str | None = None
     service_slug: str | None = None
     device_token: str | None = field(default=None, repr=False)
+    browser: InBrowser | None = None
+    parent_id: UUID | None = None
+
+    @property
+    def continues_two_factors(self) -> bool:
+        """Whether the session to be continued has proved a second factor already."""
+        return self.browser is not None and self.browser.has_proved_second_factor

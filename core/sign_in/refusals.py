@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from core.accounts.users import lock_unless_anonymized
-from core.errors import Unauthorized
+from core.errors import Forbidden, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import login_events, recognition, risk
@@ -48,6 +48,12 @@ class SignInInterrupted(SignInRefused):
     """The account was deactivated during the sign-in; another attempt returns the precise refusal."""
 
     default_message = "This sign-in could not be completed. Sign in again."
+
+
+class SecondFactorDue(Forbidden):
+    """The session in the browser has not proved the second factor that this destination requires."""
+
+    default_message = "This requires your second factor. Sign in again with it, and repeat this."
 
 
 def refuse(

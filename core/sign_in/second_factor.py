@@ -11,12 +11,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from core.accounts import sign_in_failures
+from core.accounts.providers import Provider
 from core.credentials import backup_codes, mfa, mfa_events
 from core.credentials.mfa_events import MfaEvent
 from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid, Unauthorized
 from core.events import person_events
 from core.events.events import EventType
 from core.sign_in import conclusion, mfa_challenges, recognition
+from core.sign_in.proofs import Destination, Proof
 from core.sign_in.refusals import CountedRefusal, record_failure
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from core.accounts.users import User
     from core.credentials.mfa import TotpSecret
+    from core.sessions.browser_sessions import BrowserSession
     from core.sign_in.conclusion import SignInCompleted
     from core.sign_in.mfa_challenges import MfaChallenge
     from ports.unit_of_work import UnitOfWork
@@ -98,10 +101,12 @@ def verify(
     /,
     *,
     network: str | None,
-    device_token: str | None,
+    client: Destination,
     trust_device: bool,
 ) -> SecondFactorVerified | Refusal:
     """Complete a sign-in that waits for a code, or record a wrong code and return the refusal.
+
+    `client` has the device and the browser that sent the code; the organization is that of the challenge.
 
     Raise `PreAuthOver` when the challenge is used, void, expired or ended, and `BadRequest` when the input is no code.
     """
@@ -115,12 +120,12 @@ def verify(
     if factor is None or not factor.is_enabled:
         raise PreAuthOver().because("mfa_turned_off")
     code = _parse(typed)
-    is_new_device = not recognition.recognize(uow, user.id, device_token).is_known
+    is_new_device = not recognition.recognize(uow, user.id, client.device_token).is_known
     attempt_id = sign_in_failures.attempt(uow, user.email, network, is_known_device=not is_new_device)
     mfa_events.record(uow, MfaEvent.VERIFY_ATTEMPT, user.id, method=code.method)
     if not _use(uow, user.id, factor, code, is_new_device=is_new_device):
         uow.sign_in_failures.fail(attempt_id)
-        return _refuse(uow, challenge, user, code, device_token)
+        return _refuse(uow, challenge, user, code, client.device_token)
 
     uow.sign_in_failures.remove(attempt_id)
     uow.mfa_challenges.use(challenge.id)
@@ -130,13 +135,23 @@ def verify(
         uow,
         user,
         challenge,
-        replace(challenge.destination, device_token=device_token),
+        replace(challenge.destination, device_token=client.device_token, browser=client.browser),
         factor=_AMR,
         trust_device=trust_device,
     )
     if isinstance(outcome, Refusal):
         return outcome
     return SecondFactorVerified(completed=outcome, method=code.method)
+
+
+def verify_again(
+    uow: UnitOfWork, browser: BrowserSession, typed: str, /, *, network: str | None, client: Destination
+) -> SecondFactorVerified | Refusal:
+    """Let the user of a browser session prove by a code that they are there; refuse as `verify` does."""
+    uow.users.lock(browser.user_id)
+    proof = Proof(user_id=browser.user_id, provider=Provider(browser.provider), amr=())
+    challenge = mfa_challenges.begin(uow, proof, Destination())
+    return verify(uow, browser.user_id, challenge.id, typed, network=network, client=client, trust_device=False)
 
 
 def _parse(typed: str) -> Code:

@@ -13,6 +13,7 @@ from quart import Response
 
 from entrypoints.pages.assets import asset_address
 from entrypoints.web.answers import Media
+from entrypoints.web.browsers import form_token
 
 if TYPE_CHECKING:
     from entrypoints.web.calls import Call
@@ -28,12 +29,26 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 
+# Beside that, the script of a page with passkeys, which asks Gatehouse for a challenge.
+SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-src 'self'"
+
+
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
     """Return a page, which no cache stores."""
     html = render(template, version=call.installation.version, **values)
     response = Response(html, status=status, content_type=f"{HTML}; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
     return protected(response)
+
+
+def form_page(call: "Call", template: str, *, status: int = 200, has_script: bool = False, **values: Any) -> Response:
+    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`."""
+    response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
+    # Without the referrer, a browser would not say which site its form is from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    if has_script:
+        response.headers["Content-Security-Policy"] = SCRIPT_POLICY
+    return response
 
 
 def render(template: str, **values: Any) -> str:
@@ -63,6 +78,11 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def untranslated(text: str, **values: object) -> Markup:
+    """Return a text of a template with its values, escaped."""
+    return Markup(text) % {name: escape(value) for name, value in values.items()}  # noqa: S704 - a literal of ours
+
+
 def _inline_parts(text: str) -> Iterator[Markup]:
     for index, part in enumerate(text.split("`")):
         yield Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
@@ -82,6 +102,8 @@ def _environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    extended: Any = environment
+    extended.globals["_"] = untranslated
     return environment
 
 

@@ -97,6 +97,11 @@ def empty(status: int, headers: dict[str, str]) -> Response:
     return _without_body(response) if status in _WITHOUT_BODY else response
 
 
+def see_other(location: str) -> Response:
+    """Return the response that leads a browser to another page, with a GET."""
+    return empty(303, {"Location": location})
+
+
 def refused(refusal: Refusal, *, request_id: str, at: datetime, base_url: str) -> Response:
     """Return the response for a refusal; `at` is the time of the installation's clock."""
     failure = Failure(

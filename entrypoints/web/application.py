@@ -32,7 +32,8 @@ from core.errors import (
     UnsupportedMediaType,
 )
 from core.limits import LARGE_BODY_BYTES_MAX
-from entrypoints.web.answers import InternalFailure, answered, as_refusal, empty, refused
+from entrypoints.web.answers import InternalFailure, answered, as_refusal, empty, refused, see_other
+from entrypoints.web.browsers import ProtectedForm, SignInFirst, require_form_token
 from entrypoints.web.calls import Call
 from entrypoints.web.client_addresses import client_address, is_trusted_peer
 from entrypoints.web.decoding import decode_body, decode_id, decode_query, decode_word
@@ -115,6 +116,8 @@ class Application(QuartTrio):
         with structlog.contextvars.bound_contextvars(request_id=call.request_id):
             try:
                 response = await self._answer(request)
+                for cookie in call.cookies.values():
+                    response.headers.add("Set-Cookie", cookie)
                 self._response_headers.add(response, call.request_id)
                 if request.route is not None and request.route.allows_any_origin:
                     self._response_headers.allow_any_origin(response, request)
@@ -163,6 +166,8 @@ class Application(QuartTrio):
                 log.error("request.failed", exc_info=error)
                 refusal = InternalFailure()
         request.refusal = refusal
+        if isinstance(refusal, SignInFirst):
+            return see_other(refusal.location)
         if request.route is not None and request.route.refusal_page is not None:
             return request.route.refusal_page(request.call, refusal)
         return self._refused(refusal, request.call.request_id)
@@ -183,6 +188,7 @@ class Application(QuartTrio):
         cast("RequestBody", request.body).limit(route.body_bytes_max)
         if request.method == "OPTIONS":
             return empty(204, {"Allow": ", ".join(sorted(paths.allowed_methods()))})
+        request.call.has_page = request.method == "GET" or "GET" in paths.allowed_methods()
         return await self._serve(route, request)
 
     async def _serve(self, route: Route, request: GatehouseRequest) -> Response:
@@ -202,6 +208,10 @@ class Application(QuartTrio):
             if route.who.before_refusing is not None:
                 await route.who.before_refusing(call, words)
             raise
+        if route.who.has_protected_forms and route.form is not None:
+            require_form_token(call, arguments["form"])
+            if route.form is ProtectedForm:
+                del arguments["form"]
         return answered(route, await route.handler(call, **words, **ids, **arguments), call)
 
     async def _input(self, route: Route, request: GatehouseRequest) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 
 import trio
@@ -15,7 +16,6 @@ from entrypoints.web.client_addresses import limited_network, throttled_network
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
-    from datetime import timedelta
     from uuid import UUID
 
     from quart.wrappers import Request
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from core.errors import Refusal
     from core.openid.clients import PresentedClient
     from core.services.api_keys import PresentedKey
+    from core.sessions.browser_sessions import BrowserSession
     from entrypoints.installation import Installation
     from entrypoints.web.rate_limiting import RateLimiter
     from ports.database import Database
@@ -48,8 +49,11 @@ class Call:
         "_limiter",
         "address",
         "api_key",
+        "browser",
         "claims",
         "client_id",
+        "cookies",
+        "has_page",
         "headers",
         "installation",
         "is_https",
@@ -80,10 +84,16 @@ class Call:
         # The session of an access token, and the service it was issued for, if any.
         self.session_id: UUID | None = None
         self.client_id: UUID | None = None
+        # The browser session of a page.
+        self.browser: BrowserSession | None = None
+        # Whether a browser can open the path of this request.
+        self.has_page = True
         # The API key of a route for the backends of services.
         self.api_key: PresentedKey | None = None
         # Headers that the handler adds to its response.
         self.headers: dict[str, str] = {}
+        # The cookies that the response sets or removes, by name.
+        self.cookies: dict[str, str] = {}
         # The status of the response where it is not the declared one.
         self.status: int | None = None
 
@@ -105,7 +115,20 @@ class Call:
     @property
     def caller_name(self) -> str | None:
         """What the log calls the caller: the id of a user, or the prefix of an API key."""
+        if self.browser is not None:
+            return str(self.browser.user_id)
         return self.claims.get("sub") if self.api_key is None else self.api_key.prefix or None
+
+    @property
+    def in_browser(self) -> BrowserSession:
+        """The browser session of a route that requires one."""
+        assert self.browser is not None, "a route that requires no browser session reads it"
+        return self.browser
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers reach Gatehouse by https, directly or through a proxy."""
+        return self.is_https or self.installation.settings.base_url.startswith("https:")
 
     def limit(self, *limits: RateLimit) -> None:
         """Take one request from these rate limits, or raise `RateLimitExceeded`.
@@ -119,7 +142,9 @@ class Call:
 
         The person behind an impersonation is the impersonator.
         """
-        self._limiter.take((RateLimit.SIGNED_IN,), self.claims.get("impersonator") or self.claims["sub"])
+        person = self.claims.get("impersonator") or self.caller_name
+        assert person is not None, "a request without a user is counted for one"
+        self._limiter.take((RateLimit.SIGNED_IN,), person)
 
     def limit_key(self, key: PresentedKey, limit: RateLimit) -> None:
         """Take one request from the bucket of an API key, whatever address it comes from."""
@@ -165,12 +190,18 @@ class Call:
         """The database, for a transaction of this request that another part of the installation runs."""
         return self._database()
 
-    def set_cookie(self, name: str, value: str, *, lifetime: timedelta) -> None:
-        """Add a cookie to the response that scripts cannot read and other sites cannot send."""
-        is_secure = self.is_https or self.installation.settings.base_url.startswith("https:")
-        self.headers["Set-Cookie"] = dump_cookie(
-            name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=is_secure, path="/"
+    def set_cookie(self, name: str, value: str, *, lifetime: timedelta | None) -> None:
+        """Add a cookie to the response that scripts cannot read and other sites cannot send.
+
+        Without a lifetime the browser forgets it when it is closed.
+        """
+        self.cookies[name] = dump_cookie(
+            name, value, max_age=lifetime, httponly=True, samesite="Lax", secure=self.is_secure, path="/"
         )
+
+    def forget_cookie(self, name: str) -> None:
+        """Remove a cookie from the browser."""
+        self.set_cookie(name, "", lifetime=timedelta())
 
     def _database(self) -> Database:
         return self.installation.database.on_behalf_of(self.origin, self.session_id, self.client_id, self.api_key)

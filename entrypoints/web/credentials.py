@@ -22,7 +22,8 @@ from core.services.api_keys import ApiKeyInvalid
 from core.sessions import callers
 from core.sessions.tokens import SigningKeyUnknown, TokenKind
 from core.sign_in.second_factor import PreAuthExpired, PreAuthInvalid
-from entrypoints.web import dpop
+from entrypoints.web import browsers, dpop
+from entrypoints.web.browsers import SignInFirst
 
 if TYPE_CHECKING:
     from core.organizations.access import Operation
@@ -33,6 +34,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 _BEARER: Final = "bearer"
 _DPOP: Final = "dpop"
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 # The names of the organization's path parameter in the interface documents.
 SLUG_PARAMETERS: Final = ("org_slug", "slug")
 # The name of the service's.
@@ -54,6 +56,15 @@ class CredentialKind(Enum):
     API_KEY = (
         "api-key",
         {"type": "apiKey", "in": "header", "name": "X-Api-Key", "description": "A service's API key."},
+    )
+    BROWSER_SESSION = (
+        "browser",
+        {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": browsers.SESSION_COOKIE,
+            "description": "The session of a browser that is signed in to Gatehouse; for pages alone.",
+        },
     )
     SCIM_TOKEN = (
         "scim-token",
@@ -95,14 +106,27 @@ class AccessPolicy:
     governs_platform: bool = False
     # Whether an impersonated session is refused.
     is_in_person: bool = False
+    # Whether its forms carry the token of the browser.
+    has_protected_forms: bool = False
+    # Whether a browser session opens it in place of the token.
+    takes_browser: bool = False
     # Whether it changes the whole account, so that the token of a service that shares the account is refused.
     is_account_wide: bool = False
+
+    @property
+    def leads_to_sign_in(self) -> bool:
+        """Whether a browser without a session is sent to the sign-in."""
+        return self.kind is CredentialKind.BROWSER_SESSION or self.takes_browser
 
     @property
     def label(self) -> str:
         """The short form of the policy, as in the golden file."""
         if self.governs_platform:
             return "platform owner"
+        if self.has_protected_forms and self.kind is CredentialKind.NONE:
+            return "browser or not"
+        if self.takes_browser:
+            return f"{self.operation.takes if self.operation is not None else self.kind.label} or browser"
         if self.is_account_wide:
             return f"{self.kind.label} account-wide"
         if self.is_in_person:
@@ -125,6 +149,34 @@ def signed_in(handler: Handler) -> Handler:
         handler,
         AccessPolicy(
             kind=CredentialKind.ACCESS_TOKEN, admit=_admit_access_token, before_refusing=_require_live_session
+        ),
+    )
+
+
+def in_browser(handler: Handler) -> Handler:
+    """Require a browser session: `call.browser`; without one the answer leads to the sign-in and back."""
+    return _declared(
+        handler,
+        AccessPolicy(kind=CredentialKind.BROWSER_SESSION, admit=_admit_browser, has_protected_forms=True),
+    )
+
+
+def in_browser_or_not(handler: Handler) -> Handler:
+    """Let every browser in; `call.browser` is its session, or None."""
+    return _declared(
+        handler, AccessPolicy(kind=CredentialKind.NONE, admit=_admit_every_browser, has_protected_forms=True)
+    )
+
+
+def signed_in_or_browser(handler: Handler) -> Handler:
+    """Require a valid access token, or without an `Authorization` header a browser session; only for a GET."""
+    return _declared(
+        handler,
+        AccessPolicy(
+            kind=CredentialKind.ACCESS_TOKEN,
+            admit=_admit_access_token_or_browser,
+            before_refusing=_require_live_session,
+            takes_browser=True,
         ),
     )
 
@@ -159,10 +211,11 @@ def account_wide(handler: Handler) -> Handler:
     )
 
 
-def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
+def in_organization(operation: Operation, *, or_browser: bool = False) -> Callable[[Handler], Handler]:
     """Require an access token whose user may do this in the organization of the path.
 
-    The use case decides it with `access.authorize`.
+    The use case decides it with `access.authorize`. With `or_browser`, a browser session will do, as for
+    `signed_in_or_browser`.
     """
 
     async def require_operation(call: Call, words: Mapping[str, str]) -> None:
@@ -173,9 +226,10 @@ def in_organization(operation: Operation) -> Callable[[Handler], Handler]:
             handler,
             AccessPolicy(
                 kind=CredentialKind.ACCESS_TOKEN,
-                admit=_admit_access_token,
+                admit=_admit_access_token_or_browser if or_browser else _admit_access_token,
                 before_refusing=require_operation,
                 operation=operation,
+                takes_browser=or_browser,
             ),
         )
 
@@ -312,6 +366,29 @@ async def admit_if_signed_in(call: Call) -> None:
 async def verified_access_token(call: Call, token: str) -> Mapping[str, Any]:
     """Return the claims of an access token that a client asks about; raise `TokenExpired` or `TokenInvalid`."""
     return await _verified(call, token, TokenKind.ACCESS)
+
+
+async def _admit_browser(call: Call) -> None:
+    await _admit_every_browser(call)
+    if call.browser is None:
+        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
+
+
+async def _admit_every_browser(call: Call) -> None:
+    if call.request.method not in _SAFE_METHODS:
+        browsers.require_own_site(call)
+    await browsers.find_session(call)
+
+
+async def _admit_access_token_or_browser(call: Call) -> None:
+    if "Authorization" in call.request.headers:
+        await _admit_access_token(call)
+        return
+    await browsers.find_session(call)
+    if call.browser is None:
+        if "text/html" not in call.request.headers.get("Accept", ""):
+            raise Unauthorized
+        raise SignInFirst(await browsers.sign_in_address(call, browsers.present_target(call)))
 
 
 async def _admit_pre_auth_bearer(call: Call) -> None:

@@ -23,7 +23,7 @@ from core.limits import (
 from core.organizations.organizations import NAME_CHARACTERS_MIN
 from core.organizations.roles import DESCRIPTION_CHARACTERS_MAX
 from core.text import SLUG_CHARACTERS_MAX, SLUG_CHARACTERS_MIN
-from entrypoints.web import descriptions_of_oauth, descriptions_of_sales
+from entrypoints.web import descriptions_of_oauth, descriptions_of_pages, descriptions_of_sales
 
 
 def _field(text: str, **keywords: Any) -> dict[str, Any]:
@@ -65,6 +65,7 @@ _SMALL_PAGE: Final = f"At most how many to list; more than {PAGE_ITEMS_MAX} is l
 FIELDS: Final[dict[str, dict[str, Any]]] = (
     descriptions_of_sales.FIELDS
     | descriptions_of_oauth.FIELDS
+    | descriptions_of_pages.FIELDS
     | {
         # Errors
         "error": _field(

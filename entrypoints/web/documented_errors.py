@@ -33,6 +33,11 @@ CREDENTIAL_REFUSALS: Final[dict[CredentialKind, tuple[ErrorCode, ...]]] = {
         ErrorCode.ORGANIZATION_NOT_ACTIVE,
         ErrorCode.RATE_LIMIT_EXCEEDED,
     ),
+    CredentialKind.BROWSER_SESSION: (
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.RATE_LIMIT_EXCEEDED,
+    ),
     CredentialKind.SCIM_TOKEN: (ErrorCode.UNAUTHORIZED,),
     CredentialKind.SIGNATURE: (ErrorCode.UNAUTHORIZED,),
 }
@@ -137,6 +142,8 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
         yield ErrorCode.NOT_FOUND
     # An access token may name an organization that its user no longer belongs to.
     if who.kind is CredentialKind.ACCESS_TOKEN:
+        yield ErrorCode.FORBIDDEN
+    if who.has_protected_forms and route.form is not None:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE

@@ -103,7 +103,7 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
         "tags": [route.capability],
         "summary": documentation.partition("\n")[0].removesuffix("."),
         "description": documentation,
-        "security": [] if route.who.kind is CredentialKind.NONE else [{_scheme_name(route.who.kind): []}],
+        "security": [{_scheme_name(kind): []} for kind in _credentials(route)],
         "responses": responses_of(route, schemas, errors),
     }
     parameters = parameters_of(route, schemas)
@@ -118,6 +118,12 @@ def _operation(route: Route, schemas: Schemas, errors: Errors) -> dict[str, Any]
             },
         }
     return operation
+
+
+def _credentials(route: Route) -> list[CredentialKind]:
+    """List the credentials of which the route takes any one; none for a public route."""
+    kinds = [] if route.who.kind is CredentialKind.NONE else [route.who.kind]
+    return [*kinds, CredentialKind.BROWSER_SESSION] if route.who.takes_browser else kinds
 
 
 def parameters_of(route: Route, schemas: Schemas) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from uuid import UUID
 
 from core.limits import BODY_BYTES_MAX
 from core.rate_limits import SIGN_IN_PATHS, RateLimit
+from entrypoints.web.browsers import ProtectedForm
 from entrypoints.web.credentials import AccessPolicy, declared_policy
 from entrypoints.web.storable import unbounded_numbers
 
@@ -153,6 +154,10 @@ class Routes:
             takes = get_type_hints(handler, include_extras=True)
             answer, body, query = takes.pop("return", None), takes.pop("body", None), takes.pop("query", None)
             form = takes.pop("form", None)
+            if who.has_protected_forms and method != "GET":
+                form = _protected(name, form)
+            if who.takes_browser and method != "GET":
+                raise TypeError(f"{name} takes a browser session without a protected form")
             self.routes.append(
                 Route(
                     method=method,
@@ -178,6 +183,15 @@ class Routes:
             return handler
 
         return declare
+
+
+def _protected(name: str, form: Any) -> Any:
+    """Return the form of a page, which carries the token of the browser; without fields it needs no parameter."""
+    if form is None:
+        return ProtectedForm
+    if not issubclass(form, ProtectedForm):
+        raise TypeError(f"{name} takes a form that is no `ProtectedForm`")
+    return form
 
 
 def _path_parameters(name: str, takes: dict[str, Any]) -> dict[str, type]:

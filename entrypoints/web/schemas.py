@@ -126,9 +126,15 @@ class Schemas:
                     del schema["default"]
 
 
+SEE_OTHER: Final = 303
+
+
 def answers(route: Route) -> list[Answer]:
     """List the possible responses of a route when it does not refuse."""
-    return [_answer(route, member) for member in _members(route.answer)]
+    declared = [_answer(route, member) for member in _members(route.answer)]
+    if route.who.leads_to_sign_in and all(answer.status != SEE_OTHER for answer in declared):
+        return [*declared, Answer(status=SEE_OTHER)]
+    return declared
 
 
 def for_readers(text: str) -> str:

@@ -12,7 +12,8 @@ from core.sessions.sessions import Session
 class Sessions(Protocol):
     """Sessions. The methods that revoke return the organization of each revoked session, None for one without.
 
-    They also revoke the impersonations that began in those sessions.
+    They also revoke the impersonations that began in those sessions, and their children, which are listed after them.
+    What an organization ends takes the children along that belong to it.
     """
 
     def add(self, session: Session, *, refresh_hash: bytes) -> None:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from core.sessions.callers import Caller, Origin
+from ports.sessions.browser_sessions import BrowserSessions
 from ports.sessions.client_grants import ClientGrants
 from ports.sessions.server_secrets import ServerSecrets
 from ports.sessions.sessions import Callers, Sessions
@@ -43,6 +44,9 @@ class SessionsUnit(Protocol):
 
     @property
     def client_grants(self) -> ClientGrants: ...
+
+    @property
+    def browser_sessions(self) -> BrowserSessions: ...
 
     @property
     def unfinished_sign_ins(self) -> UnfinishedSignIns: ...

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from ports.sign_in.browser_returns import BrowserReturns
 from ports.sign_in.login_events import LoginEvents
 from ports.sign_in.mfa_challenges import MfaChallenges
 
@@ -14,3 +15,6 @@ class SignInUnit(Protocol):
 
     @property
     def mfa_challenges(self) -> MfaChallenges: ...
+
+    @property
+    def browser_returns(self) -> BrowserReturns: ...

@@ -1,7 +1,7 @@
 """The application and the world, for the tests in this folder."""
 
 from tests.application import actors, application, client, installation, key_pairs, settings
-from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, team, world
+from tests.world.fixtures import acme_shop, inviter, keyring, platform, seller, team, visitor, world
 
 __all__ = [
     "acme_shop",
@@ -16,5 +16,6 @@ __all__ = [
     "seller",
     "settings",
     "team",
+    "visitor",
     "world",
 ]

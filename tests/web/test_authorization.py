@@ -33,6 +33,17 @@ on_service = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.who.is_on_service], ids=lambda route: route.name
 )
 
+for_browsers = pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.who.kind is CredentialKind.BROWSER_SESSION],
+    ids=lambda route: route.name,
+)
+forms = pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.who.has_protected_forms and route.method != "GET"],
+    ids=lambda route: route.name,
+)
+
 governs_platform = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.who.governs_platform], ids=lambda route: route.name
 )
@@ -227,6 +238,53 @@ async def test_only_a_platform_owner_governs_the_platform(callers: Callers, rout
         assert (answer.status, code_of(answer)) == (403, ErrorCode.FORBIDDEN.name), caller
 
     assert is_authorized(await call(callers, route, Caller.PLATFORM_OWNER))
+
+
+@signed_in
+async def test_the_cookie_of_a_browser_opens_no_interface(callers: Callers, route: Route) -> None:
+    answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+    if route.who.takes_browser:
+        assert is_authorized(answer), answer.text
+    else:
+        assert (answer.status, code_of(answer)) == (401, ErrorCode.UNAUTHORIZED.name)
+
+
+@for_browsers
+async def test_a_page_of_users_leads_every_caller_without_a_live_browser_session_to_the_sign_in(
+    callers: Callers, route: Route
+) -> None:
+    for caller in Caller:
+        # A token of the interface never stands in for the cookie.
+        answer = await call(callers, route, caller)
+        assert (answer.status, answer.headers["Location"].partition("?")[0]) == (303, "/app/sign-in"), caller
+    ended = await call(callers, route, Caller.REVOKED, callers.cookie(Caller.REVOKED))
+    assert (ended.status, ended.headers["Location"].partition("?")[0]) == (303, "/app/sign-in")
+
+
+@for_browsers
+async def test_a_page_of_users_is_open_to_a_browser_session(callers: Callers, route: Route) -> None:
+    answer = await call(callers, route, Caller.OWNER, callers.cookie(Caller.OWNER))
+
+    if route.method == "GET":
+        assert is_authorized(answer), answer.text
+        assert not answer.headers.get("Location", "").startswith("/app/sign-in?")
+    else:
+        # The form lacks its token.
+        assert answer.status == 403, answer.text
+
+
+@forms
+async def test_a_form_without_its_token_or_of_another_site_is_refused_as_a_page(callers: Callers, route: Route) -> None:
+    cookie = callers.cookie(Caller.OWNER)
+    before = callers.everything_of_globex()
+
+    for headers in (cookie, cookie | {"Sec-Fetch-Site": "cross-site"}, cookie | {"Origin": "https://evil.example"}):
+        answer = await call(callers, route, Caller.OWNER, headers)
+        assert answer.status == 403, answer.text
+        assert answer.headers["Content-Type"].startswith("text/html")
+        assert "This form is no longer valid" in answer.text
+    assert callers.everything_of_globex() == before
 
 
 def test_every_path_below_an_organization_or_the_platform_declares_its_authorization() -> None:

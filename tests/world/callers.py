@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from core.organizations.access import capabilities_of
+from core.secrets import hash_token
 from core.sessions.tokens import TokenKind
 from tests.world.backend import insert_key
 from tests.world.builder import new_id
@@ -87,6 +88,18 @@ class Callers:
                 return {"Authorization": f"Bearer scim_live_{'a' * 43}"}
             case _:
                 return {"Authorization": f"Bearer {self._token(caller)}"}
+
+    def cookie(self, caller: Caller) -> dict[str, str]:
+        """Return the headers with the cookie of a caller's session, which is kept in a browser from now on."""
+        secret = f"browser-of-{caller.name}"
+        self.world.connection.execute(
+            """
+            INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in) VALUES (%s, %s, false)
+            ON CONFLICT DO NOTHING
+            """,
+            (self.sessions[caller], hash_token(secret)),
+        )
+        return {"Cookie": f"gatehouse_session={secret}"}
 
     def _token(self, caller: Caller) -> str:
         # Signed on demand: signing one for every caller takes longer than most tests of a route.

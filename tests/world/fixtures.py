@@ -15,6 +15,7 @@ from tests.world.passkeys import Keyring
 from tests.world.platform import PLATFORM_OWNER, Platform
 from tests.world.second_factors import Person
 from tests.world.victim import Victim
+from tests.world.visitor import Visitor
 from tests.world.world import World
 
 if TYPE_CHECKING:
@@ -90,3 +91,9 @@ async def victim(world: World, keyring: Keyring) -> Victim:
     await keyring.sign_up()
     app = Person(world, world.user_id(EMAIL), EMAIL, token=keyring.token)
     return Victim(world, keyring, app)
+
+
+@pytest.fixture
+def visitor(world: World) -> Visitor:
+    """A browser without a session."""
+    return Visitor(world.client)

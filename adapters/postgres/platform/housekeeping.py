@@ -74,6 +74,16 @@ _DELETE: Final[Mapping[Leftover, LiteralString]] = {
             LIMIT    %s
             FOR UPDATE SKIP LOCKED))
         """,
+    Leftover.BROWSER_RETURNS: """
+        DELETE FROM browser_returns
+        WHERE  id_hash = ANY (ARRAY(
+            SELECT   id_hash
+            FROM     browser_returns
+            WHERE    expires_at <= %s
+            ORDER BY expires_at
+            LIMIT    %s
+            FOR UPDATE SKIP LOCKED))
+        """,
     Leftover.MAIL_COUNTS: """
         DELETE FROM mail_counts
         WHERE  key = ANY (ARRAY(

@@ -24,6 +24,8 @@ _REVOKE: Final = """
     WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s AND refreshed_at > %(used_since)s
 """
 _REVOKED: Final = "RETURNING id, organization_id"
+# What an organization ends takes only those children along that belong to it.
+_OF_ORGANIZATION: Final = "AND (%(organization_id)s::uuid IS NULL OR organization_id = %(organization_id)s)"
 
 
 class PostgresSessions(Aggregate):
@@ -34,8 +36,8 @@ class PostgresSessions(Aggregate):
             """
             INSERT INTO sessions (id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                                   refresh_hash, refreshed_at, expires_at, ip_address, user_agent, impersonator_id,
-                                  impersonator_session_id, created_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                                  impersonator_session_id, parent_id, created_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
                 session.id,
@@ -53,6 +55,7 @@ class PostgresSessions(Aggregate):
                 session.user_agent,
                 session.impersonator_id,
                 session.impersonator_session_id,
+                session.parent_id,
                 session.created_at,
             ),
         )
@@ -123,7 +126,7 @@ class PostgresSessions(Aggregate):
                 """
                 SELECT   id, user_id, organization_id, service_id, device_id, provider, amr, authenticated_at,
                          refreshed_at, expires_at, ip_address, user_agent, impersonator_id, impersonator_session_id,
-                         created_at
+                         parent_id, created_at
                 FROM     sessions
                 WHERE    user_id = %s AND revoked_at IS NULL AND expires_at > %s AND refreshed_at > %s
                 ORDER BY refreshed_at DESC, id DESC
@@ -158,11 +161,20 @@ class PostgresSessions(Aggregate):
         }
         ended = self._connection.execute(text, {**common_values, **values}).fetchall()
         if ended:
-            # A statement of its own: it sees an impersonation that was committed while the one above waited for a lock.
+            # A statement of its own: it sees what was committed while the one above waited for a lock.
             self._connection.execute_later(
                 "UPDATE sessions SET revoked_at = %s WHERE impersonator_session_id = ANY (%s) AND revoked_at IS NULL",
                 (self._transaction.now, [session_id for session_id, _ in ended]),
             )
+            ended += self._connection.execute(
+                f"{_REVOKE} AND parent_id = ANY (%(parents)s) {_OF_ORGANIZATION} {_REVOKED}",
+                {
+                    "organization_id": None,
+                    **common_values,
+                    **values,
+                    "parents": [session_id for session_id, _ in ended],
+                },
+            ).fetchall()
         return [organization_id for _, organization_id in ended]
 
     def end_impersonations(self, user_id: UUID) -> None:

@@ -150,7 +150,7 @@ async def verify(call: Call, body: SignInCode) -> token_answers.SignedIn:
         UUID(call.claims["challenge"]),
         body.code,
         network=call.throttled_network,
-        device_token=token_answers.destination(call).device_token,
+        client=token_answers.destination(call),
         trust_device=body.trust_device,
     )
     return token_answers.signed_in(call, verified.completed, method=verified.method)

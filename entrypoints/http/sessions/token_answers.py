@@ -119,9 +119,7 @@ def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = No
     """Answer with tokens and the device token; `method` names the second factor that was used."""
     grant = completed.grant
     tokens = signed(call, grant)
-    assert grant.device_token is not None, "the grant of a sign-in has no device token"
-    device_token = grant.device_token.reveal()
-    call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
+    device_token = remember_device(call, grant)
     return SignedIn(
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
@@ -131,14 +129,27 @@ def signed_in(call: Call, completed: SignInCompleted, *, method: str | None = No
     )
 
 
-def _second_factor_due(call: Call, challenge: MfaChallenge) -> SecondFactorDue:
+def remember_device(call: Call, grant: TokenGrant) -> str:
+    """Give the client the token of its device as a cookie, and return it."""
+    assert grant.device_token is not None, "the grant of a sign-in has no device token"
+    device_token = grant.device_token.reveal()
+    call.set_cookie(DEVICE_COOKIE, device_token, lifetime=DEVICE_LIFETIME)
+    return device_token
+
+
+def pre_auth_token(call: Call, challenge: MfaChallenge) -> str:
+    """Return the signed token of a sign-in that waits for a code."""
     installation = call.installation
-    token = installation.tokens.sign(
+    return installation.tokens.sign(
         {"sub": str(challenge.proof.user_id), "aud": installation.settings.base_url, "challenge": str(challenge.id)},
         kind=TokenKind.PRE_AUTH,
         lifetime=CHALLENGE_LIFETIME,
         now=installation.clock(),
     )
+
+
+def _second_factor_due(call: Call, challenge: MfaChallenge) -> SecondFactorDue:
+    token = pre_auth_token(call, challenge)
     return SecondFactorDue(
         access_token=token,
         refresh_token="",

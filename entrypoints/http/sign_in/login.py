@@ -46,9 +46,16 @@ async def log_in(call: Call, body: Login) -> SignedIn | SecondFactorDue:
     `POST /api/auth/mfa/verify` only.
     """
     wanted = destination(call, body.org_slug, body.service_slug)
-    attempt = await call.transact(login.begin, body.email, call.throttled_network, wanted)
-    verdict = await _compare(call, body.password, attempt)
-    return answer_outcome(call, await _conclude(call, body.password, attempt, wanted, verdict))
+    return answer_outcome(call, await authenticate(call, body.email, body.password, wanted))
+
+
+async def authenticate(
+    call: Call, email: str, password: str, wanted: Destination
+) -> SignInCompleted | SecondFactorPending:
+    """Sign in by password, or raise the refusal: find the hash, compare on the hasher's threads, conclude."""
+    attempt = await call.transact(login.begin, email, call.throttled_network, wanted)
+    verdict = await _compare(call, password, attempt)
+    return await _conclude(call, password, attempt, wanted, verdict)
 
 
 async def _compare(call: Call, password: str, attempt: Attempt) -> Verdict:

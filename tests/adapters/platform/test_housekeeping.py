@@ -82,6 +82,12 @@ KINDS = {
         " created_at)"
         " SELECT gen_random_uuid(), %(user)s, 'password', '{}', ended, '', ended, ended, ended FROM ends",
     ),
+    Leftover.BROWSER_RETURNS: Kind(
+        "expires_at",
+        timedelta(),
+        "INSERT INTO browser_returns (id_hash, target, expires_at)"
+        " SELECT sha256(gen_random_uuid()::text::bytea), '/app', ended FROM ends",
+    ),
     Leftover.MAIL_COUNTS: Kind(
         "expires_at",
         timedelta(),

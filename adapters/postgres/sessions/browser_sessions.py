@@ -1,0 +1,94 @@
+"""Browser sessions, in the tables `sessions` and `browser_sessions`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.sessions.browser_sessions import BrowserSession
+from core.sessions.sessions import IDLE_LIFETIME
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+# Each row is found by a unique key.
+_LIVE: Final = """
+    SELECT s.id           AS session_id,
+           u.id           AS user_id,
+           u.email,
+           s.organization_id,
+           s.device_id,
+           s.provider,
+           s.amr,
+           s.authenticated_at,
+           s.refreshed_at AS used_at,
+           s.created_at,
+           b.stays_signed_in,
+           s.organization_id IS NOT NULL AND m.id IS NULL AS has_lost_organization
+    FROM   browser_sessions b
+    JOIN   sessions s         ON s.id = b.session_id
+    JOIN   users u            ON u.id = s.user_id
+    LEFT   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
+    WHERE  s.revoked_at IS NULL AND s.expires_at > %(now)s AND s.refreshed_at > %(used_since)s
+      AND  u.deactivated_at IS NULL
+"""
+
+
+class PostgresBrowserSessions(Aggregate):
+    """The port `BrowserSessions`."""
+
+    def add(self, session_id: UUID, *, secret_hash: bytes, stays_signed_in: bool) -> None:
+        self._connection.execute_later(
+            "INSERT INTO browser_sessions (session_id, secret_hash, stays_signed_in) VALUES (%s, %s, %s)",
+            (session_id, secret_hash, stays_signed_in),
+        )
+
+    def by_secret_hash(self, secret_hash: bytes) -> BrowserSession | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(BrowserSession))
+            .execute(f"{_LIVE} AND b.secret_hash = %(secret_hash)s", {"secret_hash": secret_hash, **self._times})
+            .fetchone()
+        )
+
+    def lock(self, session_id: UUID) -> BrowserSession | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(BrowserSession))
+            .execute(
+                f"{_LIVE} AND b.session_id = %(session_id)s FOR NO KEY UPDATE OF s",
+                {"session_id": session_id, **self._times},
+            )
+            .fetchone()
+        )
+
+    def replace_secret(self, session_id: UUID, *, secret_hash: bytes) -> None:
+        self._connection.execute_later(
+            "UPDATE browser_sessions SET secret_hash = %s WHERE session_id = %s", (secret_hash, session_id)
+        )
+
+    def authenticate(self, session_id: UUID, methods: Sequence[str], *, device_id: UUID, ends_at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions
+            SET    amr = amr || ARRAY(SELECT method FROM unnest(%s::text[]) AS method WHERE method <> ALL (amr)),
+                   device_id = %s, authenticated_at = %s, refreshed_at = %s, expires_at = %s
+            WHERE  id = %s
+            """,
+            (list(methods), device_id, self._transaction.now, self._transaction.now, ends_at, session_id),
+        )
+
+    def store_use(self, session_id: UUID, *, ends_at: datetime, leave_organization: bool) -> None:
+        self._connection.execute_later(
+            """
+            UPDATE sessions
+            SET    refreshed_at = %s, expires_at = %s, organization_id = CASE WHEN %s THEN NULL ELSE organization_id END
+            WHERE  id = %s AND revoked_at IS NULL
+            """,
+            (self._transaction.now, ends_at, leave_organization, session_id),
+        )
+
+    @property
+    def _times(self) -> dict[str, datetime]:
+        return {"now": self._transaction.now, "used_since": self._transaction.now - IDLE_LIFETIME}

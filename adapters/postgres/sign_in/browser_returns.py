@@ -1,0 +1,55 @@
+"""What browsers return to after a sign-in, in the table `browser_returns`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.postgres.driver.rows import kwargs_row
+from adapters.postgres.transaction import Aggregate
+from core.sign_in.browser_returns import BrowserReturn
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class PostgresBrowserReturns(Aggregate):
+    """The port `BrowserReturns`."""
+
+    def add(self, wanted: BrowserReturn, id_hash: bytes, *, expires_at: datetime) -> None:
+        self._connection.execute_later(
+            """
+            INSERT INTO browser_returns (id_hash, target, organization_slug, service_slug, expires_at)
+            VALUES (%s, %s, %s, %s, %s)
+            """,
+            (id_hash, wanted.target, wanted.organization_slug, wanted.service_slug, expires_at),
+        )
+
+    def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
+            .execute(
+                """
+                SELECT r.target, r.organization_slug, r.service_slug, coalesce(s.name, o.name, '') AS place
+                FROM   browser_returns r
+                LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
+                LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
+                WHERE  r.id_hash = %s AND r.expires_at > %s
+                """,
+                (id_hash, at),
+            )
+            .fetchone()
+        )
+
+    def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        return (
+            self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
+            .execute(
+                """
+                DELETE FROM browser_returns
+                WHERE  id_hash = %s AND expires_at > %s
+                RETURNING target, organization_slug, service_slug
+                """,
+                (id_hash, at),
+            )
+            .fetchone()
+        )

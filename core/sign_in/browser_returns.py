@@ -1,0 +1,77 @@
+"""Where a browser goes after signing in: a path of Gatehouse (decisions 12.4).
+
+A path without parameters stands in the address of the sign-in page. One with parameters, or on behalf of an
+organization or service, is kept here under an id that is valid once, so that no parameter passes through an address.
+Whatever is not a path of Gatehouse is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+from core.secrets import hash_token
+
+if TYPE_CHECKING:
+    from core.secrets import Secret
+    from ports.unit_of_work import UnitOfWork
+
+LIFETIME: Final = timedelta(hours=1)
+PATH_CHARACTERS_MAX: Final = 1000
+# A query may carry a whole request of another system, such as a SAML message.
+TARGET_CHARACTERS_MAX: Final = 16_000
+
+_SEGMENTS: Final = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+/?|/")
+# What a segment may not contain once it is decoded: another segment, its Windows form, or what is not printed.
+_UNSAFE: Final = re.compile(r"[/\\\x00-\x20\x7f]")
+_QUERY: Final = re.compile(r"[!-~]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserReturn:
+    """A path of Gatehouse with its query, and the organization and service to which the sign-in leads, if any.
+
+    `place` is the name of the service, else of the organization, while the organization is active.
+    """
+
+    target: str
+    organization_slug: str | None = None
+    service_slug: str | None = None
+    place: str = ""
+
+
+def safe_path(text: str) -> str | None:
+    """Return a path of Gatehouse without parameters; None for everything else."""
+    if len(text) > PATH_CHARACTERS_MAX or not _SEGMENTS.fullmatch(text):
+        return None
+    segments = [unquote(unquote(segment)) for segment in text.split("/")]
+    if any(segment in {".", ".."} or _UNSAFE.search(segment) for segment in segments):
+        return None
+    return text
+
+
+def safe_target(text: str) -> str | None:
+    """Return a path of Gatehouse with its query; None for everything else."""
+    path, _, query = text.partition("?")
+    is_safe = safe_path(path) is not None and len(text) <= TARGET_CHARACTERS_MAX and _QUERY.fullmatch(query)
+    return text if is_safe else None
+
+
+def keep(uow: UnitOfWork, wanted: BrowserReturn) -> Secret:
+    """Keep a return and return its id."""
+    return_id = uow.randomness.token()
+    uow.browser_returns.add(wanted, hash_token(return_id.reveal()), expires_at=uow.now + LIFETIME)
+    return return_id
+
+
+def find(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
+    """Return what an id stands for, without using it up; None for one that is unknown, used or expired."""
+    return uow.browser_returns.find(hash_token(return_id), at=uow.now)
+
+
+def use(uow: UnitOfWork, return_id: str) -> BrowserReturn | None:
+    """Use an id up and return what it stands for; None for one that is unknown, used or expired."""
+    return uow.browser_returns.use(hash_token(return_id), at=uow.now)

@@ -1,0 +1,59 @@
+"""The children of browser sessions: what is signed in to, from a browser that is signed in to Gatehouse.
+
+A service or a SAML service provider gets a session of its own. It ends when a person ends its parent, but not when the
+parent expires (decisions 12.2). The checks are those of every sign-in; what the parent has proved, and when, is the
+proof.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.accounts.providers import Provider
+from core.sessions.refresh import SessionOver
+from core.sign_in import conclusion
+from core.sign_in.conclusion import SecondFactorPending
+from core.sign_in.proofs import Destination, Proof
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.errors import Refusal
+    from core.sign_in.conclusion import SignInCompleted
+    from ports.unit_of_work import UnitOfWork
+
+
+def begin(
+    uow: UnitOfWork,
+    parent_id: UUID,
+    user_id: UUID,
+    /,
+    *,
+    organization_slug: str,
+    service_slug: str | None,
+    device_token: str | None,
+) -> SignInCompleted | Refusal:
+    """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
+
+    Raise `SessionOver` when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
+    """
+    user = uow.users.lock(user_id)
+    # Locked, so that what ends the parent finds this child.
+    parent = uow.browser_sessions.lock(parent_id)
+    if parent is None or parent.user_id != user_id:
+        raise SessionOver
+    proof = Proof(
+        user_id=user_id,
+        provider=Provider(parent.provider),
+        amr=tuple(parent.amr),
+        authenticated_at=parent.authenticated_at,
+    )
+    destination = Destination(
+        organization_slug=organization_slug,
+        service_slug=service_slug,
+        device_token=device_token,
+        parent_id=parent.session_id,
+    )
+    outcome = conclusion.conclude_locked(uow, user, proof, destination)
+    assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
+    return outcome

@@ -1,0 +1,20 @@
+"""The first page of Gatehouse in a browser."""
+
+from typing import Final
+
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("home", "The pages for people.", refusal_page)
+
+HOME: Final = "/app"
+
+
+@routes.get(HOME)
+@in_browser
+async def show_home(call: Call) -> Page:
+    """Show what a user can do in the browser."""
+    return form_page(call, "home.html")

@@ -1,0 +1,33 @@
+"""The page that signs a browser out: a button, because a link could be pressed by another site."""
+
+from typing import Final
+
+from core.sessions import sessions
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.web import browsers
+from entrypoints.web.browsers import SIGN_IN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+SIGN_OUT: Final = "/app/sign-out"
+
+
+@routes.get(SIGN_OUT)
+@in_browser_or_not
+async def show_sign_out(call: Call) -> Page:
+    """Show the button that signs out, or that the browser is signed out."""
+    return form_page(call, "sign_out.html", sign_in=SIGN_IN)
+
+
+@routes.post(SIGN_OUT, status=303)
+@in_browser_or_not
+async def sign_out(call: Call) -> None:
+    """End the session of this browser, and what was signed in to from it."""
+    if call.browser is not None:
+        await call.transact(sessions.log_out)
+        browsers.end_session(call)
+    call.headers["Location"] = SIGN_OUT

@@ -1,0 +1,114 @@
+"""The page that asks for the second factor: a code of the app, or a backup code."""
+
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from quart import Response
+
+from core.errors import BadRequest, Refusal, TokenExpired, TokenInvalid
+from core.rate_limits import RateLimit
+from core.sign_in import second_factor
+from core.sign_in.second_factor import (
+    CodeWrong,
+    PreAuthExpired,
+    PreAuthInvalid,
+    PreAuthOver,
+    TooManyWrongCodes,
+)
+from entrypoints.http.sessions import token_answers
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.ways import SECOND_FACTOR, Way, WayForm
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import SIGN_IN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import admit_pre_auth_token, in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+
+class SecondFactorQuery(Way, kw_only=True):
+    """Where the sign-in leads, and whether the browser is to stay signed in."""
+
+    stay: Annotated[str, msgspec.Meta(description="Whether the browser stays signed in.")] = ""
+
+
+class CodeForm(WayForm, kw_only=True):
+    """The code; `trust` and `stay` are boxes to tick."""
+
+    code: str = ""
+    trust: str = ""
+    stay: str = ""
+
+
+@routes.get(SECOND_FACTOR)
+@in_browser_or_not
+async def show_second_factor(call: Call, query: SecondFactorQuery) -> Page:
+    """Show the field for the code of a sign-in that waits for it."""
+    token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    if token is None:
+        return over_page(call, query, status=200)
+    return await code_page(call, query, stay=query.stay)
+
+
+@routes.post(
+    SECOND_FACTOR,
+    limits=(RateLimit.MFA_VERIFICATION, RateLimit.SIGN_IN_GROUP),
+    refuses=(CodeWrong, TooManyWrongCodes, PreAuthOver, PreAuthExpired, PreAuthInvalid),
+)
+@in_browser_or_not
+async def submit_code(call: Call, form: CodeForm) -> Page | Annotated[None, Status(303)]:
+    """Finish a sign-in with a code; programs use `POST /api/auth/mfa/verify`."""
+    token = call.request.cookies.get(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    if token is None:
+        return over_page(call, form.way)
+    try:
+        await admit_pre_auth_token(call, token)
+        verified = await token_answers.transact_counted(
+            call,
+            second_factor.verify,
+            UUID(call.claims["sub"]),
+            UUID(call.claims["challenge"]),
+            form.code,
+            network=call.throttled_network,
+            client=ways.destination(call, stays_signed_in=bool(form.stay)),
+            trust_device=bool(form.trust),
+        )
+    except (TooManyWrongCodes, PreAuthOver, TokenExpired, TokenInvalid):
+        return over_page(call, form.way)
+    except (CodeWrong, BadRequest) as refusal:
+        return await code_page(call, form.way, stay=form.stay, trust=form.trust, refusal=refusal)
+    return await ways.complete(call, verified.completed, form.way)
+
+
+async def code_page(call: Call, way: Way, *, stay: str, trust: str = "", refusal: Refusal | None = None) -> Response:
+    """Return the page with the field for a code, and what was refused."""
+    # The message of an input that is no code begins with the name of its field.
+    problem = "" if refusal is None else refusal.message
+    if isinstance(refusal, BadRequest):
+        problem = refusal.details[0].message
+    return form_page(
+        call,
+        "second_factor.html",
+        status=refusal.code.status if refusal is not None else 200,
+        way=way,
+        place=await ways.place(call, way),
+        problem=problem,
+        stay=stay,
+        trust=trust,
+    )
+
+
+def over_page(call: Call, way: Way, *, status: int = 401) -> Response:
+    """Return the page of a sign-in that waits for no code, or no longer."""
+    call.forget_cookie(browsers.cookie_name(call, ways.PRE_AUTH_COOKIE))
+    return form_page(
+        call,
+        "sign_in_over.html",
+        status=status,
+        address=Way(return_to=way.return_to, return_id=way.return_id).on(SIGN_IN),
+    )

@@ -1,0 +1,108 @@
+"""The sign-in page: the address first, then what that address uses. It works without scripts.
+
+What the second step offers depends on the domain of the address alone, so that it tells nothing about accounts.
+"""
+
+from typing import Annotated, Final
+
+from quart import Response
+
+from core.errors import BadRequest, Refusal
+from core.rate_limits import RateLimit
+from core.sign_in import lookup
+from core.sign_in.refusals import SignInRefused
+from entrypoints.http.sign_in.login import authenticate
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.ways import Way, WayForm
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import SIGN_IN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+PASSWORD: Final = "/app/sign-in/password"  # noqa: S105 - a path, not a secret
+LIMITS: Final = (RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP)
+
+
+class AddressForm(WayForm, kw_only=True):
+    """The first step."""
+
+    email: str = ""
+
+
+class PasswordForm(AddressForm, kw_only=True):
+    """The second step, by password; `stay` is a box to tick."""
+
+    password: str = ""
+    stay: str = ""
+
+
+@routes.get(SIGN_IN)
+@in_browser_or_not
+async def show_sign_in(call: Call, query: Way) -> Page | Annotated[None, Status(303)]:
+    """Show the sign-in page; a browser that is signed in is led on."""
+    if call.browser is not None:
+        return await ways.go_on(call, query)
+    return await address_page(call, query)
+
+
+@routes.post(SIGN_IN, limits=(RateLimit.SIGN_IN_GROUP,))
+@in_browser_or_not
+async def submit_address(call: Call, form: AddressForm) -> Page:
+    """Show how addresses of this domain sign in."""
+    try:
+        lookup.by_domain(form.email, call.installation.domain_names.to_ascii)
+    except BadRequest:
+        return await address_page(call, form.way, email=form.email, is_invalid=True)
+    return await methods_page(call, form.way, form.email.strip())
+
+
+@routes.get(PASSWORD, status=303)
+@in_browser_or_not
+async def show_password(call: Call) -> None:
+    """Redirect to the first step: this page needs an address."""
+    call.headers["Location"] = SIGN_IN
+
+
+@routes.post(PASSWORD, limits=LIMITS, refuses=(SignInRefused,))
+@in_browser_or_not
+async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[None, Status(303)]:
+    """Sign in with a password; programs use `POST /api/auth/login`."""
+    stays_signed_in = bool(form.stay)
+    wanted = ways.destination(call, stays_signed_in=stays_signed_in)
+    try:
+        outcome = await authenticate(call, form.email, form.password, wanted)
+    except (SignInRefused, BadRequest) as refusal:
+        return await methods_page(call, form.way, form.email, refusal=refusal, stay=form.stay)
+    return await ways.conclude(call, outcome, form.way, stays_signed_in=stays_signed_in)
+
+
+async def address_page(call: Call, way: Way, *, email: str = "", is_invalid: bool = False) -> Response:
+    """Return the page of the first step."""
+    return form_page(
+        call,
+        "sign_in.html",
+        status=400 if is_invalid else 200,
+        way=way,
+        place=await ways.place(call, way),
+        email=email,
+        is_invalid=is_invalid,
+    )
+
+
+async def methods_page(call: Call, way: Way, email: str, *, refusal: Refusal | None = None, stay: str = "") -> Response:
+    """Return the page of the second step, with what was refused."""
+    return form_page(
+        call,
+        "sign_in_methods.html",
+        status=refusal.code.status if refusal is not None else 200,
+        way=way,
+        place=await ways.place(call, way),
+        email=email,
+        problem=refusal.message if refusal is not None else "",
+        stay=stay,
+    )

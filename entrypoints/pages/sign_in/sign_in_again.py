@@ -1,0 +1,89 @@
+"""The page that asks a user who is signed in to prove that they are there (decisions 12.5).
+
+One factor is enough: the session has proved what it needed when it began.
+"""
+
+from typing import Annotated
+
+from quart import Response
+
+from core.credentials import mfa
+from core.errors import BadRequest, Refusal
+from core.rate_limits import RateLimit
+from core.sign_in import second_factor
+from core.sign_in.conclusion import SecondFactorPending, SignInCompleted
+from core.sign_in.refusals import CountedRefusal, SignInRefused
+from core.sign_in.second_factor import CodeWrong, PreAuthOver
+from entrypoints.http.sessions.token_answers import transact_counted
+from entrypoints.http.sign_in.login import authenticate
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.sign_in import LIMITS
+from entrypoints.pages.sign_in.ways import Way, WayForm
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import SIGN_IN_AGAIN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+
+class AgainForm(WayForm, kw_only=True):
+    """The password, or a code where the account has a second factor."""
+
+    password: str = ""
+    code: str = ""
+
+
+@routes.get(SIGN_IN_AGAIN)
+@in_browser
+async def show_sign_in_again(call: Call, query: Way) -> Page:
+    """Ask for the password, or for a code."""
+    return await _page(call, query)
+
+
+@routes.post(
+    SIGN_IN_AGAIN,
+    limits=(*LIMITS, RateLimit.MFA_VERIFICATION),
+    refuses=(SignInRefused, CodeWrong, PreAuthOver),
+)
+@in_browser
+async def submit_sign_in_again(call: Call, form: AgainForm) -> Page | Annotated[None, Status(303)]:
+    """Continue the session of this browser after the password or a code."""
+    try:
+        outcome = await (_by_code(call, form.code) if form.code else _by_password(call, form.password))
+    except (CountedRefusal, PreAuthOver, BadRequest) as refusal:
+        return await _page(call, form.way, refusal)
+    return await ways.conclude(call, outcome, form.way)
+
+
+async def _by_password(call: Call, password: str) -> SignInCompleted | SecondFactorPending:
+    return await authenticate(call, call.in_browser.email, password, ways.destination(call, is_again=True))
+
+
+async def _by_code(call: Call, code: str) -> SignInCompleted:
+    verified = await transact_counted(
+        call,
+        second_factor.verify_again,
+        call.in_browser,
+        code,
+        network=call.throttled_network,
+        client=ways.destination(call, is_again=True),
+    )
+    return verified.completed
+
+
+async def _page(call: Call, way: Way, refusal: Refusal | None = None) -> Response:
+    problem = "" if refusal is None else refusal.message
+    if isinstance(refusal, BadRequest):
+        problem = refusal.details[0].message
+    return form_page(
+        call,
+        "sign_in_again.html",
+        status=refusal.code.status if refusal is not None else 200,
+        way=way,
+        has_code=(await call.read(mfa.status)).enabled,
+        problem=problem,
+    )

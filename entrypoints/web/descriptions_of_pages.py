@@ -1,0 +1,18 @@
+"""What the fields of forms and pages mean: a part of `descriptions.py`."""
+
+from typing import Any, Final
+
+
+def _field(text: str, **keywords: Any) -> dict[str, Any]:
+    return {"description": text, **keywords}
+
+
+_BOX: Final = {"enum": ["", "on"]}
+
+FIELDS: Final[dict[str, dict[str, Any]]] = {
+    "form_token": _field("The token of the browser, which every form of a page carries."),
+    "return_to": _field("A path of Gatehouse without parameters, to open after signing in."),
+    "return_id": _field("The id of a kept path, to open after signing in; valid once."),
+    "stay": _field("Whether the browser stays signed in for 30 days.", **_BOX),
+    "trust": _field("Whether this device is asked for no code for a while.", **_BOX),
+}

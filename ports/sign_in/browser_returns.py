@@ -1,0 +1,22 @@
+"""Port for what browsers return to after a sign-in."""
+
+from datetime import datetime
+from typing import Protocol
+
+from core.sign_in.browser_returns import BrowserReturn
+
+
+class BrowserReturns(Protocol):
+    """Returns by the hash of their id."""
+
+    def add(self, wanted: BrowserReturn, id_hash: bytes, *, expires_at: datetime) -> None:
+        """Store a return."""
+        ...
+
+    def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        """Return the one with that id; None when it is unknown, used or expired."""
+        ...
+
+    def use(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
+        """Delete and return the one with that id, so that of two callers one gets it; None as `find`."""
+        ...

@@ -1,0 +1,192 @@
+"""What is signed in to from a browser: a session of its own, the child of the browser's (decisions 12.2)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.errors import Forbidden, NotFound
+from core.secrets import hash_token
+from core.sessions import browser_sessions, sessions
+from core.sessions.refresh import SessionOver
+from core.sign_in import child_sessions
+from core.sign_in.refusals import SecondFactorDue
+from tests.world.builder import EMAIL
+from tests.world.visitor import Visitor
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from core.sessions.browser_sessions import BrowserSession
+    from core.sign_in.conclusion import SignInCompleted
+    from tests.clock import SettableClock
+    from tests.world.acme_shop import AcmeShop
+    from tests.world.world import World
+
+
+@pytest.fixture
+def visitor(world: World) -> Visitor:
+    """A browser without a session."""
+    return Visitor(world.client)
+
+
+async def browser_of(world: World, visitor: Visitor) -> BrowserSession:
+    """Return the session of a browser that has signed in."""
+    found = await world.installation.database.read(browser_sessions.find, visitor.cookies["gatehouse_session"])
+    assert found is not None
+    return found
+
+
+async def begin(world: World, browser: BrowserSession, service: str | None = "shop") -> SignInCompleted:
+    """Sign in to the shop, or only to its organization, from the browser."""
+    return await world.installation.database.transact(
+        child_sessions.begin,
+        browser.session_id,
+        browser.user_id,
+        organization_slug="acme",
+        service_slug=service,
+        device_token=None,
+    )
+
+
+def alive(world: World, session_id: UUID) -> bool:
+    """Return whether a session has not been revoked."""
+    return world.value("SELECT revoked_at IS NULL FROM sessions WHERE id = %s", session_id)
+
+
+async def test_a_child_belongs_to_the_service_and_states_when_and_how_the_browser_signed_in(
+    world: World, visitor: Visitor, acme_shop: AcmeShop, clock: SettableClock
+) -> None:
+    world.user()
+    await visitor.sign_in()
+    signed_in_at = clock()
+    clock.advance(timedelta(minutes=20))
+
+    child = (await begin(world, await browser_of(world, visitor))).grant
+
+    assert (child.claims["org"], child.claims["service"], child.claims["amr"]) == ("acme", "shop", ["pwd"])
+    assert child.claims["auth_time"] == int(signed_in_at.timestamp())
+    assert world.value("SELECT count(*) FROM service_users") == 1
+    assert world.value("SELECT client_id FROM services WHERE id = %s", acme_shop.service_id) == child.client_id
+
+
+async def test_signing_out_in_the_browser_ends_its_children_and_tells_each_organization(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    world.user()
+    home = await visitor.sign_in()
+    child = (await begin(world, await browser_of(world, visitor))).grant
+
+    await visitor.submit(home, "/app/sign-out")
+
+    assert not alive(world, child.session_id)
+    [(organization_id, email, data)] = world.events("session.revoked")
+    assert (organization_id, email, data["sessions"]) == (acme_shop.organization_id, EMAIL, 1)
+
+
+async def test_a_person_who_ends_the_session_elsewhere_ends_its_children_too(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    world.user()
+    await visitor.sign_in()
+    browser = await browser_of(world, visitor)
+    child = (await begin(world, browser)).grant
+    tokens = await world.sign_in()
+
+    answer = await world.client.delete(f"/api/user/sessions/{browser.session_id}", token=tokens.access_token)
+
+    assert answer.status == 204
+    assert not alive(world, child.session_id)
+    assert acme_shop.organization_id in {organization_id for organization_id, _, _ in world.events("session.revoked")}
+
+
+async def test_a_child_outlives_a_browser_session_that_expires(
+    world: World, visitor: Visitor, acme_shop: AcmeShop, clock: SettableClock
+) -> None:
+    world.user()
+    await visitor.sign_in()
+    child = (await begin(world, await browser_of(world, visitor))).grant
+
+    clock.advance(timedelta(days=2))
+
+    refreshed = await world.refresh(child.refresh_token.reveal())
+    assert refreshed.status == 200, refreshed.text
+
+
+async def test_an_organization_that_ends_its_sessions_leaves_those_of_others_alone(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    user_id = world.user()
+    globex = world.organization("globex")
+    world.member(globex, user_id, "member")
+    await visitor.sign_in()
+    browser = await browser_of(world, visitor)
+    child = (await begin(world, browser)).grant
+    world.connection.execute("UPDATE sessions SET organization_id = %s WHERE id = %s", (globex, browser.session_id))
+
+    await world.installation.database.transact(sessions.end_in_organization, globex, user_id)
+
+    assert alive(world, child.session_id)
+    assert not alive(world, browser.session_id)
+
+
+async def test_no_child_begins_of_a_session_that_has_ended_or_of_another_user(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    world.user()
+    other = world.user("eve@example.com")
+    home = await visitor.sign_in()
+    browser = await browser_of(world, visitor)
+
+    with pytest.raises(SessionOver):
+        await world.installation.database.transact(
+            child_sessions.begin,
+            browser.session_id,
+            other,
+            organization_slug="acme",
+            service_slug="shop",
+            device_token=None,
+        )
+    await visitor.submit(home, "/app/sign-out")
+    with pytest.raises(SessionOver):
+        await begin(world, browser)
+
+
+async def test_a_child_passes_the_checks_of_every_sign_in(world: World, visitor: Visitor, acme_shop: AcmeShop) -> None:
+    user_id = world.user()
+    await visitor.sign_in()
+    browser = await browser_of(world, visitor)
+
+    with pytest.raises(NotFound):
+        await begin(world, browser, "nowhere")
+    with pytest.raises(Forbidden):
+        await begin(world, browser, None)
+    world.connection.execute("UPDATE users SET mfa_enabled_at = now() WHERE id = %s", (user_id,))
+    with pytest.raises(SecondFactorDue):
+        await begin(world, browser)
+    assert world.value("SELECT count(*) FROM mfa_challenges") == 0
+
+
+async def test_a_browser_session_has_no_refresh_token(world: World, visitor: Visitor) -> None:
+    world.user()
+    await visitor.sign_in()
+    secret = visitor.cookies["gatehouse_session"]
+
+    assert (await world.refresh(secret)).status == 401
+    assert world.value("SELECT refresh_hash = %s FROM sessions", hash_token(secret)) is False
+
+
+async def test_a_browser_session_is_listed_with_its_own_end(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    await visitor.sign_in()
+    tokens = await world.sign_in()
+
+    listed = (await world.list_sessions(tokens)).json["sessions"]
+
+    ends = {one["expires_at"] for one in listed}
+    assert f"{clock() + timedelta(hours=12):%Y-%m-%dT%H:%M:%SZ}" in ends
+    assert len(listed) == 2
