@@ -35,6 +35,9 @@ from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
 from entrypoints.pages.invitations import invitations as invitation_pages
 from entrypoints.pages.mail import mailbox
+from entrypoints.pages.openid import authorize as authorize_pages
+from entrypoints.pages.openid import device as device_pages
+from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
@@ -83,9 +86,12 @@ EVERYWHERE: tuple[Routes, ...] = (
     portal.routes,
     receiver.routes,
     openid_tokens.routes,
+    authorize_pages.routes,
+    logout_pages.routes,
     openid_pushed_requests.routes,
     openid_user_info.routes,
     openid_device_codes.routes,
+    device_pages.routes,
     discovery.routes,
     webhooks.routes,
     deliveries.routes,

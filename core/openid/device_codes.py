@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from core.errors import NotFound
+from core.errors import NotFound, Refusal
 from core.openid import clients, dpop, requests, scopes
 from core.openid.grants import IssuedTokens
 from core.openid.refusals import (
@@ -26,6 +26,7 @@ from core.openid.refusals import (
 from core.secrets import Secret, hash_token
 from core.sessions import refresh, sessions
 from core.sessions.client_grants import ClientGrant
+from core.sign_in import child_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from core.openid.clients import Client, PresentedClient
     from core.openid.dpop import Proof
+    from core.sessions.browser_sessions import BrowserSession
+    from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
 GRANT_TYPE: Final = "urn:ietf:params:oauth:grant-type:device_code"
@@ -86,10 +89,11 @@ class DeviceCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuedDeviceCode:
-    """What a device gets: the code with which it polls, and the code that it shows."""
+    """What a device gets: the code with which it polls, the code that it shows, and the service's page for it."""
 
     device_code: Secret
     user_code: str
+    activation_uri: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +138,9 @@ def begin(
         if uow.device_codes.add(hash_token(device_code.reveal()), _mark(uow, user_code), waiting):
             break
     shown = f"{user_code[:_GROUP_CHARACTERS]}-{user_code[_GROUP_CHARACTERS:]}"
-    return IssuedDeviceCode(device_code=device_code, user_code=shown)
+    return IssuedDeviceCode(
+        device_code=device_code, user_code=shown, activation_uri=client.service.device_activation_uri
+    )
 
 
 def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
@@ -148,7 +154,31 @@ def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
     return waiting
 
 
-def approve(uow: UnitOfWork, user_code: str, session_id: UUID) -> None:
+def approve(
+    uow: UnitOfWork, user_code: str, browser: BrowserSession, *, device_token: str | None
+) -> TokenGrant | Refusal:
+    """Begin a session for a device, of the user who approves it; raise `UserCodeExpired` when it is answered already.
+
+    The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
+    `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs.
+    """
+    waiting = find(uow, user_code)
+    outcome = child_sessions.begin(
+        uow,
+        browser.session_id,
+        browser.user_id,
+        organization_slug=waiting.client.organization_slug,
+        service_slug=waiting.client.service.slug,
+        device_token=device_token,
+        is_child=False,
+    )
+    if isinstance(outcome, Refusal):
+        return outcome
+    give(uow, user_code, outcome.grant.session_id)
+    return outcome.grant
+
+
+def give(uow: UnitOfWork, user_code: str, session_id: UUID) -> None:
     """Give a device the session that began for it; raise `UserCodeExpired` when it is answered already."""
     if not uow.device_codes.answer(_mark(uow, _letters(user_code)), session_id=session_id):
         raise UserCodeExpired

@@ -72,7 +72,11 @@ class AuthorizationRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorizationRequest:
-    """A valid request. `signed_in_since` is the time since which its user has to have signed in, if any."""
+    """A valid request.
+
+    `asked_at` is when its user was asked to sign in, if that has happened; the sign-in has to be newer when
+    `has_to_be_new`.
+    """
 
     redirect_uri: str
     state: str | None
@@ -85,7 +89,8 @@ class AuthorizationRequest:
     max_age_seconds: int | None
     login_hint: str | None
     wants_second_factor: bool
-    signed_in_since: float | None = None
+    has_to_be_new: bool = False
+    asked_at: float | None = None
 
     def refused(self, error: str, description: str) -> AuthorizationRefused:
         """Return the refusal that goes back to the service."""
@@ -93,12 +98,13 @@ class AuthorizationRequest:
 
     def asked_to_sign_in(self, at: datetime) -> AuthorizationRequest:
         """Return the request as it goes on after its user was asked to sign in."""
-        has_to_be_new = "login" in self.prompts or self.max_age_seconds == 0
+        is_login = "login" in self.prompts or self.max_age_seconds == 0
         return replace(
             self,
             prompts=[prompt for prompt in self.prompts if prompt not in {"login", "select_account"}],
-            max_age_seconds=None if has_to_be_new else self.max_age_seconds,
-            signed_in_since=at.timestamp() if has_to_be_new else self.signed_in_since,
+            max_age_seconds=None if is_login else self.max_age_seconds,
+            has_to_be_new=is_login or self.has_to_be_new,
+            asked_at=at.timestamp(),
             # Who has no second factor cannot prove one; the service reads in `acr` what was proved.
             wants_second_factor=False,
         )

@@ -14,6 +14,7 @@ from core.sessions.refresh import SessionOver
 from core.sign_in import conclusion
 from core.sign_in.conclusion import SecondFactorPending
 from core.sign_in.proofs import Destination, Proof
+from core.sign_in.refusals import SecondFactorDue
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -32,10 +33,12 @@ def begin(
     organization_slug: str,
     service_slug: str | None,
     device_token: str | None,
+    is_child: bool = True,
 ) -> SignInCompleted | Refusal:
     """Sign the user of a browser session in to an organization or one of its services; refuse as a sign-in does.
 
-    Raise `SessionOver` when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
+    With `is_child=False` the session does not end with the browser's: it is for another device. Raise `SessionOver`
+    when the parent has ended; return `SecondFactorDue` when its proof does not suffice.
     """
     user = uow.users.lock(user_id)
     # Locked, so that what ends the parent finds this child.
@@ -52,8 +55,8 @@ def begin(
         organization_slug=organization_slug,
         service_slug=service_slug,
         device_token=device_token,
-        parent_id=parent.session_id,
+        parent_id=parent.session_id if is_child else None,
     )
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
-    assert not isinstance(outcome, SecondFactorPending), "the sign-in of a child waits for a code"
-    return outcome
+    # Nobody can answer the challenge of a session that begins here; the browser signs in again instead.
+    return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome

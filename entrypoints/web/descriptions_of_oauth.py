@@ -59,6 +59,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "request": _field("Refused: request objects are not supported."),
     "request_uri": _field("The reference to a pushed request; it is no parameter of one."),
     "PushedRequestReference.expires_in": _field("The seconds for which the reference is good."),
+    "post_logout_redirect_uri": _field("Where the browser goes then: an address that the service has registered."),
     # Devices
     "org": _field("The slug of the organization, which is only compared with that of the client id."),
     "DeviceAuthorization.service": _field("The slug of the service, which is likewise only compared."),

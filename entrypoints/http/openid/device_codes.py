@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from core.openid import device_codes
+from core.openid.authorization import with_parameters
 from core.openid.device_codes import UserCodeExpired, UserCodeUnknown
 from core.openid.refusals import ClientInvalid, RequestInvalid, TargetInvalid
 from core.rate_limits import RateLimit
@@ -82,12 +83,12 @@ async def begin_device(call: Call, body: NewDevice) -> DeviceCodes:
         scope=body.scope,
         resource=body.resource,
     )
-    page = call.installation.settings.base_url + ACTIVATION_PATH
+    page = issued.activation_uri or call.installation.settings.base_url + ACTIVATION_PATH
     return DeviceCodes(
         device_code=issued.device_code.reveal(),
         user_code=issued.user_code,
         verification_uri=page,
-        verification_uri_complete=f"{page}?user_code={issued.user_code}",
+        verification_uri_complete=with_parameters(page, user_code=issued.user_code),
         expires_in=int(device_codes.LIFETIME.total_seconds()),
         interval=int(device_codes.INTERVAL.total_seconds()),
     )

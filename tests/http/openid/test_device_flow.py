@@ -29,7 +29,7 @@ async def begin(app: RelyingParty, **fields: str) -> dict[str, Any]:
 async def approve(app: RelyingParty, user_code: str) -> None:
     """Approve a device with a session that has begun for it."""
     tokens = await app.world.sign_in(EMAIL, org_slug=app.slug, service_slug=app.service_slug)
-    await app.world.installation.database.transact(device_codes.approve, user_code, tokens.session_id)
+    await app.world.installation.database.transact(device_codes.give, user_code, tokens.session_id)
 
 
 async def poll(app: RelyingParty, device_code: str) -> Answer:
