@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 DOMAIN_NAMES: Final = IdnaDomainNames()
 # Fetching the keys of clients, of which each address is fetched by one request at a time.
 KEY_SET_CONNECTIONS_MAX: Final = 50
+LOGOUT_CONNECTIONS_MAX: Final = 128
 MAIL_FAILURES: Final = (MailDeferred, MailRefused)
 
 
@@ -50,11 +51,13 @@ class OutboundClients:
 
     def __init__(self, settings: Settings, *, deliveries_max: int) -> None:
         self.deliveries = outbound_client(settings.outbound_allowed, connections_max=deliveries_max)
+        self.logouts = outbound_client(settings.outbound_allowed, connections_max=LOGOUT_CONNECTIONS_MAX)
         self.key_sets = outbound_client(settings.outbound_allowed, connections_max=KEY_SET_CONNECTIONS_MAX)
 
     async def close(self) -> None:
         """Close all connections."""
         await self.deliveries.aclose()
+        await self.logouts.aclose()
         await self.key_sets.aclose()
 
 

@@ -25,6 +25,7 @@ from actors.feed_waiters import MemoryFeedWaiters
 from actors.housekeeper import Housekeeper
 from actors.invitation_sweeper import InvitationSweeper
 from actors.key_refresher import KeyRefresher
+from actors.logout_dispatcher import LogoutDispatcher
 from actors.mail_courier import MailCourier
 from actors.metrics_refresher import MetricsRefresher
 from actors.sandbox_sender import SandboxSender
@@ -40,6 +41,7 @@ from adapters.crypto.tokens import JwtTokenSigner, RsaKeyRing
 from adapters.crypto.totp import PyotpTotp
 from adapters.crypto.vault import SealBroken
 from adapters.gateways.key_sets import HttpKeySets
+from adapters.gateways.logout_sender import HttpLogoutSender
 from adapters.gateways.mail_renderer import JinjaMailRenderer
 from adapters.gateways.webhook_sender import HttpWebhookSender
 from adapters.postgres.database import PostgresDatabase
@@ -179,13 +181,16 @@ async def connected(
     )
     waiters = MemoryFeedWaiters()
     http = equipment.OutboundClients(settings, deliveries_max=ATTEMPTS_AT_ONCE_MAX)
-    dispatcher = WebhookDispatcher(
-        database=database,
-        doorbells=doorbells,
-        sender=HttpWebhookSender(http.deliveries, version=version()),
-        metrics=metrics,
-        clock=now,
-    )
+    tokens = JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness)
+    dispatching = {"database": database, "doorbells": doorbells, "metrics": metrics, "clock": now}
+    dispatchers = {
+        "webhook_dispatcher": WebhookDispatcher(
+            sender=HttpWebhookSender(http.deliveries, version=version()), **dispatching
+        ),
+        "logout_dispatcher": LogoutDispatcher(
+            sender=HttpLogoutSender(http.logouts, version=version()), tokens=tokens, **dispatching
+        ),
+    }
     courier = MailCourier(database=database, doorbells=doorbells, renderer=renderer, gateway=gateway, metrics=metrics)
     billing = equipment.billing_gateway(settings, database, now)
     billing_receiver = EventReceiver(
@@ -199,24 +204,24 @@ async def connected(
             supervisor = Supervisor(nursery, clock=now, metrics=metrics)
 
             def start_actors() -> None:
-                supervisor.supervise("key_refresher", refresher.run)
-                supervisor.supervise(
-                    "metrics_refresher", MetricsRefresher(database=database, pool=pool, metrics=metrics).run
-                )
-                supervisor.supervise("housekeeper", housekeeper.run)
-                supervisor.supervise("invitation_sweeper", InvitationSweeper(database=database, metrics=metrics).run)
-                supervisor.supervise("audit_counter", AuditCounter(database=database, metrics=metrics).run)
-                supervisor.supervise("service_user_counter", ServiceUserCounter(database=database, metrics=metrics).run)
-                supervisor.supervise(
-                    "event_sequencer",
-                    EventSequencer(database=database, doorbells=doorbells, waiters=waiters, metrics=metrics).run,
-                )
-                supervisor.supervise("webhook_dispatcher", dispatcher.run, drain=dispatcher.drain)
-                supervisor.supervise("mail_courier", courier.run, drain=courier.drain)
-                supervisor.supervise(
-                    "billing_reconciler",
-                    BillingReconciler(database=database, doorbells=doorbells, gateway=billing, metrics=metrics).run,
-                )
+                runs = {
+                    "key_refresher": refresher.run,
+                    "metrics_refresher": MetricsRefresher(database=database, pool=pool, metrics=metrics).run,
+                    "housekeeper": housekeeper.run,
+                    "invitation_sweeper": InvitationSweeper(database=database, metrics=metrics).run,
+                    "audit_counter": AuditCounter(database=database, metrics=metrics).run,
+                    "service_user_counter": ServiceUserCounter(database=database, metrics=metrics).run,
+                    "event_sequencer": EventSequencer(
+                        database=database, doorbells=doorbells, waiters=waiters, metrics=metrics
+                    ).run,
+                    "billing_reconciler": BillingReconciler(
+                        database=database, doorbells=doorbells, gateway=billing, metrics=metrics
+                    ).run,
+                }
+                for name, run in runs.items():
+                    supervisor.supervise(name, run)
+                for name, draining in {**dispatchers, "mail_courier": courier}.items():
+                    supervisor.supervise(name, draining.run, drain=draining.drain)
                 if settings.has_billing_sandbox:
                     supervisor.supervise(
                         "sandbox_sender",
@@ -235,7 +240,7 @@ async def connected(
                 database=database,
                 metrics=metrics,
                 actors=supervisor,
-                tokens=JwtTokenSigner(ring, issuer=settings.base_url, randomness=randomness),
+                tokens=tokens,
                 key_refresh=refresher,
                 signatures=JsonWebSignatures(),
                 key_sets=HttpKeySets(http.key_sets),

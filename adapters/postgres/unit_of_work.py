@@ -33,6 +33,7 @@ from adapters.postgres.openid.authorization_codes import PostgresAuthorizationCo
 from adapters.postgres.openid.authorization_requests import PostgresAuthorizationRequests
 from adapters.postgres.openid.clients import PostgresClients
 from adapters.postgres.openid.device_codes import PostgresDeviceCodes
+from adapters.postgres.openid.logout_notices import PostgresLogoutNotices
 from adapters.postgres.openid.single_uses import PostgresSingleUses
 from adapters.postgres.organizations.access import PostgresAccess
 from adapters.postgres.organizations.members import PostgresMembers
@@ -135,6 +136,7 @@ class PostgresUnitOfWork:
     authorization_requests: PostgresAuthorizationRequests
     authorization_codes: PostgresAuthorizationCodes
     device_codes: PostgresDeviceCodes
+    logout_notices: PostgresLogoutNotices
     webhooks: PostgresWebhooks
     webhook_deliveries: PostgresWebhookDeliveries
     event_feed: PostgresEventFeed

@@ -6,6 +6,7 @@ from ports.openid.authorization_codes import AuthorizationCodes
 from ports.openid.authorization_requests import AuthorizationRequests
 from ports.openid.clients import Clients
 from ports.openid.device_codes import DeviceCodes
+from ports.openid.logout_notices import LogoutNotices
 from ports.openid.single_uses import SingleUses
 
 
@@ -26,3 +27,6 @@ class OpenidUnit(Protocol):
 
     @property
     def device_codes(self) -> DeviceCodes: ...
+
+    @property
+    def logout_notices(self) -> LogoutNotices: ...

@@ -14,10 +14,11 @@ from adapters.postgres.webhooks.deliveries import PostgresWebhookDeliveries
 from adapters.postgres.webhooks.feed import PostgresEventFeed
 from adapters.postgres.webhooks.sequencing import PostgresEventSequencing
 from adapters.postgres.webhooks.webhooks import PostgresWebhooks
+from core.attempts import LEASE, Attempt
 from core.events.events import EventType
 from core.secrets import Secret
 from core.webhooks import deliveries, sequencing
-from core.webhooks.deliveries import LEASE, POSTPONEMENT, Attempt, DeliveryFilter
+from core.webhooks.deliveries import POSTPONEMENT, DeliveryFilter
 from core.webhooks.feed import RETENTION
 from core.webhooks.webhooks import SigningSecrets, Webhook
 from tests.plans import explained_statements, rows_read, tables_read_whole
