@@ -77,7 +77,7 @@ class HttpKeySets:
                             body += chunk
                             if len(body) > BYTES_MAX:
                                 reading.cancel()
-                    if response.status_code == httpx.codes.OK and not reading.cancelled_caught:
+                    if httpx.codes.is_success(response.status_code) and not reading.cancelled_caught:
                         return _key_set(bytes(body))
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 log.info("key_set.not_fetched", reason=type(error).__name__)

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from core.openid.refusals import ClientInvalid, ClientUnauthorized
 from core.secrets import Secret, hash_token
@@ -106,7 +106,7 @@ def judged_assertion(
 ) -> Assertion:
     """Return an assertion for the client itself, for this server and of this time; raise `ClientInvalid`."""
     audience = claims.get("aud")
-    named = audience if isinstance(audience, list) else [audience]
+    named = cast("list[Any]", audience) if isinstance(audience, list) else [audience]
     identifier, expires = claims.get("jti"), claims.get("exp")
     if claims.get("iss") != str(client_id) or claims.get("sub") != str(client_id):
         raise ClientInvalid("The assertion names another client as iss or sub.")

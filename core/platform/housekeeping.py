@@ -31,6 +31,11 @@ class Leftover(Enum):
     # Counted from the end of the maximum lifetime, whatever ended them: the sessions of the last three months are kept.
     SESSIONS = ("sessions", 30 * _DAY)
     BROWSER_RETURNS = ("browser_returns", timedelta())
+    AUTHORIZATION_REQUESTS = ("authorization_requests", timedelta())
+    # One that is used a second time ends what came of it, also when it would have expired.
+    AUTHORIZATION_CODES = ("authorization_codes", _DAY)
+    DEVICE_CODES = ("device_codes", _DAY)
+    SINGLE_USES = ("single_uses", timedelta())
     MAIL_COUNTS = ("mail_counts", timedelta())
     # Counted from the start; a page of the provider is open for a day, and a checkout without one is repeated as long.
     BILLING_CHECKOUTS = ("billing_checkouts", 30 * _DAY)

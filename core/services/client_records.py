@@ -95,7 +95,9 @@ def _require_key(key: object) -> None:
     members = cast("dict[str, Any]", key)
     if _PRIVATE_MEMBERS & members.keys():
         raise BadRequest.of_field("jwks", "A key set has public keys only. Remove the private parts of its keys.")
-    values = [text for value in members.values() for text in (value if isinstance(value, list) else [value])]
+    values: list[Any] = []
+    for value in members.values():
+        values += cast("list[Any]", value) if isinstance(value, list) else [value]
     is_plain = all(isinstance(text, str) and len(text) <= KEY_MEMBER_CHARACTERS_MAX for text in values)
     if len(values) > KEY_MEMBERS_MAX or not is_plain:
         raise BadRequest.of_field("jwks", "The members of a key are short texts, or lists of them.")

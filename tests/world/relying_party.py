@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
 
 from core.openid import codes, requests
 from core.secrets import hash_token
@@ -131,9 +132,7 @@ class ProofKey:
 
     def __init__(self) -> None:
         self.private = ec.generate_private_key(ec.SECP256R1())
-        self.public = jwt.algorithms.ECAlgorithm(jwt.algorithms.ECAlgorithm.SHA256).to_jwk(
-            self.private.public_key(), as_dict=True
-        )
+        self.public = ECAlgorithm(ECAlgorithm.SHA256).to_jwk(self.private.public_key(), as_dict=True)
 
     def proof(
         self,

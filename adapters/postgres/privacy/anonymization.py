@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 # All credentials, challenges and tokens of a person. Sessions are deleted before the devices to which they refer.
 CREDENTIALS: Final[tuple[LiteralString, ...]] = (
     # Ended before they are deleted, so that the services of live ones are told.
-    "UPDATE sessions SET revoked_at = %(now)s WHERE user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s",
+    """
+    UPDATE sessions
+    SET    revoked_at = %(now)s
+    WHERE  user_id = %(user_id)s AND revoked_at IS NULL AND expires_at > %(now)s
+    """,
     "DELETE FROM sessions WHERE user_id = %(user_id)s",
     "DELETE FROM device_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = %(user_id)s)",
     "DELETE FROM devices WHERE user_id = %(user_id)s",

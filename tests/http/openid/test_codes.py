@@ -16,11 +16,12 @@ from tests.world.relying_party import VERIFIER, insert_relying_party
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
+    from tests.application import Answer
     from tests.world.relying_party import RelyingParty
     from tests.world.world import World
 
 
-def assert_oauth_error(answer, status: int, error: str) -> None:
+def assert_oauth_error(answer: Answer, status: int, error: str) -> None:
     """Assert that an answer is this refusal, in the shape of OAuth."""
     assert (answer.status, answer.json["error"]) == (status, error), answer.text
     assert set(answer.json) == {"error", "error_description", "error_code"}
@@ -85,7 +86,7 @@ async def test_a_code_with_another_redirect_uri_or_verifier_is_refused_and_used_
 ) -> None:
     code = await shop.code()
 
-    assert_oauth_error(await shop.redeem(code, **fields), 400, "invalid_grant")
+    assert_oauth_error(await shop.redeem(code, None, **fields), 400, "invalid_grant")
     assert_oauth_error(await shop.redeem(code), 400, "invalid_grant")
 
 

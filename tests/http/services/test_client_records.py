@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.world.team import Team
 
 KEY = {"kty": "EC", "crv": "P-256", "x": "AAAA", "y": "AAAA"}
-RECORD = {
+RECORD: dict[str, Any] = {
     "post_logout_redirect_uris": ["https://shop.example/bye"],
     "backchannel_logout_uri": "https://shop.example/back",
     "frontchannel_logout_uri": "https://shop.example/front",
@@ -33,7 +33,7 @@ async def change(team: Team, slug: str = "shop", **fields: Any) -> Answer:
 
 
 async def test_the_record_is_stored_changed_and_cleared(team: Team) -> None:
-    created = (await create(team, **RECORD)).json["service"]
+    created = (await create(team, "shop", **RECORD)).json["service"]
     cleared = await change(team, jwks=None, jwks_uri="https://shop.example/keys", backchannel_logout_uri=None)
     read = await team.request("owner", "GET", "/services/shop")
 
@@ -72,7 +72,7 @@ async def test_the_record_is_stored_changed_and_cleared(team: Team) -> None:
     ],
 )
 async def test_what_cannot_be_registered_is_refused(team: Team, field: str, value: Any) -> None:
-    answer = await create(team, **{field: value})
+    answer = await create(team, "shop", **{field: value})
 
     assert_refused(answer, 400, "BAD_REQUEST")
     assert answer.invalid_fields == [field]
