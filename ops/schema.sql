@@ -324,8 +324,8 @@ ALTER TABLE ONLY client_grants
 CREATE TABLE device_codes (
     device_code_hash bytea NOT NULL,
     user_code_hash bytea NOT NULL,
-    organization_id uuid NOT NULL,
-    service_id uuid NOT NULL,
+    organization_id uuid,
+    service_id uuid,
     scopes text[] NOT NULL,
     audience text,
     ip_address text,
@@ -339,6 +339,7 @@ CREATE TABLE device_codes (
     used_at timestamp with time zone
 );
 COMMENT ON TABLE device_codes IS 'Devices that wait until a user approves them on another one (RFC 8628).';
+COMMENT ON COLUMN device_codes.service_id IS 'Null for the command line of Gatehouse, whose sessions are on the platform.';
 COMMENT ON COLUMN device_codes.session_id IS 'The session that began when a user approved the device.';
 ALTER TABLE ONLY device_codes
     ADD CONSTRAINT device_codes_pkey PRIMARY KEY (device_code_hash);

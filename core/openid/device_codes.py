@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
+from uuid import UUID
 
 from core.errors import NotFound, Refusal
 from core.openid import clients, dpop, requests, scopes
@@ -31,7 +32,6 @@ from core.sign_in import child_sessions
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-    from uuid import UUID
 
     from core.openid.clients import Client, PresentedClient
     from core.openid.dpop import Proof
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from core.sessions.token_claims import TokenGrant
     from ports.unit_of_work import UnitOfWork
 
+# The command `gatehouse` itself, which belongs to no organization: its sessions are on the platform.
+COMMAND_LINE_CLIENT: Final = UUID("00000000-0000-7000-8000-0000000000c1")
 GRANT_TYPE: Final = "urn:ietf:params:oauth:grant-type:device_code"
 LIFETIME: Final = timedelta(seconds=300)
 INTERVAL: Final = timedelta(seconds=5)
@@ -63,10 +65,13 @@ class UserCodeExpired(DeviceCodeExpired):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCode:
-    """A device that waits; `session_id` is set when its user has approved it, `email` is that of the user."""
+    """A device that waits; `session_id` is set when its user has approved it, `email` is that of the user.
 
-    organization_id: UUID
-    service_id: UUID
+    Without a service it is a command line.
+    """
+
+    organization_id: UUID | None
+    service_id: UUID | None
     scopes: Sequence[str]
     audience: str | None
     ip_address: str | None
@@ -80,6 +85,7 @@ class DeviceCode:
     used_at: datetime | None = None
     user_id: UUID | None = None
     email: str | None = None
+    is_of_confidential_service: bool = False
 
     @property
     def is_answered(self) -> bool:
@@ -98,10 +104,13 @@ class IssuedDeviceCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingDevice:
-    """A device as the user sees it before answering: the service that asks, and from where the device began."""
+    """A device as the user sees it before answering: the service that asks, and from where the device began.
 
-    client: Client
-    organization_name: str
+    Without a service it is a command line.
+    """
+
+    client: Client | None
+    organization_name: str | None
     ip_address: str | None
     user_agent: str | None
     created_at: datetime
@@ -117,15 +126,17 @@ def begin(
     resource: str | None,
 ) -> IssuedDeviceCode:
     """Return the codes of a new device; raise `ClientInvalid`, or `RequestInvalid` for slugs of another service."""
-    client = clients.identify(uow, presented)
-    if organization_slug not in {None, client.organization_slug} or service_slug not in {None, client.service.slug}:
+    client = clients.identify(uow, presented) if presented.client_id != COMMAND_LINE_CLIENT else None
+    service = client.service if client is not None else None
+    known = {None, client.organization_slug} if client is not None else {None}
+    if organization_slug not in known or service_slug not in {None, service.slug if service is not None else None}:
         raise RequestInvalid("The client_id is not that of this organization's service.")
     device_code = uow.randomness.token()
     waiting = DeviceCode(
-        organization_id=client.service.organization_id,
-        service_id=client.service.id,
+        organization_id=service.organization_id if service is not None else None,
+        service_id=service.id if service is not None else None,
         scopes=scopes.known(scope),
-        audience=requests.checked_audience(client, resource),
+        audience=requests.checked_audience(client, resource) if client is not None else None,
         ip_address=uow.origin.ip_address,
         user_agent=uow.origin.user_agent,
         created_at=uow.now,
@@ -139,7 +150,9 @@ def begin(
             break
     shown = f"{user_code[:_GROUP_CHARACTERS]}-{user_code[_GROUP_CHARACTERS:]}"
     return IssuedDeviceCode(
-        device_code=device_code, user_code=shown, activation_uri=client.service.device_activation_uri
+        device_code=device_code,
+        user_code=shown,
+        activation_uri=service.device_activation_uri if service is not None else None,
     )
 
 
@@ -149,7 +162,8 @@ def find(uow: UnitOfWork, user_code: str) -> WaitingDevice:
     if found is None:
         raise UserCodeUnknown
     device, waiting = found
-    if device.is_answered or device.expires_at <= uow.now or not waiting.client.is_organization_active:
+    is_closed = waiting.client is not None and not waiting.client.is_organization_active
+    if device.is_answered or device.expires_at <= uow.now or is_closed:
         raise UserCodeExpired
     return waiting
 
@@ -162,13 +176,13 @@ def approve(
     The checks are those of every sign-in. The session is no child of the browser's: it outlives that one. Return
     `SecondFactorDue` when the browser has not proved a second factor that the sign-in needs.
     """
-    waiting = find(uow, user_code)
+    client = find(uow, user_code).client
     outcome = child_sessions.begin(
         uow,
         browser.session_id,
         browser.user_id,
-        organization_slug=waiting.client.organization_slug,
-        service_slug=waiting.client.service.slug,
+        organization_slug=client.organization_slug if client is not None else None,
+        service_slug=client.service.slug if client is not None else None,
         device_token=device_token,
         is_child=False,
     )
@@ -197,14 +211,17 @@ def poll(
 
     Without a client, as the documents show the request, it is that of the code, if it is a public one.
     """
-    client = clients.authenticate(uow, presented) if presented is not None else None
+    is_service = presented is not None and presented.client_id != COMMAND_LINE_CLIENT
+    client = clients.authenticate(uow, presented) if presented is not None and is_service else None
     if proof is not None:
         dpop.accept(uow, proof)
     code_hash = hash_token(device_code)
     device = uow.device_codes.lock(code_hash)
-    if device is None or (client is not None and client.service.id != device.service_id):
+    if device is None:
         return GrantInvalid()
-    if client is None and uow.clients.is_confidential(device.organization_id, device.service_id):
+    if presented is not None and device.service_id != (client.service.id if client is not None else None):
+        return GrantInvalid()
+    if client is None and device.is_of_confidential_service:
         raise ClientInvalid
     if device.used_at is not None:
         return _end(uow, device)
@@ -215,12 +232,14 @@ def poll(
     if device.session_id is None:
         return _pending(uow, code_hash, device)
     uow.device_codes.use(code_hash)
-    granted = ClientGrant(
-        scopes=device.scopes,
-        audience=device.audience,
-        key_thumbprint=dpop.bound_to(proof, None),
-        is_confidential=client is not None and client.is_confidential,
-    )
+    granted = None
+    if device.service_id is not None:
+        granted = ClientGrant(
+            scopes=device.scopes,
+            audience=device.audience,
+            key_thumbprint=dpop.bound_to(proof, None),
+            is_confidential=device.is_of_confidential_service,
+        )
     tokens = refresh.take_over(uow, device.session_id, granted)
     return IssuedTokens(grant=tokens) if tokens is not None else GrantInvalid()
 

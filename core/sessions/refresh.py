@@ -116,7 +116,7 @@ def refresh(uow: UnitOfWork, refresh_token: str, *, client: RefreshingClient | N
     raise RefreshRefused
 
 
-def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant) -> TokenGrant | None:
+def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant | None) -> TokenGrant | None:
     """Return the tokens of a session for the client for which it began; None when it has ended.
 
     It began without its tokens being handed out to anyone, so the refresh token is the successor of the stored one.
@@ -128,7 +128,8 @@ def take_over(uow: UnitOfWork, session_id: UUID, granted: ClientGrant) -> TokenG
     uow.sessions.exchange(
         session_id, old_hash=refresh_hash, new_hash=hash_token(newest.text.reveal()), remembered_max=0
     )
-    uow.client_grants.add(session_id, granted)
+    if granted is not None:
+        uow.client_grants.add(session_id, granted)
     session = uow.sessions.find_refreshable(session_id)
     if session is None:
         return None

@@ -30,7 +30,7 @@ def begin(
     user_id: UUID,
     /,
     *,
-    organization_slug: str,
+    organization_slug: str | None,
     service_slug: str | None,
     device_token: str | None,
     is_child: bool = True,

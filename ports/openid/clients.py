@@ -29,7 +29,3 @@ class Clients(Protocol):
     def with_page(self, session_id: UUID) -> Mapping[UUID, str]:
         """Return the same for one session of a service; empty when its service has no such page."""
         ...
-
-    def is_confidential(self, organization_id: UUID, service_id: UUID) -> bool:
-        """Return whether a service of an organization is a confidential client."""
-        ...

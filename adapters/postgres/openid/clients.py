@@ -77,13 +77,6 @@ class PostgresClients(Aggregate):
         )
         return dict(found.fetchall())
 
-    def is_confidential(self, organization_id: UUID, service_id: UUID) -> bool:
-        found = self._connection.cursor(row_factory=scalar_row).execute(
-            "SELECT service_type IN ('web', 'api') FROM services WHERE organization_id = %s AND id = %s",
-            (organization_id, service_id),
-        )
-        return bool(found.fetchone())
-
 
 def client_row(
     *, organization_slug: str, is_organization_active: bool, secret_hash: bytes | None, **service: Any

@@ -69,8 +69,10 @@ class PostgresDeviceCodes(Aggregate):
                 """
                 SELECT d.organization_id, d.service_id, d.scopes, d.audience, d.ip_address, d.user_agent, d.created_at,
                        d.expires_at, make_interval(secs => d.interval_seconds) AS interval, d.polled_at, d.denied_at,
-                       d.session_id, d.used_at, u.id AS user_id, u.email
+                       d.session_id, d.used_at, u.id AS user_id, u.email,
+                       coalesce(v.service_type IN ('web', 'api'), false) AS is_of_confidential_service
                 FROM   device_codes d
+                LEFT   JOIN services v ON v.organization_id = d.organization_id AND v.id = d.service_id
                 LEFT   JOIN sessions s ON s.id = d.session_id
                 LEFT   JOIN users u ON u.id = s.user_id
                 WHERE  d.device_code_hash = %s
@@ -110,18 +112,22 @@ WAITING: Final = f"""
            d.user_agent, d.created_at AS began_at, d.expires_at,
            make_interval(secs => d.interval_seconds) AS interval, d.scopes, d.audience, d.denied_at, d.session_id
     FROM   device_codes d
-    JOIN   services s ON s.organization_id = d.organization_id AND s.id = d.service_id
-    JOIN   organizations o ON o.id = s.organization_id
+    LEFT   JOIN services s ON s.organization_id = d.organization_id AND s.id = d.service_id
+    LEFT   JOIN organizations o ON o.id = s.organization_id
     WHERE  d.user_code_hash = %s
 """
 
 
-def _waiting(*, organization_name: str, began_at: datetime, **columns: Any) -> tuple[DeviceCode, WaitingDevice]:
+def _waiting(*, organization_name: str | None, began_at: datetime, **columns: Any) -> tuple[DeviceCode, WaitingDevice]:
     device = {name: columns.pop(name) for name in _OF_DEVICE}
-    client = client_row(**columns)
-    service = client.service
+    client = client_row(**columns) if columns["id"] is not None else None
     return (
-        DeviceCode(organization_id=service.organization_id, service_id=service.id, created_at=began_at, **device),
+        DeviceCode(
+            organization_id=client.service.organization_id if client is not None else None,
+            service_id=client.service.id if client is not None else None,
+            created_at=began_at,
+            **device,
+        ),
         WaitingDevice(
             client=client,
             organization_name=organization_name,

@@ -104,9 +104,11 @@ async def begin_device(call: Call, body: NewDevice) -> DeviceCodes:
 async def verify_device(call: Call, body: UserCode) -> DeviceService:
     """Say which service a user code belongs to. It approves nothing: that is a button on `/auth/device`."""
     waiting = await call.read(device_codes.find, body.user_code)
+    client = waiting.client
     return DeviceService(
-        org_slug=waiting.client.organization_slug,
-        service_slug=waiting.client.service.slug,
+        # Empty for the command line of Gatehouse, which belongs to no organization.
+        org_slug=client.organization_slug if client is not None else "",
+        service_slug=client.service.slug if client is not None else "",
         # External providers are not connected yet; with them, those of the service are named here.
         available_providers=[],
     )

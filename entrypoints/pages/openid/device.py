@@ -19,7 +19,7 @@ from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page, page
 from entrypoints.pages.sign_in.ways import send_to_sign_in
 from entrypoints.web.answers import Status
-from entrypoints.web.browsers import ProtectedForm
+from entrypoints.web.browsers import ProtectedForm, recent
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import in_browser_or_not
 from entrypoints.web.decoding import Query
@@ -68,6 +68,9 @@ async def approve_device(call: Call, form: CodeForm) -> Page | Annotated[None, S
     """Sign the device in."""
     if call.browser is None:
         return await _to_sign_in(call, form.user_code)
+    if (await call.read(device_codes.find, form.user_code)).client is None:
+        # It can do whatever the user can, so they prove that they are there.
+        await recent(call)
     try:
         await call.transact(
             device_codes.approve,
@@ -95,6 +98,8 @@ async def _answer_page(call: Call, user_code: str) -> Response:
         return form_page(call, "device.html", status=refusal.code.status, problem=refusal.message, user_code=user_code)
     if call.browser is None:
         return await _to_sign_in(call, user_code, waiting)
+    if waiting.client is None:
+        await recent(call)
     address = f"{call.installation.settings.base_url}{ACTIVATION_PATH}?{urlencode({'user_code': user_code})}"
     drawn = await call.installation.qr_codes.svg(address, title=QR_CODE_TITLE)
     return form_page(

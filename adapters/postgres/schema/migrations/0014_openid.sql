@@ -67,8 +67,8 @@ CREATE INDEX authorization_codes_ended ON authorization_codes (expires_at);
 CREATE TABLE device_codes (
     device_code_hash bytea PRIMARY KEY,
     user_code_hash   bytea NOT NULL UNIQUE,
-    organization_id  uuid NOT NULL,
-    service_id       uuid NOT NULL,
+    organization_id  uuid,
+    service_id       uuid,
     scopes           text[] NOT NULL,
     audience         text,
     ip_address       text,
@@ -84,6 +84,7 @@ CREATE TABLE device_codes (
 );
 COMMENT ON TABLE device_codes IS 'Devices that wait until a user approves them on another one (RFC 8628).';
 COMMENT ON COLUMN device_codes.session_id IS 'The session that began when a user approved the device.';
+COMMENT ON COLUMN device_codes.service_id IS 'Null for the command line of Gatehouse, whose sessions are on the platform.';
 CREATE INDEX device_codes_of_service ON device_codes (organization_id, service_id);
 CREATE INDEX device_codes_of_session ON device_codes (session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX device_codes_ended ON device_codes (expires_at);
