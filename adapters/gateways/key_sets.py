@@ -50,6 +50,11 @@ class HttpKeySets:
         # In the order of their last use, so that the first one is dropped.
         self._known: dict[str, _Known] = {}
 
+    @property
+    def remembered_count(self) -> int:
+        """The number of addresses of which something is remembered."""
+        return len(self._known)
+
     async def fetch(self, uri: str, *, is_fresh: bool = False) -> KeySet | None:
         known = self._known.pop(uri, None) or _Known()
         self._known[uri] = known

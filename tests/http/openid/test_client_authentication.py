@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from core.openid.clients import ASSERTION_TYPE
 from tests.concurrency import at_once, statuses_of
+from tests.receiver import open_receiver
 from tests.world.relying_party import FORM, ProofKey, insert_relying_party
 from tests.world.signing_in import claims_of
 
@@ -176,3 +178,18 @@ async def test_an_assertion_with_another_algorithm_is_refused(
 
 async def test_requests_that_authenticate_are_not_limited_by_address(shop: RelyingParty) -> None:
     assert {(await shop.token("client_credentials")).status for _ in range(25)} == {200}
+
+
+async def test_an_assertion_is_verified_with_the_keys_at_the_client_s_address(shop: RelyingParty, world: World) -> None:
+    key = ProofKey()
+    async with open_receiver() as receiver:
+        body = json.dumps({"keys": [{**key.public, "kid": "one"}]}).encode()
+        receiver.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        shop.set(jwks=None, jwks_uri=receiver.url)
+
+        answers = [await grant(shop, key.assertion(shop.client_id, now=world.clock)) for _ in range(2)]
+        forged = await grant(shop, ProofKey().assertion(shop.client_id, now=world.clock))
+
+        assert statuses_of(answers) == [200, 200]
+        assert forged.status == 401
+        assert len(receiver.received) == 1
