@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 import structlog
 import trio
@@ -43,7 +43,7 @@ log = structlog.get_logger(__name__)
 class Dispatcher(ABC, Generic[Target, Item]):
     """An actor that drains: it finishes the attempts in flight and leases no more."""
 
-    # The name of what it sends, in the log and the metrics.
+    # The name of what it sends, in the metrics.
     job_type: str
     targets_at_once_max: int
 
@@ -76,11 +76,8 @@ class Dispatcher(ABC, Generic[Target, Item]):
         """End the lease of a target."""
 
     @abstractmethod
-    def described(self, target: Target, item: Item) -> dict[str, Any]:
-        """Return what the log says about an attempt."""
-
-    def note_success(self, item: Item) -> None:
-        """Count what has arrived."""
+    def report(self, target: Target, item: Item, attempt: Attempt) -> None:
+        """Log an attempt, and count it."""
 
     async def run(self) -> None:
         """Send what is due until told to drain."""
@@ -111,7 +108,7 @@ class Dispatcher(ABC, Generic[Target, Item]):
             leased = await self._database.transact(self.lease, targets_max, DELIVERIES_AT_ONCE_MAX)
         except ServiceUnavailable:
             if not self._is_database_away:
-                log.warning(f"{self.job_type}.database_away", retry_seconds=PERIOD_SECONDS)
+                log.warning("dispatcher.database_away", job=self.job_type, retry_seconds=PERIOD_SECONDS)
             self._is_database_away = True
             return ()
         self._is_database_away = False
@@ -132,7 +129,7 @@ class Dispatcher(ABC, Generic[Target, Item]):
         began_at = trio.current_time()
         attempt = await self.send(target, item)
         await self._recorded(partial(self.record, target=target, item=item, attempt=attempt))
-        self._report(target, item, attempt)
+        self.report(target, item, attempt)
         self._metrics.job_finished(self.job_type, trio.current_time() - began_at)
 
     async def _recorded(self, record: Callable[[UnitOfWork], object]) -> None:
@@ -142,16 +139,8 @@ class Dispatcher(ABC, Generic[Target, Item]):
                 try:
                     await self._database.transact(record)
                 except ServiceUnavailable as away:
-                    log.warning(f"{self.job_type}.record_postponed", reason=away.message)
+                    log.warning("dispatcher.record_postponed", job=self.job_type, reason=away.message)
                     await trio.sleep(RECORD_PAUSE_SECONDS)
                 else:
                     return
-        log.error(f"{self.job_type}.not_recorded")
-
-    def _report(self, target: Target, item: Item, attempt: Attempt) -> None:
-        described = {**self.described(target, item), "status": attempt.status_code}
-        if attempt.is_success:
-            self.note_success(item)
-            log.info(f"{self.job_type}.delivered", **described)
-        else:
-            log.warning(f"{self.job_type}.failed", **described, reason=attempt.error)
+        log.error("dispatcher.not_recorded", job=self.job_type)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
+
 from actors.dispatching import Dispatcher
 from core.attempts import Attempt
 from core.errors import ServiceUnavailable
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 SERVICES_AT_ONCE_MAX: Final = 16
 JOB_TYPE: Final = "logout_notice"
+
+log = structlog.get_logger(__name__)
 
 
 class LogoutDispatcher(Dispatcher[LeasedService, LogoutNotice]):
@@ -60,10 +64,15 @@ class LogoutDispatcher(Dispatcher[LeasedService, LogoutNotice]):
     def release(self, uow: UnitOfWork, target: LeasedService) -> None:
         logout_notices.release(uow, target)
 
-    def described(self, target: LeasedService, item: LogoutNotice) -> dict[str, Any]:
-        return {
+    def report(self, target: LeasedService, item: LogoutNotice, attempt: Attempt) -> None:
+        described = {
             "service_id": str(target.id),
             "organization_id": str(target.organization_id),
             "session_id": str(item.session_id),
             "attempt": item.attempt_count + 1,
+            "status": attempt.status_code,
         }
+        if attempt.is_success:
+            log.info("logout_notice.delivered", **described)
+        else:
+            log.warning("logout_notice.failed", **described, reason=attempt.error)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import structlog
+
 from actors.dispatching import DELIVERIES_AT_ONCE_MAX, Dispatcher
 from core.webhooks import deliveries
 from core.webhooks.deliveries import DueDelivery, LeasedWebhook
@@ -19,6 +21,8 @@ WEBHOOKS_AT_ONCE_MAX: Final = 64
 ATTEMPTS_AT_ONCE_MAX: Final = WEBHOOKS_AT_ONCE_MAX * DELIVERIES_AT_ONCE_MAX
 
 JOB_TYPE: Final = "webhook"
+
+log = structlog.get_logger(__name__)
 
 
 class WebhookDispatcher(Dispatcher[LeasedWebhook, DueDelivery]):
@@ -47,13 +51,16 @@ class WebhookDispatcher(Dispatcher[LeasedWebhook, DueDelivery]):
     def release(self, uow: UnitOfWork, target: LeasedWebhook) -> None:
         deliveries.release(uow, target)
 
-    def described(self, target: LeasedWebhook, item: DueDelivery) -> dict[str, Any]:
-        return {
+    def report(self, target: LeasedWebhook, item: DueDelivery, attempt: Attempt) -> None:
+        described = {
             "webhook_id": str(target.id),
             "organization_id": str(target.organization_id),
             "delivery_id": str(item.id),
             "attempt": item.attempt_count + 1,
+            "status": attempt.status_code,
         }
-
-    def note_success(self, item: DueDelivery) -> None:
-        self._metrics.webhook_delivered((self._clock() - item.queued_at).total_seconds())
+        if attempt.is_success:
+            self._metrics.webhook_delivered((self._clock() - item.queued_at).total_seconds())
+            log.info("webhook.delivered", **described)
+        else:
+            log.warning("webhook.failed", **described, reason=attempt.error)

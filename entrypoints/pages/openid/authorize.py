@@ -34,6 +34,10 @@ class AuthorizationQuery(AuthorizationFields, kw_only=True):
     """The parameters of an authorization request, or the client and the reference of a pushed one."""
 
 
+class PostedAuthorization(AuthorizationFields, kw_only=True):
+    """The same parameters in a form of a service."""
+
+
 class ResumeQuery(Query, kw_only=True):
     """The id of a request that has waited for its user to sign in."""
 
@@ -67,7 +71,7 @@ async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[N
 
 @routes.post(AUTHORIZE, status=303, refuses=(RequestRefused,))
 @public
-async def authorize_by_form(call: Call, form: AuthorizationQuery) -> None:
+async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
     """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it."""
     call.headers["Location"] = f"{AUTHORIZE}?{urlencode({'client_id': form.client_id or '', **form.given()})}"
 

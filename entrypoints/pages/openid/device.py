@@ -37,7 +37,7 @@ class ActivationQuery(Query, kw_only=True):
     user_code: Annotated[str, msgspec.Meta(description="The code that the device shows.")] = ""
 
 
-class CodeForm(ProtectedForm, kw_only=True):
+class DeviceCodeForm(ProtectedForm, kw_only=True):
     """The code that the user has typed, or answers."""
 
     user_code: str = ""
@@ -54,7 +54,7 @@ async def show_device(call: Call, query: ActivationQuery) -> Page | Annotated[No
 
 @routes.post(ACTIVATION_PATH, limits=LIMITS, refuses=(UserCodeUnknown, UserCodeExpired))
 @in_browser_or_not
-async def type_code(call: Call, form: CodeForm) -> Page | Annotated[None, Status(303)]:
+async def type_code(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
     """Take the code that the user has typed."""
     return await _answer_page(call, form.user_code)
 
@@ -64,7 +64,7 @@ async def type_code(call: Call, form: CodeForm) -> Page | Annotated[None, Status
     refuses=(UserCodeUnknown, UserCodeExpired, SessionOver, SignInRefused, Forbidden, OrganizationNotActive),
 )
 @in_browser_or_not
-async def approve_device(call: Call, form: CodeForm) -> Page | Annotated[None, Status(303)]:
+async def approve_device(call: Call, form: DeviceCodeForm) -> Page | Annotated[None, Status(303)]:
     """Sign the device in."""
     if call.browser is None:
         return await _to_sign_in(call, form.user_code)
@@ -85,7 +85,7 @@ async def approve_device(call: Call, form: CodeForm) -> Page | Annotated[None, S
 
 @routes.post("/auth/device/deny", refuses=(UserCodeUnknown, UserCodeExpired))
 @in_browser_or_not
-async def deny_device(call: Call, form: CodeForm) -> Page:
+async def deny_device(call: Call, form: DeviceCodeForm) -> Page:
     """Refuse the device."""
     await call.transact(device_codes.deny, form.user_code)
     return page(call, "device_answered.html", is_approved=False)

@@ -43,6 +43,10 @@ class LogoutQuery(Query, kw_only=True):
     state: Annotated[str, msgspec.Meta(description="A text that comes back with the browser.")] = ""
 
 
+class PostedLogout(LogoutQuery, kw_only=True):
+    """The same parameters in a form of a service."""
+
+
 class LogoutForm(ProtectedForm, kw_only=True):
     """The answer of a user who was asked: which service has asked, and where to go then."""
 
@@ -81,7 +85,7 @@ async def log_out_browser(call: Call, query: LogoutQuery) -> Page | Annotated[No
 
 @routes.post(LOGOUT, status=303)
 @public
-async def log_out_by_form(call: Call, form: LogoutQuery) -> None:
+async def log_out_by_form(call: Call, form: PostedLogout) -> None:
     """Take the same parameters as a form, and redirect to them: a browser sends no cookies with it.
 
     The ID token is left out of the address, and the user is asked.

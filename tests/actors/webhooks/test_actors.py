@@ -118,7 +118,7 @@ async def test_an_outcome_that_cannot_be_recorded_is_followed_by_the_same_attemp
         (1, simulation.sent[0].message_id),
     ]
     assert statuses(simulation) == [(True, 1)]
-    assert "webhook.not_recorded" in [line["event"] for line in lines]
+    assert "dispatcher.not_recorded" in [line["event"] for line in lines]
 
 
 async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
@@ -135,7 +135,7 @@ async def test_the_actors_wait_for_a_database_that_is_away_and_log_it_once_each(
 
     assert statuses(simulation) == [(True, 1)]
     logged = [line["event"] for line in lines]
-    assert (logged.count("webhook.database_away"), logged.count("job.postponed")) == (1, 1)
+    assert (logged.count("dispatcher.database_away"), logged.count("job.postponed")) == (1, 1)
 
 
 def test_a_lease_is_longer_than_an_attempt_and_both_records() -> None:
