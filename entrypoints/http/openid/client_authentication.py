@@ -6,7 +6,8 @@ whose authentication fails, by address.
 
 import base64
 import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import unquote_plus
 from uuid import UUID
@@ -69,12 +70,31 @@ async def transact_limited(
     **kwargs: Arguments.kwargs,
 ) -> Result:
     """Run a use case for a client in one transaction, within the limit of the client or of the address."""
+    with _limited(call, presented):
+        return await call.transact(use_case, presented, *args, **kwargs)
+
+
+async def step_limited(
+    call: Call,
+    use_case: Callable[Concatenate[UnitOfWork, PresentedClient, Arguments], Result],
+    /,
+    presented: PresentedClient,
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Run a use case for a client that writes nothing, except the ids that it uses up, each for itself."""
+    with _limited(call, presented):
+        return await call.step(use_case, presented, *args, **kwargs)
+
+
+@contextmanager
+def _limited(call: Call, presented: PresentedClient) -> Iterator[None]:
     if presented.authenticates:
         call.limit_client(presented)
     else:
         call.limit(RateLimit.SIGN_IN_GROUP)
     try:
-        return await call.transact(use_case, presented, *args, **kwargs)
+        yield
     except ClientInvalid:
         if presented.authenticates:
             call.limit(RateLimit.SIGN_IN_GROUP)

@@ -30,7 +30,7 @@ from core.rate_limits import RateLimit
 from core.sessions import refresh as sessions_refresh
 from core.sessions.refresh import TokenReused
 from core.sessions.tokens import TokenKind
-from entrypoints.http.openid.client_authentication import ClientFields, presented_client, transact_limited
+from entrypoints.http.openid.client_authentication import ClientFields, presented_client, step_limited, transact_limited
 from entrypoints.http.sessions.token_answers import signed
 from entrypoints.web import oauth
 from entrypoints.web.calls import Call
@@ -120,7 +120,7 @@ async def exchange(call: Call, body: TokenRequest) -> IssuedTokensAnswer:
         return _answer(call, await _poll(call, body, proof))
     presented = await presented_client(call, body)
     if grant_type == CLIENT_CREDENTIALS:
-        token = await transact_limited(call, grants.client_credentials, presented, resource=body.resource, proof=proof)
+        token = await step_limited(call, grants.client_credentials, presented, resource=body.resource, proof=proof)
         return _answer_client(call, token)
     if grant_type == REFRESH_TOKEN:
         return _answer(call, await _refresh(call, presented, body, proof))
@@ -141,7 +141,7 @@ async def introspect(call: Call, body: TokenQuestion) -> dict[str, Any]:
     """
     presented = await presented_client(call, body)
     token = await _presented_token(call, body.token)
-    return await transact_limited(call, introspection.introspect, presented, token)
+    return await step_limited(call, introspection.introspect, presented, token)
 
 
 @routes.post("/auth/revoke", takes_form=True, allows_any_origin=True, has_group_limit=False, refuses=CLIENT_REFUSALS)
