@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import unescape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import httpx
 
@@ -21,6 +21,12 @@ class HttpVisitor:
     def __init__(self, url: str) -> None:
         self._url = url
         self._client = httpx.Client(base_url=url, headers=AGENT, follow_redirects=False, timeout=30)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._client.close()
 
     def open(self, address: str) -> httpx.Response:
         """Open a page, through redirects on the same server; return the first answer that leads nowhere on it."""

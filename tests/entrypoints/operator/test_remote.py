@@ -21,10 +21,10 @@ __all__ = ["commands", "commands_here", "services"]
 
 def approve(url: str, address: str) -> None:
     """Sign in on the page of a device, and approve it."""
-    visitor = HttpVisitor(url)
-    shown = visitor.sign_in(urlsplit(address)._replace(scheme="", netloc="").geturl(), EMAIL, PASSWORD)
-    assert "It can do everything that you can." in shown.text
-    done = visitor.submit(shown, "/auth/device/approve")
+    with HttpVisitor(url) as visitor:
+        shown = visitor.sign_in(urlsplit(address)._replace(scheme="", netloc="").geturl(), EMAIL, PASSWORD)
+        assert "It can do everything that you can." in shown.text
+        done = visitor.submit(shown, "/auth/device/approve")
     assert "The device is signed in" in done.text, done.text
 
 
