@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from core.email_addresses import canonical_email
-from core.errors import BadRequest, Refusal
-from core.openid import codes, requests, scopes
+from core.errors import Refusal
+from core.openid import codes, requests
 from core.openid.requests import AuthorizationRefused, RequestOver, RequestRefused
 from core.secrets import hash_token
 from core.sign_in import child_sessions
@@ -67,14 +67,14 @@ class Question:
     organization_name: str
     service_name: str
     email: str
-    shares_email: bool
-    redirect_uri: str
 
 
 Answer = LeadBack | SignInNeeded | Question
 
 
-def begin(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str) -> Answer:
+def begin(
+    uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visitor: Visitor, *, issuer: str
+) -> Answer | Refusal:
     """Answer the parameters of a request, or the pushed request that they name; raise `RequestRefused`."""
     client = _client(uow, client_id)
     request_uri = parameters.get("request_uri")
@@ -89,22 +89,16 @@ def begin(uow: UnitOfWork, client_id: UUID, parameters: Mapping[str, str], visit
         return _refusal(refused, issuer)
 
 
-def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer:
+def resume(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
     """Answer a request that has waited for a sign-in; raise `RequestOver`."""
     client, request = _use(uow, request_id)
-    try:
-        return _answer(uow, client, request, visitor, issuer=issuer)
-    except AuthorizationRefused as refused:
-        return _refusal(refused, issuer)
+    return _answer(uow, client, request, visitor, issuer=issuer)
 
 
-def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer:
+def allow(uow: UnitOfWork, request_id: str, visitor: Visitor, *, issuer: str) -> Answer | Refusal:
     """Answer a request whose user was asked, and said yes; raise `RequestOver`."""
     client, request = _use(uow, request_id)
-    try:
-        return _answer(uow, client, replace(request, prompts=[]), visitor, issuer=issuer, is_allowed=True)
-    except AuthorizationRefused as refused:
-        return _refusal(refused, issuer)
+    return _answer(uow, client, replace(request, prompts=[]), visitor, issuer=issuer, is_allowed=True)
 
 
 def deny(uow: UnitOfWork, request_id: str, *, issuer: str) -> LeadBack:
@@ -127,7 +121,7 @@ def _answer(
     *,
     issuer: str,
     is_allowed: bool = False,
-) -> Answer:
+) -> Answer | Refusal:
     browser = visitor.browser
     if browser is None or _needs_sign_in(request, browser, uow.now):
         return _sign_in(uow, client, request)
@@ -144,7 +138,7 @@ def _answer(
     if isinstance(outcome, SecondFactorDue):
         return _sign_in(uow, client, request)
     if isinstance(outcome, Refusal):
-        raise request.refused("access_denied", outcome.message)
+        return outcome
     code = codes.issue(uow, client, request, outcome.grant.session_id)
     return LeadBack(address=with_parameters(request.redirect_uri, code=code.reveal(), state=request.state, iss=issuer))
 
@@ -169,10 +163,10 @@ def _needs_answer(uow: UnitOfWork, client: Client, request: AuthorizationRequest
 
 def _is_another(uow: UnitOfWork, login_hint: str | None, email: str) -> bool:
     """Return whether the service expects the user of another address."""
-    try:
-        return login_hint is not None and canonical_email(login_hint, uow.domain_names.to_ascii) != email
-    except BadRequest:
+    # A hint that is no address may mean anybody.
+    if login_hint is None or "@" not in login_hint:
         return False
+    return canonical_email(login_hint, uow.domain_names.to_ascii) != email
 
 
 def _sign_in(uow: UnitOfWork, client: Client, request: AuthorizationRequest) -> SignInNeeded:
@@ -195,8 +189,6 @@ def _question(uow: UnitOfWork, client: Client, request: AuthorizationRequest, br
         organization_name=organization.name,
         service_name=client.service.name,
         email=browser.email,
-        shares_email=bool({scopes.EMAIL, scopes.PROFILE} & set(request.scopes)),
-        redirect_uri=request.redirect_uri,
     )
 
 

@@ -127,6 +127,5 @@ def _end(uow: UnitOfWork, code: AuthorizationCode, refusal: OAuthRefusal) -> OAu
     assert code.user_id is not None, "a stored code was read without its user"
     assert code.email is not None, "a stored code was read without the address of its user"
     ended = uow.sessions.revoke(code.session_id, user_id=code.user_id)
-    if ended:
-        sessions.record_ended(uow, code.user_id, code.email, ended, reason=REUSED)
+    sessions.record_ended(uow, code.user_id, code.email, ended, reason=REUSED)
     return refusal

@@ -143,11 +143,13 @@ def begin(
         expires_at=uow.now + LIFETIME,
         interval=INTERVAL,
     )
-    while True:
-        user_code = uow.randomness.choice(_ALPHABET, 2 * _GROUP_CHARACTERS)
-        # Two devices with one code at the same time are rare, and one of them draws again.
-        if uow.device_codes.add(hash_token(device_code.reveal()), _mark(uow, user_code), waiting):
-            break
+    device_code_hash = hash_token(device_code.reveal())
+    # Two devices with one code at the same time are rare, and one of them draws again.
+    user_code = next(
+        drawn
+        for drawn in iter(lambda: uow.randomness.choice(_ALPHABET, 2 * _GROUP_CHARACTERS), "")
+        if uow.device_codes.add(device_code_hash, _mark(uow, drawn), waiting)
+    )
     shown = f"{user_code[:_GROUP_CHARACTERS]}-{user_code[_GROUP_CHARACTERS:]}"
     return IssuedDeviceCode(
         device_code=device_code,
@@ -253,10 +255,11 @@ def _pending(uow: UnitOfWork, code_hash: bytes, device: DeviceCode) -> OAuthRefu
 
 def _end(uow: UnitOfWork, device: DeviceCode) -> OAuthRefusal:
     """End the session of a device code that is used again."""
-    if device.session_id is not None and device.user_id is not None and device.email is not None:
-        ended = uow.sessions.revoke(device.session_id, user_id=device.user_id)
-        if ended:
-            sessions.record_ended(uow, device.user_id, device.email, ended, reason=REUSED)
+    assert device.session_id is not None, "a device code without a session was used"
+    assert device.user_id is not None, "a session was read without its user"
+    assert device.email is not None, "a session was read without the address of its user"
+    ended = uow.sessions.revoke(device.session_id, user_id=device.user_id)
+    sessions.record_ended(uow, device.user_id, device.email, ended, reason=REUSED)
     return GrantInvalid()
 
 

@@ -62,8 +62,7 @@ def revoke(uow: UnitOfWork, presented: PresentedClient, token: PresentedToken) -
     if caller is None or caller.service_client_id != client.id:
         return
     ended = uow.sessions.revoke(caller.session_id, user_id=caller.user_id)
-    if ended:
-        sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="token_revoked")
+    sessions.record_ended(uow, caller.user_id, caller.email, ended, reason="token_revoked")
 
 
 def _of_access_token(uow: UnitOfWork, client: Client, claims: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -45,7 +45,7 @@ _THUMBPRINT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class RequestRefused(BadRequest):
-    """The request names no known client or no registered redirect URI, so nobody can be sent back."""
+    """The request names no known client or no registered redirect URI, so there is no safe way back."""
 
     default_message = (
         "This application sent you here with a request that cannot be answered."

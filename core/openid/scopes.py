@@ -29,10 +29,8 @@ def known(text: str | None) -> list[str]:
     return [scope for scope in dict.fromkeys((text or "").split(" ")) if scope in ALL]
 
 
-def narrowed(text: str | None, granted: Sequence[str]) -> Sequence[str]:
-    """Return the scopes that a refresh asks for, all of those granted if it names none; raise `ScopeInvalid`."""
-    if text is None:
-        return granted
+def narrowed(text: str, granted: Sequence[str]) -> Sequence[str]:
+    """Return the scopes that a refresh asks for; raise `ScopeInvalid` for one that was not granted."""
     wanted = list(dict.fromkeys(text.split(" ")))
     if not set(wanted) <= set(granted):
         raise ScopeInvalid

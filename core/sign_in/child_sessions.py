@@ -58,5 +58,5 @@ def begin(
         parent_id=parent.session_id if is_child else None,
     )
     outcome = conclusion.conclude_locked(uow, user, proof, destination)
-    # Nobody can answer the challenge of a session that begins here; the browser signs in again instead.
+    # A session that begins here cannot wait for a code; the browser signs in again instead.
     return SecondFactorDue() if isinstance(outcome, SecondFactorPending) else outcome

@@ -12,8 +12,9 @@ import os
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import httpx
@@ -144,7 +145,7 @@ def _wait(client: httpx.Client, device: dict[str, Any], sleep: Callable[[float],
         if answer.is_success:
             return _stored(answer.json())
         error = _json_object(answer).get("error")
-        if error == "slow_down" or answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        if error == "slow_down" or answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
             interval = min(interval + 5, INTERVAL_SECONDS_MAX)
         elif error != "authorization_pending":
             raise CannotStart(_json_object(answer).get("error_description") or "Signing in failed. Run it again.")
@@ -210,7 +211,7 @@ def _json_object(answer: httpx.Response) -> dict[str, Any]:
         found = answer.json()
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _unreachable(address: str, error: httpx.HTTPError) -> CannotStart:

@@ -17,7 +17,7 @@ from tests.world.builder import EMAIL, PASSWORD, Builder
 from tests.world.relying_party import ProofKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from adapters.postgres.database import PostgresDatabase
     from adapters.postgres.driver.connection import Connection
@@ -35,7 +35,7 @@ def _now() -> datetime:
 @contextmanager
 def peer_site(
     connection: Connection, database_url: str, key_pairs: tuple[KeyPair, KeyPair]
-) -> Iterator[dict[str, str]]:
+) -> Generator[dict[str, str]]:
     """A running server with a user, a confidential and a public service; what the programs need to know of them."""
 
     async def prepare(_database: PostgresDatabase) -> None:

@@ -6,7 +6,7 @@ whose authentication fails, by address.
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import unquote_plus
@@ -88,7 +88,7 @@ async def step_limited(
 
 
 @contextmanager
-def _limited(call: Call, presented: PresentedClient) -> Iterator[None]:
+def _limited(call: Call, presented: PresentedClient) -> Generator[None]:
     if presented.authenticates:
         call.limit_client(presented)
     else:

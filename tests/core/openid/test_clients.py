@@ -8,8 +8,9 @@ from uuid import UUID
 
 import pytest
 
-from core.openid.clients import Assertion, judged_assertion
+from core.openid.clients import Assertion, PresentedClient, judged_assertion
 from core.openid.refusals import ClientInvalid
+from core.secrets import Secret
 
 CLIENT = UUID("0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22")
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
@@ -62,3 +63,12 @@ def test_an_assertion_for_this_server_and_time_is_taken(changes: dict[str, Any])
 def test_an_assertion_for_another_server_or_time_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ClientInvalid):
         judged_assertion(CLAIMS | changes, CLIENT, SERVER, at=NOW)
+
+
+def test_clients_are_counted_by_what_they_prove() -> None:
+    named, secret = PresentedClient(client_id=CLIENT), PresentedClient(client_id=CLIENT, secret=Secret("s"))
+    guessed = PresentedClient(client_id=CLIENT, secret=Secret("t"))
+    asserted = PresentedClient(client_id=CLIENT, assertion=Assertion(id="one", expires_at=NOW))
+
+    assert [one.authenticates for one in (named, secret, asserted)] == [False, True, True]
+    assert len({one.limited_as for one in (secret, guessed, asserted)}) == 3

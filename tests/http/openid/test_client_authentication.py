@@ -193,3 +193,15 @@ async def test_an_assertion_is_verified_with_the_keys_at_the_client_s_address(sh
         assert statuses_of(answers) == [200, 200]
         assert forged.status == 401
         assert len(receiver.received) == 1
+
+
+async def test_a_client_without_registered_keys_cannot_authenticate_by_an_assertion(
+    shop: RelyingParty, app: RelyingParty, world: World
+) -> None:
+    key = ProofKey()
+
+    for client_id in (shop.client_id, app.client_id, "nonsense"):
+        assert (await grant(shop, key.assertion(client_id, now=world.clock))).status == 401
+    assert (await grant(shop, "nonsense")).status == 401
+    wrong_type = await grant(shop, key.assertion(shop.client_id, now=world.clock), client_assertion_type="saml")
+    assert (wrong_type.status, wrong_type.json["error"]) == (400, "invalid_request")

@@ -133,3 +133,24 @@ async def test_a_public_client_names_itself_and_sends_the_verifier(shop: Relying
 
     assert (await app.redeem(code)).status == 200
     assert_oauth_error(await app.redeem(await app.code(), code_verifier=""), 400, "invalid_grant")
+
+
+async def test_the_code_of_a_user_who_was_deactivated_is_worth_nothing(shop: RelyingParty, world: World) -> None:
+    code = await shop.code()
+    world.deactivate()
+
+    assert_oauth_error(await shop.redeem(code), 400, "invalid_grant")
+
+
+@pytest.mark.parametrize(
+    ("grant_type", "error"),
+    [
+        ("", "invalid_request"),
+        ("password", "unsupported_grant_type"),
+        ("authorization_code", "invalid_request"),
+        ("refresh_token", "invalid_request"),
+        ("urn:ietf:params:oauth:grant-type:device_code", "invalid_request"),
+    ],
+)
+async def test_an_incomplete_grant_is_refused(shop: RelyingParty, grant_type: str, error: str) -> None:
+    assert_oauth_error(await shop.token(grant_type), 400, error)

@@ -7,10 +7,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from core.openid import device_codes
+from core.openid.device_codes import UserCodeExpired
 from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL
-from tests.world.relying_party import insert_relying_party
+from tests.world.relying_party import ProofKey, insert_relying_party
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
@@ -169,3 +172,42 @@ async def test_the_slugs_of_another_service_are_refused(app: RelyingParty, shop:
     wrong = await app.post("/auth/device/code", {"org": "acme", "service": "shop"})
 
     assert (right.status, wrong.status) == (200, 400)
+
+
+async def test_an_unknown_device_code_is_refused(app: RelyingParty, shop: RelyingParty, world: World) -> None:
+    bare = await world.client.post("/auth/token", body={"device_code": "unknown"})
+
+    assert (await poll(app, "unknown")).json["error"] == bare.json["error"] == "invalid_grant"
+
+
+async def test_a_device_is_denied_once(app: RelyingParty, shop: RelyingParty, world: World) -> None:
+    device = await begin(app)
+    await world.installation.database.transact(device_codes.deny, device["user_code"])
+
+    with pytest.raises(UserCodeExpired):
+        await world.installation.database.transact(device_codes.deny, device["user_code"])
+
+
+async def test_the_tokens_of_a_device_may_be_bound_to_a_key(
+    app: RelyingParty, shop: RelyingParty, world: World
+) -> None:
+    key = ProofKey()
+    device = await begin(app)
+    await approve(app, device["user_code"])
+    first = key.proof("POST", "/auth/token", now=world.clock)
+    asked = await app.token(device_codes.GRANT_TYPE, {"DPoP": first}, device_code=device["device_code"])
+    proof = key.proof("POST", "/auth/token", now=world.clock, nonce=asked.headers["DPoP-Nonce"])
+
+    answer = await app.token(device_codes.GRANT_TYPE, {"DPoP": proof}, device_code=device["device_code"])
+
+    assert answer.json["token_type"] == "DPoP"
+
+
+async def test_the_device_of_a_user_who_was_deactivated_gets_nothing(
+    app: RelyingParty, shop: RelyingParty, world: World
+) -> None:
+    device = await begin(app)
+    await approve(app, device["user_code"])
+    world.deactivate()
+
+    assert (await poll(app, device["device_code"])).json["error"] == "invalid_grant"

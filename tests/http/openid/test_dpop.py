@@ -10,7 +10,7 @@ import jwt
 import pytest
 
 from tests.concurrency import at_once, statuses_of
-from tests.world.relying_party import ProofKey
+from tests.world.relying_party import REDIRECT_URI, ProofKey
 from tests.world.signing_in import claims_of
 
 if TYPE_CHECKING:
@@ -177,3 +177,34 @@ async def test_a_proof_with_a_private_key_or_a_symmetric_one_is_refused(
     for proof in (leaking, symmetric):
         answer = await app.token("refresh_token", {"DPoP": proof}, refresh_token="x")
         assert (answer.status, answer.json["error"]) == (400, "invalid_dpop_proof")
+
+
+async def test_a_client_may_bind_its_own_token(shop: RelyingParty, world: World, key: ProofKey) -> None:
+    first = await shop.token(
+        "client_credentials", {**shop.basic, "DPoP": key.proof("POST", "/auth/token", now=world.clock)}
+    )
+    proof = key.proof("POST", "/auth/token", now=world.clock, nonce=first.headers["DPoP-Nonce"])
+
+    answer = await shop.token("client_credentials", {**shop.basic, "DPoP": proof})
+
+    assert answer.json["token_type"] == "DPoP"
+    assert "jkt" in claims_of(answer.json["access_token"])["cnf"]
+
+
+async def test_a_pushed_request_may_announce_a_key_by_its_proof(
+    shop: RelyingParty, world: World, key: ProofKey
+) -> None:
+    parameters = {"response_type": "code", "redirect_uri": REDIRECT_URI, "scope": "openid"}
+    first = await shop.post(
+        "/auth/par", parameters, {**shop.basic, "DPoP": key.proof("POST", "/auth/par", now=world.clock)}
+    )
+    nonce = first.headers["DPoP-Nonce"]
+
+    async def push(**more: str) -> Answer:
+        proof = key.proof("POST", "/auth/par", now=world.clock, nonce=nonce)
+        return await shop.post("/auth/par", {**parameters, **more}, {**shop.basic, "DPoP": proof})
+
+    assert (await push()).status == 201
+    assert (await push(dpop_jkt="A" * 43)).json["error"] == "invalid_dpop_proof"
+    stored = world.value("SELECT parameters->>'dpop_jkt' FROM authorization_requests")
+    assert len(stored) == 43

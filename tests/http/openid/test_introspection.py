@@ -91,3 +91,19 @@ async def test_a_token_of_the_client_itself_is_active_until_it_is_revoked(shop: 
 
     assert (before["active"], before["sub"], still["active"]) == (True, str(shop.client_id), True)
     assert (await shop.post("/auth/introspect", {"token": token})).json == INACTIVE
+
+
+async def test_a_refresh_token_of_the_json_interface_is_one_of_its_service(shop: RelyingParty, world: World) -> None:
+    tokens = await world.sign_in(org_slug="acme", service_slug="shop")
+
+    described = (await shop.post("/auth/introspect", {"token": tokens.refresh_token})).json
+    access = (await shop.post("/auth/introspect", {"token": tokens.access_token})).json
+
+    assert (described["active"], access["active"]) == (True, True)
+    assert "scope" not in described
+
+
+async def test_a_missing_token_is_an_invalid_request(shop: RelyingParty) -> None:
+    for path in ("/auth/introspect", "/auth/revoke"):
+        answer = await shop.post(path, {"token": ""})
+        assert (answer.status, answer.json["error"]) == (400, "invalid_request")

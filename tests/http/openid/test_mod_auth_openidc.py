@@ -23,7 +23,7 @@ from tests.world.http_visitor import HttpVisitor, destination_of
 from tests.world.peer_site import peer_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from adapters.postgres.driver.connection import Connection
     from core.sessions.signing_keys import KeyPair
@@ -66,7 +66,7 @@ OIDCPKCEMethod S256
 
 
 @contextmanager
-def apache(folder: Path, known: Mapping[str, str]) -> Iterator[str]:
+def apache(folder: Path, known: Mapping[str, str]) -> Generator[str]:
     """Run a web server whose pages are protected; return its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]

@@ -15,7 +15,7 @@ from tests.world.builder import EMAIL, PASSWORD
 from tests.world.peer_site import peer_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from adapters.postgres.driver.connection import Connection
     from core.sessions.signing_keys import KeyPair
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 @contextmanager
-def serving(files: dict[str, bytes]) -> Iterator[str]:
+def serving(files: dict[str, bytes]) -> Generator[str]:
     """Serve an application: these files, and its page everywhere else; return its address."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -40,7 +40,7 @@ def serving(files: dict[str, bytes]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_arguments: Any) -> None:
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
             """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -9,6 +9,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
+from core.errors import Unauthorized
+from core.openid import authorization
+from core.openid.authorization import Visitor as Visited
+from core.sessions import browser_sessions
 from tests.concurrency import at_once, statuses_of
 from tests.world.authorization import ISSUER, address_of, led_back, sign_in
 from tests.world.builder import EMAIL, PASSWORD
@@ -329,3 +333,35 @@ async def test_the_second_factor_of_the_sign_in_reaches_the_service(
 
     identity = claims_of((await shop.redeem(back["code"])).json["id_token"])
     assert identity["acr"] == "urn:gatehouse:acr:two-factors"
+
+
+async def test_a_session_without_a_needed_second_factor_signs_in_again(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    await sign_in(visitor, shop)
+    person = Person(world, world.user_id(EMAIL), EMAIL, token=(await world.sign_in()).access_token)
+    await person.turn_mfa_on()
+
+    assert "/app/sign-in-again" in (await visitor.open(address_of(shop))).text
+
+
+async def test_a_hint_that_is_no_address_is_ignored(shop: RelyingParty, visitor: Visitor) -> None:
+    await sign_in(visitor, shop)
+
+    assert "code" in led_back(await visitor.send("GET", address_of(shop, login_hint="nonsense")))
+
+
+async def test_an_account_that_is_deactivated_meanwhile_gets_no_code(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    await sign_in(visitor, shop)
+    database = world.installation.database
+    [secret] = [value for name, value in visitor.cookies.items() if "session" in name]
+    browser = await database.transact(browser_sessions.find, secret)
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(address_of(shop)).query).items()}
+    world.deactivate()
+
+    with pytest.raises(Unauthorized):
+        await database.transact(
+            authorization.begin, shop.client_id, parameters, Visited(browser=browser), issuer=ISSUER
+        )

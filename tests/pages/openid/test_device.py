@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -137,3 +138,37 @@ async def test_a_service_may_have_an_activation_page_of_its_own(app: RelyingPart
 
     assert device["verification_uri"] == "https://app.example/activate?from=tv"
     assert device["verification_uri_complete"].endswith(f"?from=tv&user_code={device['user_code']}")
+
+
+async def test_the_command_line_gets_a_session_on_the_platform_after_a_new_sign_in(
+    app: RelyingParty, shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    client_id = {"client_id": str(device_codes.COMMAND_LINE_CLIENT)}
+    device = (await world.client.post("/auth/device/code", body=client_id)).json
+    await visitor.sign_in()
+    world.clock.advance(timedelta(minutes=4))
+    early = await visitor.open(path_of(device))
+    verified = (await world.client.post("/auth/device/verify", body={"user_code": device["user_code"]})).json
+    await visitor.submit(early, "/auth/device/approve")
+
+    stolen = await app.token(device_codes.GRANT_TYPE, device_code=device["device_code"])
+    grant = {"grant_type": device_codes.GRANT_TYPE, "device_code": device["device_code"], **client_id}
+    tokens = (await world.client.post("/auth/token", body=grant)).json
+
+    assert "It can do everything that you can." in early.text
+    assert verified == {"org_slug": "", "service_slug": "", "available_providers": []}
+    assert stolen.json["error"] == "invalid_grant"
+    assert claims_of(tokens["access_token"])["aud"] == "http://localhost:8000"
+    assert (await world.client.get("/api/organizations", token=tokens["access_token"])).status == 200
+    assert (await world.refresh(tokens["refresh_token"])).status == 200
+
+
+async def test_the_command_line_is_approved_after_a_recent_sign_in_only(
+    app: RelyingParty, visitor: Visitor, world: World, shop: RelyingParty
+) -> None:
+    await visitor.sign_in()
+    world.clock.advance(timedelta(minutes=11))
+    client_id = {"client_id": str(device_codes.COMMAND_LINE_CLIENT)}
+    device = (await world.client.post("/auth/device/code", body=client_id)).json
+
+    assert "/app/sign-in-again" in (await visitor.open(path_of(device))).text

@@ -154,3 +154,20 @@ async def test_a_form_with_an_id_token_leaves_no_token_in_an_address(shop: Relyi
 
     assert answer.status == 303
     assert tokens["id_token"] not in answer.headers["Location"]
+
+
+async def test_a_hint_at_a_session_that_has_ended_does_nothing(shop: RelyingParty, visitor: Visitor) -> None:
+    tokens = await tokens_of(visitor, shop)
+    await shop.post("/auth/revoke", {"token": tokens["refresh_token"]})
+    visitor.cookies.clear()
+
+    answer = await visitor.send(
+        "GET", logout_address(id_token_hint=tokens["id_token"], post_logout_redirect_uri=GOODBYE)
+    )
+
+    assert led_back(answer, GOODBYE) == {}
+
+
+@pytest.mark.parametrize("client_id", ["nonsense", "0196c9f2-8f3a-7e11-b0aa-bb00cc11dd22"])
+async def test_an_unknown_client_is_refused(shop: RelyingParty, visitor: Visitor, client_id: str) -> None:
+    assert (await visitor.send("GET", logout_address(client_id=client_id))).status == 400
