@@ -163,7 +163,7 @@ def _needs_answer(uow: UnitOfWork, client: Client, request: AuthorizationRequest
 
 def _is_another(uow: UnitOfWork, login_hint: str | None, email: str) -> bool:
     """Return whether the service expects the user of another address."""
-    # A hint that is no address may mean anybody.
+    # A hint that is no address may mean any user.
     if login_hint is None or "@" not in login_hint:
         return False
     return canonical_email(login_hint, uow.domain_names.to_ascii) != email

@@ -1,16 +1,22 @@
-"""A confidential service with Authlib: the code flow, refreshing, introspection, revocation, and a device."""
+"""A confidential service with Authlib: the code flow, refreshing, introspection, revocation, and a device.
 
+It is run by the peer's own Python, with what it needs to know in its environment.
+"""
+
+import importlib
 import os
 import re
 import sys
 import time
 from html import unescape
+from typing import Any
 from urllib.parse import urljoin
 
-import requests
-from authlib.integrations.requests_client import OAuth2Session
-from joserfc import jwt
-from joserfc.jwk import KeySet
+# They are installed for the peer's own Python only.
+requests: Any = importlib.import_module("requests")
+OAuth2Session: Any = importlib.import_module("authlib.integrations.requests_client").OAuth2Session
+jwt: Any = importlib.import_module("joserfc.jwt")
+KeySet: Any = importlib.import_module("joserfc.jwk").KeySet
 
 ISSUER, REDIRECT_URI = os.environ["ISSUER"], os.environ["REDIRECT_URI"]
 EMAIL, PASSWORD = os.environ["EMAIL"], os.environ["PASSWORD"]
