@@ -30,6 +30,7 @@ from entrypoints.http.webhooks import deliveries, feed, webhooks
 from entrypoints.pages import assets, home
 from entrypoints.pages.accounts import email_changes as email_change_pages
 from entrypoints.pages.accounts import password_reset as password_reset_pages
+from entrypoints.pages.accounts import registration as registration_pages
 from entrypoints.pages.accounts import verification as verification_pages
 from entrypoints.pages.billing import sandbox as sandbox_pages
 from entrypoints.pages.invitations import confirmation as confirmation_pages
@@ -41,6 +42,9 @@ from entrypoints.pages.openid import logout as logout_pages
 from entrypoints.pages.reference import reference
 from entrypoints.pages.sessions import sign_out as sign_out_page
 from entrypoints.pages.sign_in import magic_links as magic_link_pages
+from entrypoints.pages.sign_in import mailed_links as mailed_link_pages
+from entrypoints.pages.sign_in import organization_choice, second_factor_setup
+from entrypoints.pages.sign_in import passkeys as passkey_pages
 from entrypoints.pages.sign_in import second_factor as second_factor_page
 from entrypoints.pages.sign_in import sign_in as sign_in_pages
 from entrypoints.pages.sign_in import sign_in_again as sign_in_again_page
@@ -108,9 +112,14 @@ EVERYWHERE: tuple[Routes, ...] = (
     privacy.routes,
     home.routes,
     sign_in_pages.routes,
+    passkey_pages.routes,
+    mailed_link_pages.routes,
     second_factor_page.routes,
     sign_in_again_page.routes,
+    second_factor_setup.routes,
+    organization_choice.routes,
     sign_out_page.routes,
+    registration_pages.routes,
     signing_keys.routes,
     health.routes,
     metrics.routes,

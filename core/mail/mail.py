@@ -29,6 +29,7 @@ class MailTemplate(StrEnum):
     MFA_ENABLED = "mfa_enabled"
     MFA_DISABLED = "mfa_disabled"
     MFA_FORCE_DISABLED = "mfa_force_disabled"
+    ACCOUNT_EXISTS = "account_exists"
     VERIFY_EMAIL = "verify_email"
     VERIFY_NEW_EMAIL = "verify_new_email"
     EMAIL_CHANGE_REQUESTED = "email_change_requested"
@@ -56,6 +57,7 @@ LIMITS: Final[Mapping[MailTemplate, Sequence[MailLimit]]] = {
     MailTemplate.MFA_ENABLED: _TO_ADDRESS,
     MailTemplate.MFA_DISABLED: _TO_ADDRESS,
     MailTemplate.MFA_FORCE_DISABLED: _TO_ADDRESS,
+    MailTemplate.ACCOUNT_EXISTS: _TO_ADDRESS,
     MailTemplate.VERIFY_EMAIL: _TO_ADDRESS,
     MailTemplate.VERIFY_NEW_EMAIL: _TO_ADDRESS,
     MailTemplate.EMAIL_CHANGE_REQUESTED: _TO_ADDRESS,

@@ -6,11 +6,15 @@ application that receives the link's token itself, because it opens such links, 
 The page cannot hand tokens to an application: it runs no script, and tokens do not travel in URLs to other sites. So
 its button exchanges the link for a one-time code, which the user enters where they wanted to sign in. The session
 begins there, so that the page never claims a sign-in that has not happened, and no session begins without a client.
+
+A link that was requested on a page of Gatehouse and is opened in the same browser signs in at once. Any other browser
+shows a code too: else a link that an attacker requested for their own account would sign its reader in there.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import hmac
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.accounts import links, one_time_tokens, return_targets
@@ -62,11 +66,29 @@ class DestinationMismatch(BadRequest):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestingBrowser:
+    """The browser that requests a link on a page: the value that binds its forms, and where its sign-in leads."""
+
+    binding: str = field(repr=False)
+    return_to: str
+    return_id: str
+
+    def is_bound_to(self, binding: str | None) -> bool:
+        """Return whether this is the browser with that binding, of which the hash is stored."""
+        return binding is not None and hmac.compare_digest(self.binding, _hash_of(binding))
+
+    def stored(self) -> dict[str, str]:
+        """Return what is stored with a link, which `_browser` reads."""
+        return {"browser": _hash_of(self.binding), "return_to": self.return_to, "return_id": self.return_id}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MagicLinkRequested:
-    """The account that a link would sign in, and the destination."""
+    """The account that a link would sign in, the destination, and the browser in which it was requested on a page."""
 
     email: str
     back: ReturnTarget
+    browser: RequestingBrowser | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +99,9 @@ class Exchanged:
     back: ReturnTarget
 
 
-def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
+def request(
+    uow: UnitOfWork, email: str, return_request: ReturnRequest, *, browser: RequestingBrowser | None = None
+) -> None:
     """Send a sign-in link if an account has the address, without revealing whether one does."""
     back = return_targets.find(uow, return_request)
     address = canonical_email(email, uow.domain_names.to_ascii)
@@ -91,6 +115,7 @@ def request(uow: UnitOfWork, email: str, return_request: ReturnRequest) -> None:
         MailTemplate.MAGIC_LINK,
         back=back,
         requested_for=address,
+        data=browser.stored() if browser is not None else None,
         first_proof="yes" if is_first_proof else "",
     )
 
@@ -101,7 +126,9 @@ def inspect(uow: UnitOfWork, token: str) -> MagicLinkRequested:
         link = links.inspect(uow, TokenPurpose.MAGIC_LINK, token, TEXTS)
     except LinkUnusable as unusable:
         raise MagicLinkRefused(unusable.message).because(unusable.reason) from None
-    return MagicLinkRequested(email=link.user.email, back=return_targets.recall(uow, link.token.data))
+    return MagicLinkRequested(
+        email=link.user.email, back=return_targets.recall(uow, link.token.data), browser=_browser(link.token.data)
+    )
 
 
 def exchange(uow: UnitOfWork, token: str) -> Exchanged:
@@ -128,6 +155,16 @@ def verify(uow: UnitOfWork, token: str, wanted: Destination) -> Outcome:
     proof = Proof(user_id=user.id, provider=Provider.MAGIC_LINK, amr=(_AMR,), proves_address=True)
     outcome = conclusion.conclude(uow, proof, _destination(link.token.data, wanted))
     return MagicLinkRefused(TEXTS.unknown).because(outcome.reason) if isinstance(outcome, Refusal) else outcome
+
+
+def _browser(data: dict[str, Any]) -> RequestingBrowser | None:
+    if "browser" not in data:
+        return None
+    return RequestingBrowser(binding=data["browser"], return_to=data["return_to"], return_id=data["return_id"])
+
+
+def _hash_of(binding: str) -> str:
+    return hash_token(binding).hex()
 
 
 def _use(uow: UnitOfWork, token: str) -> ValidLink:

@@ -1,4 +1,4 @@
-"""The style sheet and the icon of the pages, at addresses that change with their content and may be cached forever.
+"""The style sheet, the script and the icon of the pages, at addresses that change with their content: cached forever.
 
 The style sheet is one file for browsers, `gatehouse.css`, and several here, joined in the order of `STYLES`.
 """
@@ -16,16 +16,17 @@ from entrypoints.web.credentials import public
 from entrypoints.web.documents import content_hash
 from entrypoints.web.routes import Routes
 
-routes = Routes("assets", "The style sheet and the icon of the pages.")
+routes = Routes("assets", "The style sheet, the script and the icon of the pages.")
 
 FOLDER: Final = Path(__file__).parent / "assets"
 CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 # In the order of the cascade: what is more specific comes later.
 STYLES: Final = ("base.css", "layout.css", "components.css", "reference.css", "mailbox.css", "print.css")
 _PATH: Final = "/assets/"
-_MEDIA_TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
+_MEDIA_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 StyleSheet: TypeAlias = Annotated[Response, Media("text/css")]
+Script: TypeAlias = Annotated[Response, Media("text/javascript")]
 Picture: TypeAlias = Annotated[Response, Media("image/svg+xml")]
 
 
@@ -54,6 +55,7 @@ def _style_sheet() -> bytes:
 # Read once. A requested name is looked up here and never becomes a path of the file system.
 _BY_NAME: Final = {
     "gatehouse.css": _asset("gatehouse.css", _style_sheet()),
+    "passkeys.js": _asset("passkeys.js", (FOLDER / "scripts" / "passkeys.js").read_bytes()),
     "favicon.svg": _asset("favicon.svg", (FOLDER / "favicon.svg").read_bytes()),
 }
 _BY_MARKED_NAME: Final = {asset.marked_name: asset for asset in _BY_NAME.values()}
@@ -66,7 +68,7 @@ def asset_address(name: str) -> str:
 
 @routes.get("/assets/:name")
 @public
-async def asset(call: Call, name: str) -> StyleSheet | Picture:
+async def asset(call: Call, name: str) -> StyleSheet | Script | Picture:
     """Return a file that a page loads."""
     found = _BY_MARKED_NAME.get(name)
     if found is None:

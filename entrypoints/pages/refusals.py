@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from entrypoints.web.calls import Call
 
 _SERVER_ERROR_MIN: Final = 500
+# What the button of the page says, and where it leads.
+_NEXT: Final = {401: ("Sign in", "/app/sign-in"), 403: ("Continue", "/app")}
 
 
 def prefers_json(call: Call) -> bool:
@@ -42,6 +44,7 @@ def refusal_page(call: Call, refusal: Refusal) -> Response:
         heading=heading.removesuffix("."),
         text=explanation,
         back=None,
+        next=_NEXT.get(answer.status_code),
         request_id=call.request_id if answer.status_code >= _SERVER_ERROR_MIN else None,
     )
     if "Retry-After" in answer.headers:

@@ -3,6 +3,7 @@
 The style sheet is `assets/styles/`; the components are the macros in `templates/components.html`.
 """
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
@@ -29,8 +30,9 @@ CONTENT_SECURITY_POLICY: Final = (
 )
 
 
+_FORM_TARGETS: Final = "form-action 'self'"
 # Beside that, the script of a page with passkeys, which asks Gatehouse for a challenge.
-SCRIPT_POLICY: Final = f"{CONTENT_SECURITY_POLICY}; script-src 'self'; connect-src 'self'"
+_SCRIPT_POLICY: Final = "; script-src 'self'; connect-src 'self'"
 
 
 def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Response:
@@ -41,13 +43,33 @@ def page(call: "Call", template: str, *, status: int = 200, **values: Any) -> Re
     return protected(response)
 
 
-def form_page(call: "Call", template: str, *, status: int = 200, has_script: bool = False, **values: Any) -> Response:
-    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`."""
+def form_page(
+    call: "Call",
+    template: str,
+    *,
+    status: int = 200,
+    has_script: bool = False,
+    leaves_for: str | None = None,
+    **values: Any,
+) -> Response:
+    """Return a page whose forms carry the token of the browser; a template needs it as `form_token`.
+
+    `leaves_for` is the origin or scheme outside Gatehouse to which redirects may lead after a form, because browsers
+    apply the policy to them too.
+    """
     response = page(call, template, status=status, form_token=form_token(call), browser=call.browser, **values)
     # Without the referrer, a browser would not say which site its form is from.
     response.headers["Referrer-Policy"] = "same-origin"
     if has_script:
-        response.headers["Content-Security-Policy"] = SCRIPT_POLICY
+        response.headers["Content-Security-Policy"] += _SCRIPT_POLICY
+    return leading_to(response, leaves_for)
+
+
+def leading_to(response: Response, source: str | None) -> Response:
+    """Let the forms of a page lead to an origin or scheme outside Gatehouse too, if there is one; return the page."""
+    if source is not None:
+        policy = response.headers["Content-Security-Policy"]
+        response.headers["Content-Security-Policy"] = policy.replace(_FORM_TARGETS, f"{_FORM_TARGETS} {source}")
     return response
 
 
@@ -78,6 +100,11 @@ def breakable(path: str) -> Markup:
     return Markup("/<wbr>").join(path.split("/"))
 
 
+def in_base64(text: str) -> str:
+    """Return a text as the data of an address that carries it, such as a picture."""
+    return base64.b64encode(text.encode()).decode()
+
+
 def untranslated(text: str, **values: object) -> Markup:
     """Return a text of a template with its values, escaped."""
     return Markup(text) % {name: escape(value) for name, value in values.items()}  # noqa: S704 - a literal of ours
@@ -102,6 +129,9 @@ def _environment() -> Environment:
     environment.filters["prose"] = prose
     environment.filters["inline"] = inline
     environment.filters["breakable"] = breakable
+    environment.filters["base64"] = in_base64
+    # For texts that are values, such as the message of a refusal.
+    environment.filters["known"] = str
     extended: Any = environment
     extended.globals["_"] = untranslated
     return environment

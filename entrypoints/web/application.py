@@ -121,7 +121,7 @@ class Application(QuartTrio):
                 self._response_headers.add(response, call.request_id)
                 if request.route is not None and request.route.allows_any_origin:
                     self._response_headers.allow_any_origin(response, request)
-                else:
+                elif not self._is_for_browsers_alone(request):
                     self._response_headers.allow_origin(response, request)
                 if self.installation.stopping.is_set():
                     # The client opens a new connection for its next request, and reaches a process that stays.
@@ -130,6 +130,11 @@ class Application(QuartTrio):
             finally:
                 self._record(request, status, time.perf_counter() - started)
         return response
+
+    def _is_for_browsers_alone(self, request: GatehouseRequest) -> bool:
+        """Whether the response must not be read by scripts of other origins, which would come with its cookie."""
+        has_forms = request.route is not None and request.route.who.has_protected_forms
+        return has_forms or request.call.browser is not None
 
     async def handle_websocket(self, websocket: Any) -> Response:
         """Refuse a WebSocket; `connections.py` never accepts the upgrade to one."""

@@ -147,8 +147,8 @@ def _derived_codes(route: Route) -> Iterator[ErrorCode]:
         yield ErrorCode.FORBIDDEN
     if who.operation is not None and who.operation.statuses != frozenset(OrganizationStatus):
         yield ErrorCode.ORGANIZATION_NOT_ACTIVE
-    # A user has a limit for all requests together.
-    if route.limits or who.kind is CredentialKind.ACCESS_TOKEN:
+    # A user has a limit for all requests together, and a browser may be sent to the sign-in only so often.
+    if route.limits or who.kind is CredentialKind.ACCESS_TOKEN or who.has_protected_forms:
         yield ErrorCode.RATE_LIMIT_EXCEEDED
 
 

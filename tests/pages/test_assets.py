@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 STYLES_FOLDER = FOLDER / "styles"
 STYLE_SHEET = b"\n".join((STYLES_FOLDER / name).read_bytes() for name in STYLES)
-CONTENTS = {"gatehouse.css": STYLE_SHEET, "favicon.svg": (FOLDER / "favicon.svg").read_bytes()}
+CONTENTS = {
+    "gatehouse.css": STYLE_SHEET,
+    "passkeys.js": (FOLDER / "scripts" / "passkeys.js").read_bytes(),
+    "favicon.svg": (FOLDER / "favicon.svg").read_bytes(),
+}
 
 
 def test_every_file_of_the_folder_is_served() -> None:
-    assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "styles"}
+    assert {file.name for file in FOLDER.iterdir()} == {"favicon.svg", "scripts", "styles"}
+    assert {file.name for file in (FOLDER / "scripts").iterdir()} == {"passkeys.js"}
     assert {file.name for file in STYLES_FOLDER.iterdir()} == set(STYLES)
 
 
@@ -31,11 +36,13 @@ async def test_every_file_is_served_unchanged_and_may_be_cached_forever(client: 
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-async def test_the_media_types_are_those_of_a_style_sheet_and_an_image(client: Client) -> None:
+async def test_the_media_types_are_those_of_a_style_sheet_a_script_and_an_image(client: Client) -> None:
     sheet = await client.get(asset_address("gatehouse.css"))
+    script = await client.get(asset_address("passkeys.js"))
     picture = await client.get(asset_address("favicon.svg"))
 
     assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert script.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert picture.headers["Content-Type"] == "image/svg+xml; charset=utf-8"
 
 

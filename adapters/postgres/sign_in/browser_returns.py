@@ -18,10 +18,17 @@ class PostgresBrowserReturns(Aggregate):
     def add(self, wanted: BrowserReturn, id_hash: bytes, *, expires_at: datetime) -> None:
         self._connection.execute_later(
             """
-            INSERT INTO browser_returns (id_hash, target, organization_slug, service_slug, expires_at)
-            VALUES (%s, %s, %s, %s, %s)
+            INSERT INTO browser_returns (id_hash, target, organization_slug, service_slug, leaves_for, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s)
             """,
-            (id_hash, wanted.target, wanted.organization_slug, wanted.service_slug, expires_at),
+            (
+                id_hash,
+                wanted.target,
+                wanted.organization_slug,
+                wanted.service_slug,
+                wanted.leaves_for,
+                expires_at,
+            ),
         )
 
     def find(self, id_hash: bytes, *, at: datetime) -> BrowserReturn | None:
@@ -29,7 +36,8 @@ class PostgresBrowserReturns(Aggregate):
             self._connection.cursor(row_factory=kwargs_row(BrowserReturn))
             .execute(
                 """
-                SELECT r.target, r.organization_slug, r.service_slug, coalesce(s.name, o.name, '') AS place
+                SELECT r.target, r.organization_slug, r.service_slug, r.leaves_for,
+                       coalesce(s.name, o.name, '') AS place
                 FROM   browser_returns r
                 LEFT   JOIN organizations o ON o.slug = r.organization_slug AND o.status = 'active'
                 LEFT   JOIN services s      ON s.organization_id = o.id AND s.slug = r.service_slug
@@ -47,7 +55,7 @@ class PostgresBrowserReturns(Aggregate):
                 """
                 DELETE FROM browser_returns
                 WHERE  id_hash = %s AND expires_at > %s
-                RETURNING target, organization_slug, service_slug
+                RETURNING target, organization_slug, service_slug, leaves_for
                 """,
                 (id_hash, at),
             )

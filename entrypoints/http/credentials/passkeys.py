@@ -213,22 +213,26 @@ async def finish_sign_in(call: Call, body: PasskeySignIn) -> SignedIn | SecondFa
     A passkey that verified a PIN, a fingerprint or a face counts as two factors. Otherwise a code is required if
     multi-factor authentication is on.
     """
-    credential, response = body.credential, body.credential.response
-    handle = response.user_handle
     outcome = await transact_counted(
         call,
         passkeys_sign_in.finish,
         body.challenge_id,
-        Assertion(
-            credential_id=_credential_id(credential.id),
-            client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
-            authenticator_data=_decoded(response.authenticator_data, "response.authenticatorData"),
-            signature=_decoded(response.signature, "response.signature"),
-            user_handle=_decoded(handle, "response.userHandle") if handle is not None else None,
-        ),
+        assertion_of(body.credential),
         destination(call, body.org_slug, body.service_slug),
     )
     return answer_outcome(call, outcome)
+
+
+def assertion_of(credential: Credential) -> Assertion:
+    """Return what an authenticator has signed; raise `BadRequest` for what is no base64url."""
+    response, handle = credential.response, credential.response.user_handle
+    return Assertion(
+        credential_id=_credential_id(credential.id),
+        client_data=_decoded(response.client_data_json, "response.clientDataJSON"),
+        authenticator_data=_decoded(response.authenticator_data, "response.authenticatorData"),
+        signature=_decoded(response.signature, "response.signature"),
+        user_handle=_decoded(handle, "response.userHandle") if handle is not None else None,
+    )
 
 
 def _challenge(options: PasskeyOptions) -> PasskeyChallenge:

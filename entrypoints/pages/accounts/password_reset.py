@@ -1,16 +1,26 @@
-"""The page of the password reset link: a form, so that the link works without a frontend."""
+"""The pages of a forgotten password: requesting the link, and the form that it leads to."""
+
+from typing import Final
 
 from core.accounts import password_reset, passwords
 from core.accounts.links import LinkUnusable
 from core.accounts.password_reset import Reset
+from core.accounts.return_targets import ReturnRequest
+from core.email_addresses import normalize_email
+from core.errors import BadRequest
+from core.rate_limits import RateLimit
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
+from entrypoints.pages.rendering import Page, form_page, page
+from entrypoints.pages.returns import Way, WayForm
+from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
-from entrypoints.web.credentials import public
+from entrypoints.web.credentials import in_browser_or_not, public
 from entrypoints.web.routes import Routes
 
 routes = Routes("passwords", "Setting, changing and recovering a password.", refusal_page)
+
+FORGOT_PASSWORD: Final = "/app/forgot-password"  # noqa: S105 - a path, not a secret
 
 
 class ResetForm(MailedLinkForm, kw_only=True):
@@ -18,6 +28,35 @@ class ResetForm(MailedLinkForm, kw_only=True):
 
     new_password: str = ""
     repeated: str = ""
+
+
+class ForgotForm(WayForm, kw_only=True):
+    """The address of the account."""
+
+    email: str = ""
+
+
+@routes.get(FORGOT_PASSWORD)
+@in_browser_or_not
+async def show_forgot_password(call: Call, query: Way) -> Page:
+    """Show the form that requests a link to choose a password."""
+    return form_page(call, "forgot_password.html", way=query, email="", problem="")
+
+
+@routes.post(FORGOT_PASSWORD, limits=(RateLimit.FORGOT_PASSWORD, RateLimit.SIGN_IN_GROUP))
+@in_browser_or_not
+async def submit_forgot_password(call: Call, form: ForgotForm) -> Page:
+    """Mail a link to choose a password; the page is the same whether or not an account has the address.
+
+    Programs use `POST /api/auth/forgot-password`.
+    """
+    try:
+        normalize_email(form.email, call.installation.domain_names.to_ascii)
+    except BadRequest as refusal:
+        problem = refusal.details[0].message
+        return form_page(call, "forgot_password.html", status=400, way=form.way, email=form.email, problem=problem)
+    await call.transact(password_reset.request, form.email, ReturnRequest())
+    return form_page(call, "password_link_sent.html", way=form.way, email=form.email)
 
 
 @routes.get("/auth/reset-password", refuses=(LinkUnusable,))
@@ -46,6 +85,7 @@ async def submit_reset_form(call: Call, form: ResetForm) -> Page:
         heading="Your new password is saved",
         text="Every session of your account has ended. Sign in again with the new password.",
         back=done.back,
+        next=("Sign in", SIGN_IN),
         request_id=None,
     )
 

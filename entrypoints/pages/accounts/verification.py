@@ -11,6 +11,7 @@ from entrypoints.http.sessions.sessions import Message
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import prefers_json, refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
@@ -67,4 +68,4 @@ def _verified(call: Call, verified: VerifiedAddress) -> Message | Response:
 def _answer(call: Call, heading: str, text: str, *, back: ReturnTarget | None = None) -> Message | Response:
     if prefers_json(call):
         return Message(message=f"{heading}. {text}")
-    return page(call, "message.html", heading=heading, text=text, back=back, request_id=None)
+    return page(call, "message.html", heading=heading, text=text, back=back, next=("Sign in", SIGN_IN), request_id=None)

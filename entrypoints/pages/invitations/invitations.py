@@ -16,6 +16,7 @@ from entrypoints.http.invitations.invitations import CANNOT_JOIN
 from entrypoints.pages.forms import MailedLink
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, page
+from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.hidden import SecretBody
@@ -99,9 +100,11 @@ def joined_page(call: Call, joined: Joined) -> Page:
         call,
         f"You are a member of {joined.organization_name}",
         _NEXT_STEPS[joined.next_step].format(email=joined.email),
+        leads_to_sign_in=True,
     )
 
 
-def message_page(call: Call, heading: str, text: str) -> Page:
+def message_page(call: Call, heading: str, text: str, *, leads_to_sign_in: bool = False) -> Page:
     """Return a page with a message."""
-    return page(call, "message.html", heading=heading, text=text, back=None, request_id=None)
+    next_step = ("Sign in", SIGN_IN) if leads_to_sign_in else None
+    return page(call, "message.html", heading=heading, text=text, back=None, next=next_step, request_id=None)

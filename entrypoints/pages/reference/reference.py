@@ -75,8 +75,8 @@ class CapabilityView:
 @routes.get("/", status=302)
 @public
 async def home(call: Call) -> None:
-    """Redirect to the reference."""
-    call.headers["Location"] = ADDRESS
+    """Redirect to the pages for people; this reference is at `/docs`."""
+    call.headers["Location"] = "/app"
 
 
 @routes.get(ADDRESS)

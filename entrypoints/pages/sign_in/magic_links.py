@@ -1,10 +1,18 @@
-"""The page of a magic link: a button, and then the code to paste where the user wanted to sign in."""
+"""The page of a magic link: a button that signs in, or shows the code to paste where the user wanted to sign in."""
+
+from typing import Annotated
 
 from core.sign_in import magic_links
 from core.sign_in.magic_links import MagicLinkRefused
+from entrypoints.http.sessions.token_answers import transact_counted
+from entrypoints.pages import returns
 from entrypoints.pages.forms import MailedLink, MailedLinkForm
 from entrypoints.pages.refusals import refusal_page
-from entrypoints.pages.rendering import Page, page
+from entrypoints.pages.rendering import Page, leading_to, page
+from entrypoints.pages.returns import Way
+from entrypoints.pages.sign_in import ways
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status
 from entrypoints.web.calls import Call
 from entrypoints.web.credentials import public
 from entrypoints.web.routes import Routes
@@ -17,12 +25,32 @@ routes = Routes("magic links", "Signing in with a mailed link, without a passwor
 async def show_link(call: Call, query: MailedLink) -> Page:
     """Show the button of the magic link; opening the page does not use up the link."""
     link = await call.read(magic_links.inspect, query.token)
-    return page(call, "magic_link.html", token=query.token, email=link.email, place=link.back.name)
+    way = Way(return_to=link.browser.return_to, return_id=link.browser.return_id) if link.browser is not None else Way()
+    kept = await returns.kept_return(call, way)
+    shown = page(
+        call,
+        "magic_link.html",
+        token=query.token,
+        email=link.email,
+        place=link.back.name,
+        signs_in=link.browser is not None and link.browser.is_bound_to(browsers.binding(call)),
+    )
+    return leading_to(shown, kept.leaves_for if kept is not None else None)
 
 
 @routes.post("/auth/magic-link", refuses=(MagicLinkRefused,))
 @public
-async def press_link(call: Call, form: MailedLinkForm) -> Page:
-    """Exchange the link for a sign-in code and show it; programs use `POST /api/auth/magic-link/verify`."""
-    exchanged = await call.transact(magic_links.exchange, form.token)
-    return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)
+async def press_link(call: Call, form: MailedLinkForm) -> Page | Annotated[None, Status(303)]:
+    """Sign in, in the browser where the link was requested on a page; else exchange the link for a code and show it.
+
+    Programs use `POST /api/auth/magic-link/verify`.
+    """
+    link = await call.read(magic_links.inspect, form.token)
+    if link.browser is None or not link.browser.is_bound_to(browsers.binding(call)):
+        exchanged = await call.transact(magic_links.exchange, form.token)
+        return page(call, "magic_link_code.html", code=exchanged.code.reveal(), back=exchanged.back)
+    # Another site cannot send this form: it does not know the token of a link that this browser has requested.
+    await browsers.find_session(call)
+    outcome = await transact_counted(call, magic_links.verify, form.token, ways.destination(call))
+    way = Way(return_to=link.browser.return_to, return_id=link.browser.return_id)
+    return await ways.conclude(call, outcome, way)

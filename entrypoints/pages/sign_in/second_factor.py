@@ -17,10 +17,12 @@ from core.sign_in.second_factor import (
     TooManyWrongCodes,
 )
 from entrypoints.http.sessions import token_answers
+from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.returns import Way, WayForm
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.ways import SECOND_FACTOR, Way, WayForm
+from entrypoints.pages.sign_in.ways import SECOND_FACTOR
 from entrypoints.web import browsers
 from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
@@ -95,8 +97,7 @@ async def code_page(call: Call, way: Way, *, stay: str, trust: str = "", refusal
         call,
         "second_factor.html",
         status=refusal.code.status if refusal is not None else 200,
-        way=way,
-        place=await ways.place(call, way),
+        **await returns.context(call, way),
         problem=problem,
         stay=stay,
         trust=trust,

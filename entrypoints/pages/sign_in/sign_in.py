@@ -12,10 +12,11 @@ from core.rate_limits import RateLimit
 from core.sign_in import lookup
 from core.sign_in.refusals import SignInRefused
 from entrypoints.http.sign_in.login import authenticate
+from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.returns import Way, WayForm
 from entrypoints.pages.sign_in import ways
-from entrypoints.pages.sign_in.ways import Way, WayForm
 from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN
 from entrypoints.web.calls import Call
@@ -81,16 +82,20 @@ async def submit_password(call: Call, form: PasswordForm) -> Page | Annotated[No
     return await ways.conclude(call, outcome, form.way, stays_signed_in=stays_signed_in)
 
 
-async def address_page(call: Call, way: Way, *, email: str = "", is_invalid: bool = False) -> Response:
-    """Return the page of the first step."""
+async def address_page(
+    call: Call, way: Way, *, email: str = "", is_invalid: bool = False, refusal: Refusal | None = None
+) -> Response:
+    """Return the page of the first step, with what was refused."""
+    status = 400 if is_invalid else 200 if refusal is None else refusal.code.status
     return form_page(
         call,
         "sign_in.html",
-        status=400 if is_invalid else 200,
-        way=way,
-        place=await ways.place(call, way),
+        status=status,
+        has_script=True,
+        **await returns.context(call, way),
         email=email,
         is_invalid=is_invalid,
+        problem=refusal.message if refusal is not None else "",
     )
 
 
@@ -100,8 +105,8 @@ async def methods_page(call: Call, way: Way, email: str, *, refusal: Refusal | N
         call,
         "sign_in_methods.html",
         status=refusal.code.status if refusal is not None else 200,
-        way=way,
-        place=await ways.place(call, way),
+        has_script=True,
+        **await returns.context(call, way),
         email=email,
         problem=refusal.message if refusal is not None else "",
         stay=stay,

@@ -16,11 +16,12 @@ from core.sign_in.refusals import CountedRefusal, SignInRefused
 from core.sign_in.second_factor import CodeWrong, PreAuthOver
 from entrypoints.http.sessions.token_answers import transact_counted
 from entrypoints.http.sign_in.login import authenticate
+from entrypoints.pages import returns
 from entrypoints.pages.refusals import refusal_page
 from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.returns import Way, WayForm
 from entrypoints.pages.sign_in import ways
 from entrypoints.pages.sign_in.sign_in import LIMITS
-from entrypoints.pages.sign_in.ways import Way, WayForm
 from entrypoints.web.answers import Status
 from entrypoints.web.browsers import SIGN_IN_AGAIN
 from entrypoints.web.calls import Call
@@ -83,7 +84,8 @@ async def _page(call: Call, way: Way, refusal: Refusal | None = None) -> Respons
         call,
         "sign_in_again.html",
         status=refusal.code.status if refusal is not None else 200,
-        way=way,
+        has_script=True,
+        **await returns.context(call, way),
         has_code=(await call.read(mfa.status)).enabled,
         problem=problem,
     )

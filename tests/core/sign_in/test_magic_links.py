@@ -10,6 +10,7 @@ from core.accounts import registration
 from core.accounts.return_targets import ReturnRequest
 from core.mail import mail
 from core.sign_in import magic_links
+from core.sign_in.magic_links import RequestingBrowser
 from tests.statements import recorded_statements
 
 if TYPE_CHECKING:
@@ -57,3 +58,13 @@ def test_only_accounts_that_may_sign_in_get_a_mail(transact: Callable[..., Any],
     assert messages == ["verified@example.com", "unverified@example.com", "passwordless@example.com"]
     stored = connection.execute("SELECT count(*), count(user_id) FROM one_time_tokens").fetchone()
     assert stored == (6, 3)
+
+
+def test_a_link_is_bound_to_the_browser_that_requested_it() -> None:
+    requesting = RequestingBrowser(binding="the value of its cookie", return_to="", return_id="")
+    stored = RequestingBrowser(binding=requesting.stored()["browser"], return_to="", return_id="")
+
+    assert "cookie" not in str(requesting.stored())
+    assert stored.is_bound_to("the value of its cookie")
+    assert not stored.is_bound_to("another value")
+    assert not stored.is_bound_to(None)

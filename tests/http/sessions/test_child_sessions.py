@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
 
 from core.errors import Forbidden, NotFound
 from core.secrets import hash_token
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from tests.clock import SettableClock
     from tests.world.acme_shop import AcmeShop
     from tests.world.world import World
+
+ROUNDS = 10
 
 
 @pytest.fixture
@@ -190,3 +194,27 @@ async def test_a_browser_session_is_listed_with_its_own_end(
     ends = {one["expires_at"] for one in listed}
     assert f"{clock() + timedelta(hours=12):%Y-%m-%dT%H:%M:%SZ}" in ends
     assert len(listed) == 2
+
+
+async def test_no_child_survives_a_parent_that_ends_while_it_begins(
+    world: World, visitor: Visitor, acme_shop: AcmeShop
+) -> None:
+    world.user()
+    for _ in range(ROUNDS):
+        await visitor.sign_in()
+        browser = await browser_of(world, visitor)
+
+        async def begin_child(browser: BrowserSession) -> None:
+            with contextlib.suppress(SessionOver):
+                await begin(world, browser)
+
+        async def end_parent(browser: BrowserSession) -> None:
+            await world.installation.database.transact(
+                sessions.sign_out, browser.session_id, browser.user_id, browser.email
+            )
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(begin_child, browser)
+            nursery.start_soon(end_parent, browser)
+
+        assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0

@@ -33,11 +33,11 @@ def view_of(name: str) -> RouteView:
     return next(view for view in capability.routes if (view.method, view.path) == (method, path))
 
 
-async def test_the_root_redirects_to_the_reference(client: Client) -> None:
+async def test_the_root_redirects_to_the_pages_for_people(client: Client) -> None:
     answer = await client.get("/")
 
     assert answer.status == 302
-    assert answer.headers["Location"] == "/docs"
+    assert answer.headers["Location"] == "/app"
 
 
 async def test_the_reference_has_every_route_of_the_service(client: Client, application: Application) -> None:

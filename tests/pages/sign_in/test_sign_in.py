@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from core.accounts.providers import Provider
+from core.sessions import browser_sessions
+from core.sessions.refresh import SessionOver
+from core.sign_in import browser_returns, conclusion
+from core.sign_in.browser_returns import BrowserReturn
+from core.sign_in.proofs import Destination, InBrowser, Proof
+from entrypoints.settings import Settings
+from tests.application import serving_with_rate_limits
+from tests.concurrency import at_once, statuses_of
 from tests.world.builder import EMAIL, PASSWORD
 from tests.world.second_factors import Person
 from tests.world.visitor import Visitor, forms_of, set_cookies
 
 if TYPE_CHECKING:
+    from entrypoints.installation import Installation
     from tests.clock import SettableClock
     from tests.world.world import World
 
@@ -242,3 +254,87 @@ async def test_a_code_is_enough_to_sign_in_again(visitor: Visitor, person: Perso
     assert refused.status == 401
     assert "This code is wrong" in refused.text
     assert "You are signed in as" in home.text
+
+
+async def test_the_password_is_enough_to_sign_in_again_in_a_session_with_two_factors(
+    visitor: Visitor, person: Person
+) -> None:
+    asked = await visitor.sign_in()
+    await visitor.submit(asked, code=person.code())
+
+    page = await visitor.open("/app/sign-in-again?return_to=/app")
+
+    assert "You are signed in as" in (await visitor.submit(page, password=PASSWORD)).text
+
+
+async def test_signing_in_again_in_a_session_with_one_factor_takes_the_second_that_was_added(
+    world: World, visitor: Visitor
+) -> None:
+    person = Person(world, world.user(), EMAIL)
+    await visitor.sign_in()
+    await person.turn_mfa_on()
+
+    asked = await visitor.submit(await visitor.open("/app/sign-in-again"), password=PASSWORD)
+    person.next_step()
+    home = await visitor.submit(asked, code=person.code())
+
+    assert "Enter your code" in asked.text
+    assert "You are signed in as" in home.text
+    assert world.value("SELECT count(*) FROM browser_sessions") == 1
+
+
+async def test_a_session_that_ends_while_its_user_signs_in_again_is_not_continued(
+    world: World, visitor: Visitor
+) -> None:
+    user_id = world.user()
+    await visitor.sign_in()
+    found = await world.installation.database.read(browser_sessions.find, visitor.cookies["gatehouse_session"])
+    world.connection.execute("UPDATE sessions SET revoked_at = now()")
+    proof = Proof(user_id=user_id, provider=Provider.PASSWORD, amr=("pwd",))
+
+    with pytest.raises(SessionOver):
+        await world.installation.database.transact(
+            conclusion.conclude, proof, Destination(browser=InBrowser(present=found, is_again=True))
+        )
+    assert world.value("SELECT count(*) FROM sessions WHERE revoked_at IS NULL") == 0
+
+
+async def test_each_wrong_password_on_the_pages_counts_as_in_the_interface(
+    world: World, installation: Installation
+) -> None:
+    world.user()
+    visitor = Visitor(serving_with_rate_limits(replace(installation, settings=Settings(dev=True))))
+    page = await visitor.submit(await visitor.open("/app/sign-in"), email=EMAIL)
+
+    statuses = [
+        (await visitor.submit(page, "/app/sign-in/password", password="a wrong password")).status for _ in range(11)
+    ]
+
+    assert statuses == [401] * 10 + [429]
+
+
+async def test_of_two_forms_with_one_code_sent_at_once_one_signs_in(visitor: Visitor, person: Person) -> None:
+    asked = await visitor.sign_in()
+    code = person.code()
+    tabs = [Visitor(visitor.client, cookies=dict(visitor.cookies)) for _ in range(2)]
+
+    answers = await at_once(*(partial(tab.submit, asked, code=code, is_followed=False) for tab in tabs))
+
+    assert statuses_of(answers) == [303, 401]
+    assert sum(tab.has_session for tab in tabs) == 1
+
+
+async def test_of_two_sign_ins_with_one_kept_path_one_opens_it(world: World) -> None:
+    world.user()
+    kept = await world.installation.database.transact(browser_returns.keep, BrowserReturn(target="/app?a=b"))
+    tabs = [Visitor(world.client) for _ in range(2)]
+    pages = [await tab.submit(await tab.open(f"/app/sign-in?return_id={kept.reveal()}"), email=EMAIL) for tab in tabs]
+
+    answers = await at_once(
+        *(
+            partial(tab.submit, page, "/app/sign-in/password", password=PASSWORD, is_followed=False)
+            for tab, page in zip(tabs, pages, strict=True)
+        )
+    )
+
+    assert sorted(answer.headers["Location"] for answer in answers) == ["/app", "/app?a=b"]

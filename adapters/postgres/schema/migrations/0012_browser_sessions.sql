@@ -16,7 +16,9 @@ CREATE TABLE browser_returns (
     target            text NOT NULL,
     organization_slug text,
     service_slug      text,
+    leaves_for        text,
     expires_at        timestamptz NOT NULL
 );
 COMMENT ON TABLE browser_returns IS 'The path and query that a browser opens after signing in, under an id that is valid once.';
+COMMENT ON COLUMN browser_returns.leaves_for IS 'The origin or scheme outside Gatehouse to which the target finally leads.';
 CREATE INDEX browser_returns_expiry ON browser_returns (expires_at);

@@ -1,0 +1,56 @@
+"""Where a sign-in leads, carried from page to page and from form to form (decisions 12.4)."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from core.sign_in import browser_returns
+from core.sign_in.browser_returns import BrowserReturn
+from entrypoints.web.browsers import ProtectedForm
+from entrypoints.web.calls import Call
+from entrypoints.web.decoding import Query
+
+
+class Way(Query, kw_only=True):
+    """Where a sign-in leads: a path without parameters, or the id of one that is kept."""
+
+    return_to: Annotated[str, msgspec.Meta(description="A path of Gatehouse, to open after signing in.")] = ""
+    return_id: Annotated[str, msgspec.Meta(description="The id of a kept path, valid once.")] = ""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The values of its fields."""
+        return {"return_to": self.return_to, "return_id": self.return_id}
+
+    def on(self, address: str, **more: str) -> str:
+        """Return the address of another page of the same sign-in."""
+        named = {name: value for name, value in {**self.fields, **more}.items() if value}
+        return f"{address}?{urlencode(named)}" if named else address
+
+
+class WayForm(ProtectedForm, kw_only=True):
+    """A form of a page of a sign-in."""
+
+    return_to: str = ""
+    return_id: str = ""
+
+    @property
+    def way(self) -> Way:
+        """Where the sign-in leads."""
+        return Way(return_to=self.return_to, return_id=self.return_id)
+
+
+async def kept_return(call: Call, way: Way) -> BrowserReturn | None:
+    """Return what the id of a way stands for, without using it up; None without one."""
+    return await call.read(browser_returns.find, way.return_id) if way.return_id else None
+
+
+async def context(call: Call, way: Way) -> dict[str, Any]:
+    """Return what the pages of a sign-in show and allow: the place that it is for, and where it leaves for."""
+    kept = await kept_return(call, way)
+    return {
+        "way": way,
+        "place": kept.place if kept is not None else "",
+        "leaves_for": kept.leaves_for if kept is not None else None,
+    }

@@ -1,0 +1,93 @@
+"""Signing in with a mailed link on the pages: requesting it, and entering the code that its page shows."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from quart import Response
+
+from core.accounts.return_targets import ReturnRequest
+from core.errors import BadRequest, Refusal
+from core.rate_limits import RateLimit
+from core.sign_in import magic_links
+from core.sign_in.magic_links import MagicLinkRefused, RequestingBrowser
+from entrypoints.http.sessions.token_answers import transact_counted
+from entrypoints.pages import returns
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.returns import Way
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.sign_in import AddressForm
+from entrypoints.web import browsers
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import SIGN_IN
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser_or_not
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+LINK: Final = "/app/sign-in/link"
+CODE: Final = "/app/sign-in/code"
+
+
+class LinkCodeForm(AddressForm, kw_only=True):
+    """The code that the page of the mailed link shows."""
+
+    code: str = ""
+
+
+@routes.get(LINK, status=303)
+@in_browser_or_not
+async def show_link(call: Call) -> None:
+    """Redirect to the first step: this page needs an address."""
+    call.headers["Location"] = SIGN_IN
+
+
+@routes.post(LINK, limits=(RateLimit.MAGIC_LINK_REQUEST, RateLimit.SIGN_IN_GROUP))
+@in_browser_or_not
+async def request_link(call: Call, form: AddressForm) -> Page:
+    """Mail a link to sign in with; the page is the same whether or not an account has the address."""
+    binding = browsers.binding(call)
+    browser = (
+        RequestingBrowser(binding=binding, return_to=form.return_to, return_id=form.return_id) if binding else None
+    )
+    await call.transact(magic_links.request, form.email, ReturnRequest(), browser=browser)
+    return await _mail_page(call, form.way, form.email)
+
+
+@routes.get(CODE, status=303)
+@in_browser_or_not
+async def show_link_code(call: Call) -> None:
+    """Redirect to the first step: a code belongs to a mail."""
+    call.headers["Location"] = SIGN_IN
+
+
+@routes.post(CODE, limits=(RateLimit.LOGIN, RateLimit.SIGN_IN_GROUP), refuses=(MagicLinkRefused,))
+@in_browser_or_not
+async def submit_link_code(call: Call, form: LinkCodeForm) -> Page | Annotated[None, Status(303)]:
+    """Sign in with the code that the page of the mailed link shows."""
+    try:
+        outcome = await transact_counted(call, magic_links.verify, _code(form.code), ways.destination(call))
+    except (MagicLinkRefused, BadRequest) as refusal:
+        return await _mail_page(call, form.way, form.email, refusal)
+    return await ways.conclude(call, outcome, form.way)
+
+
+async def _mail_page(call: Call, way: Way, email: str, refusal: Refusal | None = None) -> Response:
+    return form_page(
+        call,
+        "mailed_link.html",
+        status=refusal.code.status if refusal is not None else 200,
+        **await returns.context(call, way),
+        email=email,
+        problem=refusal.message if refusal is not None else "",
+    )
+
+
+def _code(typed: str) -> str:
+    try:
+        return str(UUID(typed.strip()))
+    except ValueError:
+        raise BadRequest(
+            "This is not the code. Open the link in the mail, press its button, and copy the whole code."
+        ) from None

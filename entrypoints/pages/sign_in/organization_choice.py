@@ -1,0 +1,55 @@
+"""The page on which a user who is signed in chooses the organization to work in."""
+
+from typing import Annotated
+
+from core.errors import Forbidden, NotFound, OrganizationNotActive
+from core.organizations import management, selection
+from core.organizations.access import SecondFactorRequired
+from entrypoints.pages import returns
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.rendering import Page, form_page
+from entrypoints.pages.returns import Way, WayForm
+from entrypoints.pages.sign_in import ways
+from entrypoints.pages.sign_in.ways import CHOOSE_ORGANIZATION, SET_UP
+from entrypoints.web.answers import Status, see_other
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser
+from entrypoints.web.routes import Routes
+
+routes = Routes("sign-in pages", "Signing in in a browser.", refusal_page)
+
+
+class ChoiceForm(WayForm, kw_only=True):
+    """The slug of the organization."""
+
+    org_slug: str = ""
+
+
+@routes.get(CHOOSE_ORGANIZATION)
+@in_browser
+async def show_organizations(call: Call, query: Way) -> Page:
+    """Show your active organizations, or the one that the sign-in was for."""
+    kept = await returns.kept_return(call, query)
+    wanted = kept.organization_slug if kept is not None else None
+    mine = [one.organization for one in await call.read(management.list_mine) if one.organization.is_active]
+    return form_page(
+        call,
+        "choose_organization.html",
+        **await returns.context(call, query),
+        organizations=[one for one in mine if wanted in {None, one.slug}],
+        present=call.in_browser.organization_id,
+    )
+
+
+@routes.post(CHOOSE_ORGANIZATION, refuses=(NotFound, Forbidden, OrganizationNotActive))
+@in_browser
+async def choose_organization(call: Call, form: ChoiceForm) -> Page | Annotated[None, Status(303)]:
+    """Work in an organization from now on; one that requires a second factor leads to setting it up.
+
+    Programs use `POST /api/organizations/:slug/select`.
+    """
+    try:
+        await call.transact(selection.select, form.org_slug)
+    except SecondFactorRequired:
+        return see_other(form.way.on(SET_UP))
+    return await ways.go_on(call, form.way, is_organization_chosen=True)

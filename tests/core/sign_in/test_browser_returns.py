@@ -1,0 +1,73 @@
+"""What is a path of Gatehouse to return to, and what is not."""
+
+from __future__ import annotations
+
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.sign_in.browser_returns import PATH_CHARACTERS_MAX, TARGET_CHARACTERS_MAX, safe_path, safe_target, source_of
+
+BASE = "https://id.example.com/app/sign-in"
+pieces = st.sampled_from(
+    [
+        *("/", "\\", "%2f", "%5c", "%255c", "..", ".", "%2e", "@", ":", "a", "evil.example"),
+        *("?", "#", "\t", " ", "%00", "%0d%0a", ";", "é"),
+    ]
+)
+
+
+@given(st.lists(pieces, max_size=8).map("".join))
+def test_whatever_is_accepted_stays_on_this_host(text: str) -> None:
+    for check in (safe_path, safe_target):
+        accepted = check(text)
+        if accepted is not None:
+            assert accepted == text
+            assert urlsplit(urljoin(BASE, accepted)).netloc == "id.example.com"
+            assert accepted.startswith("/")
+            assert not accepted.startswith("//")
+            assert "\\" not in accepted.partition("?")[0]
+
+
+@pytest.mark.parametrize("text", ["/", "/app", "/app/", "/app/a-b/c_d.e~f", "/app/%C3%A9"])
+def test_paths_are_accepted(text: str) -> None:
+    assert safe_path(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "app", "//a", "/\\a", "/a//b", "/../a", "/%2e%2e/a", "/%2f", "/%252f", "/a%0d", "/a b", "/a?b", "/a#b", "/é"],
+)
+def test_everything_else_is_refused(text: str) -> None:
+    assert safe_path(text) is None
+
+
+def test_a_target_may_have_a_query_of_printed_characters() -> None:
+    assert safe_target("/app?a=//evil.example&b=%0d") == "/app?a=//evil.example&b=%0d"
+    assert safe_target("/app?a=\r\n") is None
+    assert safe_target("//evil.example?a=b") is None
+
+
+def test_both_have_a_maximum() -> None:
+    assert safe_path("/" + "a" * (PATH_CHARACTERS_MAX - 1)) is not None
+    assert safe_path("/" + "a" * PATH_CHARACTERS_MAX) is None
+    assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 2)) is not None
+    assert safe_target("/?" + "a" * (TARGET_CHARACTERS_MAX - 1)) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "source"),
+    [
+        ("https://shop.example/callback?a=b", "https://shop.example"),
+        ("http://127.0.0.1:4000/callback", "http://127.0.0.1:4000"),
+        ("http://[::1]:4000/callback", "http:"),
+        ("com.example.app:/callback", "com.example.app:"),
+        ("https://shop.example;script-src/", None),
+        ("https://user@shop.example/", None),
+        ("/callback", None),
+    ],
+)
+def test_an_address_is_named_in_a_policy_by_its_origin_or_its_scheme(address: str, source: str | None) -> None:
+    assert source_of(address) == source

@@ -1,0 +1,243 @@
+"""Which routes a browser session opens, as their decorators declare it, and what their declaration requires."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Annotated
+
+import msgspec
+import pytest
+
+from core.organizations import management
+from core.organizations.access import Operation
+from core.sessions import callers
+from entrypoints import capabilities
+from entrypoints.installation import Installation
+from entrypoints.pages.refusals import refusal_page
+from entrypoints.pages.sign_in.ways import send_to_sign_in
+from entrypoints.settings import Settings
+from entrypoints.web.answers import Status
+from entrypoints.web.browsers import ProtectedForm, recent
+from entrypoints.web.calls import Call
+from entrypoints.web.credentials import in_browser, in_browser_or_not, in_organization, public, signed_in_or_browser
+from entrypoints.web.decoding import Query
+from entrypoints.web.routes import Routes
+from tests.application import Client, serving
+from tests.clock import SettableClock
+from tests.world.builder import EMAIL, PASSWORD
+from tests.world.visitor import Visitor, forms_of
+from tests.world.world import World
+
+FRONTEND = "https://app.example.com"
+SLUG = "acme"
+
+pieces = Routes("pieces", "The pages of this test.", refusal_page)
+interface = Routes("interface", "The routes of this test that answer with JSON.")
+
+
+class Named(msgspec.Struct, kw_only=True):
+    """Who is signed in."""
+
+    email: str
+
+
+class Tab(Query, kw_only=True):
+    """A parameter of a page."""
+
+    tab: str = ""
+
+
+class ThingForm(ProtectedForm, kw_only=True):
+    """A form with a field."""
+
+    name: str = ""
+
+
+@interface.get("/pieces/either")
+@signed_in_or_browser
+async def either(call: Call) -> Named:
+    """Name the caller."""
+    return Named(email=(await call.read(callers.require_caller)).email)
+
+
+@interface.get("/api/organizations/:slug/piece")
+@in_organization(Operation.ORGANIZATION_READ, or_browser=True)
+async def piece(call: Call, slug: str) -> Named:
+    """Read something of an organization."""
+    await call.read(management.read, slug)
+    return Named(email=(await call.read(callers.require_caller)).email)
+
+
+@pieces.get("/pieces/sensitive")
+@in_browser
+async def show_sensitive(call: Call, query: Tab) -> Named:
+    """Show something that takes a recent sign-in."""
+    await recent(call)
+    return Named(email=f"{call.in_browser.email} {query.tab}")
+
+
+@pieces.post("/pieces/sensitive")
+@in_browser
+async def change_sensitive(call: Call, form: ThingForm) -> Named:
+    """Change something that takes a recent sign-in."""
+    await recent(call)
+    return Named(email=form.name)
+
+
+@pieces.post("/pieces/sensitive/now")
+@in_browser
+async def change_without_a_page(call: Call) -> Named:
+    """Change something at a path that has no page."""
+    await recent(call)
+    return Named(email=call.in_browser.email)
+
+
+@pieces.get("/pieces/again", status=303)
+@in_browser_or_not
+async def ask_again(call: Call) -> Annotated[None, Status(303)]:
+    """Send a browser to the sign-in, also one that is signed in."""
+    call.headers["Location"] = (await send_to_sign_in(call, return_to="/pieces/either")).headers["Location"]
+
+
+@pytest.fixture
+def client(installation: Installation) -> Client:
+    """A client of all pages and those of this test."""
+    return serving(installation, [*capabilities.routes(is_development=True), *pieces.routes, *interface.routes])
+
+
+async def test_a_route_for_either_takes_a_token_or_a_cookie(world: World, visitor: Visitor) -> None:
+    world.user()
+    tokens = await world.sign_in()
+    await visitor.sign_in()
+
+    by_token = await world.client.get("/pieces/either", token=tokens.access_token)
+    by_cookie = await visitor.send("GET", "/pieces/either")
+
+    assert by_token.json == by_cookie.json == {"email": EMAIL}
+
+
+async def test_an_invalid_token_is_not_replaced_by_the_cookie(world: World, visitor: Visitor) -> None:
+    world.user()
+    await visitor.sign_in()
+
+    answer = await visitor.send("GET", "/pieces/either", headers={"Authorization": "Bearer nonsense"})
+
+    assert (answer.status, answer.json["error_code"]) == (401, "JWT_ERROR")
+
+
+async def test_without_either_a_program_is_refused_and_a_browser_sent_to_the_sign_in(
+    world: World, visitor: Visitor
+) -> None:
+    refused = await world.client.get("/pieces/either")
+    sent = await visitor.send("GET", "/pieces/either")
+
+    assert (refused.status, refused.json["error_code"]) == (401, "UNAUTHORIZED")
+    assert (sent.status, sent.headers["Location"]) == (303, "/app/sign-in?return_to=%2Fpieces%2Feither")
+
+
+async def test_an_operation_by_cookie_is_authorized_as_by_token(world: World, visitor: Visitor) -> None:
+    user_id = world.user()
+    organization_id = world.organization(SLUG)
+    path = f"/api/organizations/{SLUG}/piece"
+    await visitor.sign_in()
+    refused = await visitor.send("GET", path, headers={"Accept": "application/json"})
+    world.member(organization_id, user_id, "member")
+
+    assert (refused.status, refused.json["error_code"]) == (403, "FORBIDDEN")
+    assert (await visitor.send("GET", path)).json == {"email": EMAIL}
+
+
+async def test_what_is_sensitive_asks_for_a_recent_sign_in_and_leads_back(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    home = await visitor.sign_in()
+    token = forms_of(home)[0].fields["form_token"]
+    assert (await visitor.open("/pieces/sensitive?tab=one")).json == {"email": f"{EMAIL} one"}
+    clock.advance(timedelta(minutes=10, seconds=1))
+
+    asked = await visitor.open("/pieces/sensitive?tab=one")
+    shown = await visitor.submit(asked, password=PASSWORD)
+    changed = await visitor.post("/pieces/sensitive", {"form_token": token, "name": "new"})
+
+    assert "Sign in again" in asked.text
+    assert shown.json == {"email": f"{EMAIL} one"}
+    # The form was open before the session got another secret.
+    assert changed.json == {"email": "new"}
+
+
+async def test_a_form_that_comes_too_late_leads_back_to_its_page_or_without_one_to_the_first(
+    world: World, visitor: Visitor, clock: SettableClock
+) -> None:
+    world.user()
+    token = forms_of(await visitor.sign_in())[0].fields["form_token"]
+    clock.advance(timedelta(minutes=11))
+    fields = {"form_token": token}
+
+    with_a_page = await visitor.post("/pieces/sensitive", fields, is_followed=False)
+    without = await visitor.post("/pieces/sensitive/now", fields, is_followed=False)
+
+    assert with_a_page.headers["Location"] == "/app/sign-in-again?return_to=%2Fpieces%2Fsensitive"
+    assert without.headers["Location"] == "/app/sign-in-again"
+
+
+async def test_a_flow_may_ask_a_browser_that_is_signed_in_again(world: World, visitor: Visitor) -> None:
+    world.user()
+    first = await visitor.send("GET", "/pieces/again")
+    await visitor.sign_in()
+    second = await visitor.send("GET", "/pieces/again")
+
+    assert first.headers["Location"].startswith("/app/sign-in?")
+    assert second.headers["Location"].startswith("/app/sign-in-again?")
+
+
+async def test_no_other_origin_reads_what_a_cookie_opens(
+    world: World, visitor: Visitor, installation: Installation
+) -> None:
+    world.user()
+    settings = Settings(dev=True, rate_limits=False, cors_origins=(FRONTEND,))
+    allowing = Visitor(
+        serving(
+            replace(installation, settings=settings),
+            [*capabilities.routes(is_development=True), *pieces.routes, *interface.routes],
+        )
+    )
+    await allowing.sign_in()
+
+    for path in ("/app", "/app/sign-in", "/pieces/either"):
+        answer = await allowing.send("GET", path, headers={"Origin": FRONTEND})
+        assert "Access-Control-Allow-Origin" not in answer.headers, path
+    answer = await allowing.client.get("/docs", headers={"Origin": FRONTEND})
+    assert answer.headers["Access-Control-Allow-Origin"] == FRONTEND
+
+
+def test_a_form_without_the_token_stops_the_start() -> None:
+    routes = Routes("bad", "Routes of this test.")
+
+    with pytest.raises(TypeError, match="ProtectedForm"):
+
+        @routes.post("/pieces/bad")
+        @in_browser
+        async def bad(call: Call, form: Named) -> None:
+            """Change something."""
+
+
+def test_a_cookie_opens_a_change_only_with_a_protected_form() -> None:
+    routes = Routes("bad", "Routes of this test.")
+
+    with pytest.raises(TypeError, match="protected form"):
+
+        @routes.post("/pieces/bad")
+        @signed_in_or_browser
+        async def bad(call: Call) -> None:
+            """Change something."""
+
+
+def test_a_public_route_has_no_protected_form() -> None:
+    routes = Routes("open", "Routes of this test.")
+
+    @routes.post("/pieces/open")
+    @public
+    async def opened(call: Call, form: Named) -> None:
+        """Change something."""
+
+    assert not routes.routes[0].who.has_protected_forms
