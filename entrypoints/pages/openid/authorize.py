@@ -7,10 +7,12 @@ from uuid import UUID
 import msgspec
 from quart import Response
 
+from core.errors import Forbidden, OrganizationNotActive
 from core.openid import authorization
 from core.openid.authorization import Answer, LeadBack, SignInNeeded, Visitor
 from core.openid.requests import RequestOver, RequestRefused
 from core.sessions.refresh import SessionOver
+from core.sign_in.refusals import SignInRefused
 from entrypoints.http.openid.pushed_requests import AuthorizationFields
 from entrypoints.http.sessions import token_answers
 from entrypoints.pages.openid.leading_back import leading_page
@@ -28,6 +30,7 @@ routes = Routes("OpenID Connect", "Signing in to services, in the browser.", ref
 
 AUTHORIZE: Final = "/auth/authorize"
 RESUME: Final = "/auth/authorize/resume"
+REFUSALS: Final = (RequestRefused, RequestOver, SessionOver, SignInRefused, Forbidden, OrganizationNotActive)
 
 
 class AuthorizationQuery(AuthorizationFields, kw_only=True):
@@ -50,7 +53,7 @@ class AnswerForm(ProtectedForm, kw_only=True):
     request_id: str = ""
 
 
-@routes.get(AUTHORIZE, refuses=(RequestRefused, RequestOver, SessionOver))
+@routes.get(AUTHORIZE, refuses=REFUSALS)
 @in_browser_or_not
 async def authorize(call: Call, query: AuthorizationQuery) -> Page | Annotated[None, Status(303)]:
     """Sign the user in to a service, and send the browser back with a code.
@@ -76,7 +79,7 @@ async def authorize_by_form(call: Call, form: PostedAuthorization) -> None:
     call.headers["Location"] = f"{AUTHORIZE}?{urlencode({'client_id': form.client_id or '', **form.given()})}"
 
 
-@routes.get(RESUME, refuses=(RequestRefused, RequestOver, SessionOver))
+@routes.get(RESUME, refuses=REFUSALS)
 @in_browser_or_not
 async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Status(303)]:
     """Go on with a request after the user has signed in."""
@@ -86,7 +89,7 @@ async def resume(call: Call, query: ResumeQuery) -> Page | Annotated[None, Statu
     return await _respond(call, answer, is_after_form=True)
 
 
-@routes.post("/auth/authorize/allow", refuses=(RequestRefused, RequestOver, SessionOver))
+@routes.post("/auth/authorize/allow", refuses=REFUSALS)
 @in_browser_or_not
 async def allow(call: Call, form: AnswerForm) -> Page | Annotated[None, Status(303)]:
     """Continue to the service."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import ipaddress
 import json
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,10 @@ import jwt
 import pytest
 from psycopg.types.json import Jsonb
 
+from adapters.gateways.key_sets import HttpKeySets
+from adapters.gateways.outbound import outbound_client
 from core.openid.clients import ASSERTION_TYPE
+from tests.application import serving
 from tests.concurrency import at_once, statuses_of
 from tests.receiver import open_receiver
 from tests.world.relying_party import FORM, ProofKey, insert_relying_party
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
     from tests.application import Answer
     from tests.world.relying_party import RelyingParty
     from tests.world.world import World
+
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
 
 @pytest.fixture
@@ -182,13 +190,15 @@ async def test_requests_that_authenticate_are_not_limited_by_address(shop: Relyi
 
 async def test_an_assertion_is_verified_with_the_keys_at_the_client_s_address(shop: RelyingParty, world: World) -> None:
     key = ProofKey()
-    async with open_receiver() as receiver:
+    async with open_receiver() as receiver, outbound_client(LOOPBACK) as http:
         body = json.dumps({"keys": [{**key.public, "kid": "one"}]}).encode()
         receiver.answers(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
         shop.set(jwks=None, jwks_uri=receiver.url)
+        client = serving(replace(world.installation, key_sets=HttpKeySets(http)))
+        fetching = replace(shop, world=replace(world, client=client))
 
-        answers = [await grant(shop, key.assertion(shop.client_id, now=world.clock)) for _ in range(2)]
-        forged = await grant(shop, ProofKey().assertion(shop.client_id, now=world.clock))
+        answers = [await grant(fetching, key.assertion(shop.client_id, now=world.clock)) for _ in range(2)]
+        forged = await grant(fetching, ProofKey().assertion(shop.client_id, now=world.clock))
 
         assert statuses_of(answers) == [200, 200]
         assert forged.status == 401

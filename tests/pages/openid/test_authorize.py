@@ -365,3 +365,14 @@ async def test_an_account_that_is_deactivated_meanwhile_gets_no_code(
         await database.transact(
             authorization.begin, shop.client_id, parameters, Visited(browser=browser), issuer=ISSUER
         )
+
+
+async def test_an_account_whose_address_is_not_proved_any_more_gets_no_code(
+    shop: RelyingParty, visitor: Visitor, world: World
+) -> None:
+    await sign_in(visitor, shop)
+    world.set_unproved_address(EMAIL, EMAIL)
+
+    answer = await visitor.send("GET", address_of(shop))
+
+    assert (answer.status, answer.headers.get("Location")) == (401, None)
