@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from core.attempts import Attempt
     from ports.unit_of_work import UnitOfWork
 
+# A service of an inactive organization is looked at again after this time.
+POSTPONEMENT: Final = timedelta(minutes=1)
 TOKEN_LIFETIME: Final = timedelta(minutes=2)
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
 
@@ -60,7 +62,11 @@ class LeasedService:
 
 
 def lease(uow: UnitOfWork, services_max: int, notices_max: int) -> Sequence[LeasedService]:
-    """Lease services that have something due, those that have waited longest first."""
+    """Lease services that have something due, those that have waited longest first.
+
+    Services of organizations that are not active are left alone (decisions 1.7).
+    """
+    uow.logout_notices.postpone_inactive(services_max=services_max, until=uow.now + POSTPONEMENT)
     return uow.logout_notices.lease(
         services_max=services_max,
         of_organization_max=ORGANIZATION_TARGETS_MAX,

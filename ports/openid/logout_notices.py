@@ -12,6 +12,10 @@ from core.openid.logout_notices import LeasedService
 class LogoutNotices(Protocol):
     """Notices for services; the database itself adds them when a session ends."""
 
+    def postpone_inactive(self, *, services_max: int, until: datetime) -> None:
+        """Make services due only then that are due first and whose organization is inactive."""
+        ...
+
     def lease(
         self, *, services_max: int, of_organization_max: int, notices_max: int, leased_until: datetime
     ) -> Sequence[LeasedService]:

@@ -17,6 +17,25 @@ if TYPE_CHECKING:
 class PostgresLogoutNotices(Aggregate):
     """The port `LogoutNotices`."""
 
+    def postpone_inactive(self, *, services_max: int, until: datetime) -> None:
+        # They would stay in front, and each lease would look at all of them again.
+        self._connection.execute_later(
+            """
+            UPDATE logout_queues
+            SET    due_at = %(until)s
+            WHERE  service_id = ANY (ARRAY(
+                SELECT   q.service_id
+                FROM     logout_queues q
+                JOIN     organizations o ON o.id = q.organization_id
+                WHERE    q.due_at <= %(now)s AND (q.leased_until IS NULL OR q.leased_until <= %(now)s)
+                AND      o.status <> 'active'
+                ORDER BY q.due_at
+                LIMIT    %(services_max)s
+                FOR      NO KEY UPDATE OF q SKIP LOCKED))
+            """,
+            {"now": self._transaction.now, "until": until, "services_max": services_max},
+        )
+
     def lease(
         self, *, services_max: int, of_organization_max: int, notices_max: int, leased_until: datetime
     ) -> Sequence[LeasedService]:
@@ -27,6 +46,7 @@ class PostgresLogoutNotices(Aggregate):
                 FROM     logout_queues q
                 WHERE    q.due_at <= %(now)s
                 AND      (q.leased_until IS NULL OR q.leased_until <= %(now)s)
+                AND      (SELECT o.status = 'active' FROM organizations o WHERE o.id = q.organization_id)
                 AND      (SELECT count(*)
                           FROM   logout_queues other
                           WHERE  other.organization_id = q.organization_id

@@ -209,3 +209,15 @@ async def test_a_dispatcher_sends_by_itself_and_drains(shop: RelyingParty, world
         dispatcher.drain()
 
     assert len(receiver.received) == 1
+
+
+async def test_a_suspended_organization_is_told_when_it_is_active_again(shop: RelyingParty, world: World) -> None:
+    shop.set(backchannel_logout_uri=BACK)
+    await shop.post("/auth/revoke", {"token": (await shop.tokens())["refresh_token"]})
+    world.set_organization_status(shop.organization_id, "suspended")
+
+    while_suspended = await due(world)
+    world.set_organization_status(shop.organization_id, "active")
+    world.clock.advance(logout_notices.POSTPONEMENT)
+
+    assert (while_suspended, len(await due(world))) == ([], 1)
